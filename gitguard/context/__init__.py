@@ -1,0 +1,1 @@
+"""How full the context is, what may happen next, and what the agent needs for it."""

@@ -1,0 +1,92 @@
+"""The working bundle: exactly what the next major action needs, and nothing of the rest.
+
+Fields are the seed's (runtime loop, step 3). The full state is never in it; the summary only on
+request; a missing field is shown as missing and never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.errors import InvalidInput
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config import Thresholds
+    from gitguard.model.task import TaskState
+
+MISSING = "(missing)"
+LOW, MEDIUM, HIGH = "low", "medium", "high"
+WORTHS = (LOW, MEDIUM, HIGH)
+_FILE_NAME = re.compile(r"(?:[\w@.~-]*/)*[\w@~-][\w@.~-]*\.[A-Za-z0-9]{1,8}|(?:[\w@.~-]+/)+[\w@.~-]*")
+
+
+class ContextItem(Value):
+    """Something beside the required fields that may help with the next action."""
+
+    name: str
+    text: str
+    worth: str = LOW
+    """low, medium or high: low goes first when pressure rises."""
+
+
+class Bundle(Value):
+    """The working context for one major action."""
+
+    goal: str
+    phase: str
+    next_action: str
+    last_successful_action: str
+    constraints: tuple[str, ...]
+    relevant_artifacts: tuple[str, ...]
+    items: tuple[ContextItem, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Names of the items that pressure left no room for."""
+
+
+def build_bundle(
+    state: TaskState,
+    items: tuple[ContextItem, ...] = (),
+    *,
+    pressure: float = 0.0,
+    thresholds: Thresholds,
+) -> Bundle:
+    """Build the bundle of a state, its items trimmed to the pressure."""
+    kept, dropped = trim(items, pressure, thresholds)
+    last = state.last_action
+    return Bundle(
+        goal=state.goal or MISSING,
+        phase=state.current_phase or MISSING,
+        next_action=state.next_action or MISSING,
+        last_successful_action=f"{last.summary} ({last.outcome})" if last else MISSING,
+        constraints=state.constraints,
+        relevant_artifacts=relevant_artifacts(state),
+        items=kept,
+        dropped=dropped,
+    )
+
+
+def relevant_artifacts(state: TaskState) -> tuple[str, ...]:
+    """Return the paths the state lists, and those that its next action names."""
+    listed = [artifact.path for artifact in state.artifacts]
+    named = [name.rstrip(".") for name in _FILE_NAME.findall(state.next_action)]
+    return tuple(dict.fromkeys(listed + named))
+
+
+def trim(
+    items: tuple[ContextItem, ...], pressure: float, thresholds: Thresholds
+) -> tuple[tuple[ContextItem, ...], tuple[str, ...]]:
+    """Drop low-worth items from warning on, medium ones from compress on; say which."""
+    for item in items:
+        if item.worth not in WORTHS:
+            raise InvalidInput(
+                f"the item `{item.name}` has the worth `{item.worth}`", f"Use {', '.join(WORTHS)}"
+            )
+    unwanted: tuple[str, ...] = ()
+    if pressure >= thresholds.warning:
+        unwanted = (LOW,)
+    if pressure >= thresholds.compress:
+        unwanted = (LOW, MEDIUM)
+    kept = tuple(item for item in items if item.worth not in unwanted)
+    return kept, tuple(item.name for item in items if item.worth in unwanted)

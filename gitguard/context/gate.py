@@ -1,0 +1,98 @@
+"""The gate: before each major action, may the agent go on, and what has to be written first.
+
+A pure decision with reasons (seed: pressure thresholds, runtime loop, halt rule). A *major action*
+is a model call that can change the plan, a tool call that writes or deletes, any edit, or a step
+that takes meaningful context. A *fresh checkpoint* is a state written after the last action that
+changed it.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config import Thresholds
+
+CONTINUE = "continue"
+"""Below warning."""
+WARN = "warn"
+"""From warning: state and summary have to be fresher."""
+COMPRESS = "compress"
+"""From compress: a fresh summary comes before the next major action."""
+HALT = "halt"
+"""From critical, or pressure missing after the first turn."""
+HALT_STATUS = "STATUS:HALT_CONTEXT_LIMIT"
+
+
+class Verdict(Value):
+    """What the gate decided, and why."""
+
+    action: str
+    """continue, warn, compress or halt."""
+    write_checkpoint: bool
+    write_summary: bool
+    status: str
+    """The status line to print, empty when the agent may go on."""
+    reasons: tuple[str, ...]
+    pressure: float | None
+
+    @property
+    def halts(self) -> bool:
+        """Whether autonomous execution must stop."""
+        return self.action == HALT
+
+
+def decide(
+    pressure: float | None,
+    thresholds: Thresholds,
+    *,
+    first_turn: bool = False,
+    action_changed_state: bool = False,
+    phase_or_goal_changed: bool = False,
+    summary_conflict: bool = False,
+    overridden_to: float | None = None,
+) -> Verdict:
+    """Decide on the next major action.
+
+    pressure is the used share of the window, None when the host offers none. overridden_to is the
+    pressure up to which a human lifted the halt.
+    """
+    if pressure is None and first_turn:
+        pressure = 0.0
+    band, reason = _band(pressure, thresholds)
+    reasons = [reason]
+    lifted = overridden_to is not None and (pressure is None or pressure < overridden_to)
+    if band == HALT and lifted:
+        band = COMPRESS
+        reasons.append("a human has overridden the halt")
+    if band == HALT:
+        return Verdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
+    flags = {
+        "the action changed the state": action_changed_state,
+        "phase or goal changed": phase_or_goal_changed,
+        "the summary conflicted with the state": summary_conflict,
+    }
+    reasons += [text for text, is_set in flags.items() if is_set]
+    summary = band == COMPRESS or (band == WARN and action_changed_state)
+    return Verdict(
+        action=band,
+        write_checkpoint=action_changed_state or phase_or_goal_changed,
+        write_summary=summary or phase_or_goal_changed or summary_conflict,
+        status="",
+        reasons=tuple(reasons),
+        pressure=pressure,
+    )
+
+
+def _band(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
+    if pressure is None:
+        return HALT, "the host gives no pressure, and this is not the first turn"
+    shown = f"pressure is {pressure:.2f}"
+    if pressure >= thresholds.critical:
+        return HALT, f"{shown}, critical from {thresholds.critical:.2f}"
+    if pressure >= thresholds.compress:
+        return COMPRESS, f"{shown}, compress from {thresholds.compress:.2f}"
+    if pressure >= thresholds.warning:
+        return WARN, f"{shown}, warning from {thresholds.warning:.2f}"
+    return CONTINUE, f"{shown}, below every threshold"

@@ -1,0 +1,169 @@
+"""Every error gitguard raises on purpose, with the exit code the command line gives it.
+
+    GitguardError                 1
+    ├── StatusSignal              the contract's signals: the agent has to stop
+    │   ├── MissingState         10
+    │   ├── HaltContextLimit     11
+    │   └── Complete             12
+    ├── Pending                  13   saved in the working files, not committed yet
+    ├── NotARepository           20
+    ├── NotInitialised           21
+    ├── InvalidConfig            22
+    ├── InvalidInput             23   a value, field or name that was given
+    ├── InvalidDocument          24   a file or object that does not read
+    │   └── NewerFormat          25
+    ├── LegacyState              26
+    ├── Locked                   30
+    ├── GitFailed                31
+    │   └── RefMoved             32
+    ├── HeadAdvanced             33   somebody committed on top of our head
+    ├── Untrusted                34   data this machine did not write
+    ├── Tampered                 35   the history is not the anchored one
+    ├── EditedState              36
+    ├── OwnerOnly                37
+    └── NotWritable              38
+
+A message says what failed and names the value in backticks; `hint` says what to do.
+"""
+
+from __future__ import annotations
+
+
+class GitguardError(Exception):
+    """Base of all errors that are shown to people as one sentence, never as a traceback."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class StatusSignal(GitguardError):
+    """A signal of the runtime contract; `status` is printed on a line of its own."""
+
+    status = ""
+
+
+class MissingState(StatusSignal):
+    """The durable state or its summary is missing, unreadable or incomplete."""
+
+    exit_code = 10
+    status = "STATUS:MISSING_STATE"
+
+
+class HaltContextLimit(StatusSignal):
+    """Pressure is critical, or required and missing after the first turn."""
+
+    exit_code = 11
+    status = "STATUS:HALT_CONTEXT_LIMIT"
+
+
+class Complete(StatusSignal):
+    """The task's next action says that it is done."""
+
+    exit_code = 12
+    status = "STATUS:COMPLETE"
+
+
+class Pending(GitguardError):
+    """The working files hold the state, the commit waits for a run that can write."""
+
+    exit_code = 13
+
+
+class NotARepository(GitguardError):
+    """There is no git worktree at the root that was named or found."""
+
+    exit_code = 20
+
+
+class NotInitialised(GitguardError):
+    """The repository has no gitguard session yet."""
+
+    exit_code = 21
+
+
+class InvalidConfig(GitguardError):
+    """A configuration value is unknown, of the wrong type or out of range."""
+
+    exit_code = 22
+
+
+class InvalidInput(GitguardError):
+    """A value handed to a command is refused; nothing was changed."""
+
+    exit_code = 23
+
+
+class InvalidDocument(GitguardError):
+    """A file or object cannot be read as what it should be."""
+
+    exit_code = 24
+
+
+class NewerFormat(InvalidDocument):
+    """The document was written by a newer gitguard."""
+
+    exit_code = 25
+
+
+class LegacyState(GitguardError):
+    """State of another tool lies where ours belongs."""
+
+    exit_code = 26
+
+
+class Locked(GitguardError):
+    """Another process holds the lock."""
+
+    exit_code = 30
+
+
+class GitFailed(GitguardError):
+    """A git command failed; it never means that a ref is missing."""
+
+    exit_code = 31
+
+
+class RefMoved(GitFailed):
+    """A ref no longer points where we read it."""
+
+    exit_code = 32
+
+
+class HeadAdvanced(GitguardError):
+    """The session branch has commits on top of the one our state was based on."""
+
+    exit_code = 33
+
+
+class Untrusted(GitguardError):
+    """The branch holds data that this machine did not write."""
+
+    exit_code = 34
+
+
+class Tampered(GitguardError):
+    """The history is not the one this machine wrote."""
+
+    exit_code = 35
+
+
+class EditedState(GitguardError):
+    """`state.json` is not the one gitguard wrote."""
+
+    exit_code = 36
+
+
+class OwnerOnly(GitguardError):
+    """Only a human may run this command."""
+
+    exit_code = 37
+
+
+class NotWritable(GitguardError):
+    """A place we have to write to refuses."""
+
+    exit_code = 38

@@ -1,0 +1,1 @@
+"""Plain values: no disk, no git, no clock."""

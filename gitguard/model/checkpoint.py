@@ -1,0 +1,178 @@
+"""Checkpoints: when one is taken, what its commit message says, and how it reads back."""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.text import one_line, shorten
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = 1
+"""The version of the tree and the trailers."""
+STATE_FILE = "state.json"
+SUMMARY_FILE = "summary.md"
+SNAPSHOT_FILE = "snapshot.yaml"
+FILES = (STATE_FILE, SUMMARY_FILE, SNAPSHOT_FILE)
+_SUBJECT_LIMIT = 72
+
+
+class EventRule(Value):
+    """One row of the table event → checkpoint (DESIGN section 3)."""
+
+    event: str
+    state: str
+    """When the state is on disk."""
+    trigger: str = ""
+    """The checkpoint's trigger; empty when the event takes none."""
+    only_if_changed: bool = False
+
+
+EVENT_RULES = (
+    EventRule("`note`, `update`", "at once"),
+    EventRule("first `ensure`, new task", "yes", "start"),
+    EventRule("tool call that changed files, plan or todo; failed tool", "journal at once"),
+    EventRule("failure that changes the plan", "at once", "failure"),
+    EventRule("before a destructive tool call", "yes", "before-destructive", only_if_changed=True),
+    EventRule("phase or goal changed", "yes", "phase-change"),
+    EventRule("pressure crosses 80 %", "yes", "auto-80pct"),
+    EventRule("before a compaction", "yes", "compaction"),
+    EventRule("end of turn", "yes", "turn-end", only_if_changed=True),
+    EventRule("end of host session", "yes", "session-end", only_if_changed=True),
+    EventRule("halt", "yes", "halt"),
+    EventRule("completion", "yes", "complete"),
+    EventRule("`gitguard checkpoint`", "yes", "manual"),
+    EventRule("state newer than the last checkpoint", "yes", "recovery"),
+    EventRule("before `restore`", "yes", "pre-restore"),
+)
+"""The whole table; every checkpoint that is taken names one of these triggers."""
+ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
+TRIGGERS = tuple(rule.trigger for rule in EVENT_RULES if rule.trigger)
+
+
+class Code(Value):
+    """What was checked out in the workspace."""
+
+    head: str = ""
+    """The commit id, empty before the first commit."""
+    branch: str = ""
+    """The branch's short name, empty when detached."""
+
+
+class Record(Value):
+    """What a checkpoint's commit says about it, beside its three files."""
+
+    session_key: str
+    sequence: int
+    trigger: str
+    phase: str
+    next_action: str
+    why: str
+    pressure: float | None = None
+    code: Code = Code()
+    forked_from: str = ""
+
+
+class Checkpoint(Value):
+    """A checkpoint as it was read from a commit."""
+
+    id: str
+    parent: str
+    subject: str
+    why: str
+    at: int
+    """Committer time in Unix seconds."""
+    session_key: str
+    sequence: int
+    trigger: str
+    pressure: float | None
+    code: Code
+    forked_from: str = ""
+
+    @property
+    def name(self) -> str:
+        """The snapshot's `checkpoint_id`, cp_001 and so on."""
+        return checkpoint_name(self.sequence)
+
+
+def checkpoint_name(sequence: int) -> str:
+    """Return the seed's checkpoint id for a sequence number."""
+    return f"cp_{sequence:03d}"
+
+
+def format_message(record: Record) -> str:
+    """Write the commit message of a checkpoint."""
+    start = f"checkpoint {record.sequence}: "
+    phase = shorten(one_line(record.phase) or "-", 30)
+    subject = shorten(f"{start}{phase}: {one_line(record.next_action)}", _SUBJECT_LIMIT)
+    trailers = {
+        "Session": _trailer_text(record.session_key),
+        "Sequence": str(record.sequence),
+        "Trigger": record.trigger,
+        "Pressure": "unknown" if record.pressure is None else f"{record.pressure:.3f}",
+        "Head": record.code.head or "none",
+        "Branch": _trailer_text(record.code.branch or "none"),
+        "Format": str(FORMAT),
+    }
+    if record.forked_from:
+        trailers["Forked-From"] = record.forked_from
+    lines = [f"Gitguard-{name}: {value}" for name, value in trailers.items()]
+    return "\n".join([subject, "", one_line(record.why), "", *lines, ""])
+
+
+def _trailer_text(text: str) -> str:
+    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    return text if plain else json.dumps(text)
+
+
+def _trailer_value(text: str) -> str:
+    return str(json.loads(text)) if text.startswith('"') else text
+
+
+def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
+    """Read a commit object of ours; return the checkpoint and its tree's id."""
+    head, _, message = body.decode("utf-8", "replace").partition("\n\n")
+    headers = [line.partition(" ") for line in head.split("\n") if not line.startswith(" ")]
+    trees = [value for name, _, value in headers if name == "tree"]
+    parents = [value for name, _, value in headers if name == "parent"]
+    committer = next((value for name, _, value in headers if name == "committer"), "")
+    trailers = _trailers(message)
+    lines = message.split("\n")
+    try:
+        checkpoint = Checkpoint(
+            id=commit_id,
+            parent=parents[0] if parents else "",
+            subject=lines[0],
+            why=lines[2] if len(lines) > 2 else "",
+            at=int(committer.split()[-2]),
+            session_key=_trailer_value(trailers["Session"]),
+            sequence=int(trailers["Sequence"]),
+            trigger=trailers["Trigger"],
+            pressure=_pressure(trailers["Pressure"]),
+            code=Code(_known(trailers["Head"]), _known(_trailer_value(trailers["Branch"]))),
+            forked_from=trailers.get("Forked-From", ""),
+        )
+        (tree,) = trees
+        if len(parents) > 1 or int(trailers["Format"]) != FORMAT:
+            raise ValueError("not one line of checkpoints in our format")
+    except (KeyError, ValueError, IndexError) as error:
+        raise InvalidDocument(f"commit {commit_id} is not a checkpoint: {error!r}") from error
+    return checkpoint, tree
+
+
+def _trailers(message: str) -> Mapping[str, str]:
+    last = message.rstrip("\n").rpartition("\n\n")[2]
+    found = (line.partition(": ") for line in last.split("\n") if line.startswith("Gitguard-"))
+    return {name.removeprefix("Gitguard-"): value for name, _, value in found}
+
+
+def _pressure(text: str) -> float | None:
+    return None if text == "unknown" else float(text)
+
+
+def _known(text: str) -> str:
+    return "" if text == "none" else text

@@ -1,0 +1,138 @@
+"""Bytes to plain data and back: strict JSON, and the one door to YAML.
+
+Everything that is read may have been written by somebody else, so sizes are checked first and
+duplicate keys, NaN, YAML aliases and endless nesting are refused.
+"""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STATE_LIMIT = 256 * 1024
+"""Largest state, summary or snapshot that is read or written, in bytes."""
+
+
+def check_size(size: int, *, what: str, limit: int = STATE_LIMIT) -> None:
+    """Refuse a document larger than limit bytes before it is read."""
+    if size > limit:
+        raise InvalidDocument(
+            f"{what} has {size:,} bytes; the limit is {limit:,}",
+            "Shorten it, or restore an earlier one: `gitguard log`, `gitguard restore CHECKPOINT`",
+        )
+
+
+def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, Any]:
+    """Read one JSON object, or raise `InvalidDocument` naming what it should have been."""
+    check_size(len(data), what=what, limit=limit)
+    try:
+        document = json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_refuse_constant,
+        )
+    except (ValueError, RecursionError) as error:
+        raise InvalidDocument(f"{what} is not valid JSON: {_one_line(error)}") from error
+    if not isinstance(document, dict):
+        raise InvalidDocument(f"{what} must be a JSON object, not {type(document).__name__}")
+    return document
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key `{twice[:80]}` stands there twice")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"`{name}` is not a JSON number")
+
+
+def _one_line(error: BaseException) -> str:
+    text = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return " ".join(text.split())[:200]
+
+
+def dump_json(document: dict[str, Any]) -> bytes:
+    """Write an object with sorted keys and one list item a line, so that diffs read well."""
+    members = [f"  {_compact(key)}: {_member(document[key])}" for key in sorted(document)]
+    return ("{\n" + ",\n".join(members) + "\n}\n").encode()
+
+
+def _member(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        return _compact(value)
+    return "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
+def dump_line(document: dict[str, Any]) -> bytes:
+    """Write an object as one line, for append-only files."""
+    return (json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, Any]:
+    """Read one YAML mapping of plain values; aliases, tags and several documents are refused."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    check_size(len(data), what=what, limit=limit)
+    try:
+        text = data.decode("utf-8")
+        reader = YAML(typ="safe", pure=True)
+        for event in reader.parse(text):
+            if type(event).__name__ == "AliasEvent":
+                raise InvalidDocument(f"{what} uses a YAML alias, which is refused")
+        document = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError, AttributeError, TypeError) as error:
+        raise InvalidDocument(f"{what} is not valid YAML: {_one_line(error)}") from error
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise InvalidDocument(f"{what} must be a YAML mapping, not {type(document).__name__}")
+    return document
+
+
+def dump_yaml(document: dict[str, Any], *, block: frozenset[str], quoted: frozenset[str]) -> bytes:
+    """Write a mapping; text under a key in `block` as block scalars, under `quoted` in quotes."""
+    from io import BytesIO
+
+    from ruamel.yaml import YAML
+
+    writer = YAML()
+    writer.width = 2**16
+    writer.allow_unicode = True
+    writer.default_flow_style = False
+    stream = BytesIO()
+    writer.dump(_styled(document, "", block, quoted), stream)
+    return stream.getvalue()
+
+
+def _styled(value: Any, key: str, block: frozenset[str], quoted: frozenset[str]) -> Any:
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
+
+    if isinstance(value, dict):
+        return {name: _styled(item, name, block, quoted) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_styled(item, key, block, quoted) for item in value]
+    if isinstance(value, str) and key in block and _fits_a_block(value):
+        return LiteralScalarString(value + "\n")
+    if isinstance(value, str) and (key in quoted or key in block):
+        return DoubleQuotedScalarString(value)
+    return value
+
+
+def _fits_a_block(text: str) -> bool:
+    # A block scalar can carry neither control characters nor leading or trailing blank space.
+    return bool(text) and text == text.strip() and all(c == "\n" or c.isprintable() for c in text)

@@ -1,0 +1,223 @@
+"""Configuration: defaults, what a user may set, and how far a repository may go.
+
+A repository's file comes with a clone, so it can only tighten: lower thresholds, less text, more
+destructive commands. Prefixes, folders and windows are the user's alone.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidConfig, InvalidInput
+from gitguard.model.record import Kind, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
+
+SMALLEST_WINDOW = 16_000
+SMALL_WINDOW = 32_000
+
+
+class Thresholds(Record):
+    """Shares of the window at which the gate changes its verdict."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "warning": Kind("share", "From here on state and summary are kept fresh."),
+        "compress": Kind("share", "From here on a fresh summary comes before the next action."),
+        "critical": Kind("share", "From here on the agent is halted."),
+    }
+    warning: float = 0.55
+    compress: float = 0.70
+    critical: float = 0.85
+    extra: Mapping[str, Any] = {}
+
+
+class GaugeConfig(Record):
+    """When the gauge speaks and when it checkpoints by itself."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "show_from": Kind("share", "Pressure from which the agent is told how full it is."),
+        "checkpoint_at": Kind("share", "Pressure at which `auto-80pct` is taken."),
+        "checkpoint_step": Kind("share", "How far usage must move before the next `auto-80pct`."),
+    }
+    show_from: float = 0.70
+    checkpoint_at: float = 0.80
+    checkpoint_step: float = 0.05
+    extra: Mapping[str, Any] = {}
+
+
+class WindowConfig(Record):
+    """How large the context window is, in tokens."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "default": Kind("count", "The window that is assumed when nothing else is known."),
+        "cap": Kind("count", "An upper limit on every window; 0 for none."),
+        "models": Kind("counts", "Windows by `provider/model`, or by model alone."),
+    }
+    default: int = 200_000
+    cap: int = 0
+    models: Mapping[str, int] = {}
+    extra: Mapping[str, Any] = {}
+
+
+class ResumeConfig(Record):
+    """The block that hands the state back."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "max_tokens": Kind("count", "Its size, in tokens of four characters."),
+    }
+    max_tokens: int = 700
+    extra: Mapping[str, Any] = {}
+
+
+class StoreConfig(Record):
+    """Where checkpoints and working files lie."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "ref_prefix": Kind(
+            "text", "`refs/heads/gitguard/`, or `refs/gitguard/` to keep them out of branches."
+        ),
+        "directory": Kind("text", "The folder of the working files, inside the workspace."),
+    }
+    ref_prefix: str = "refs/heads/gitguard/"
+    directory: str = ".gitguard"
+    extra: Mapping[str, Any] = {}
+
+
+DESTRUCTIVE = (
+    "rm -r|-f|--recursive|--force",
+    "rmdir",
+    "shred",
+    "truncate",
+    "dd of=*",
+    "mkfs*",
+    "find -delete",
+    "git reset --hard",
+    "git clean -f|--force",
+    "git checkout --|-f|--force",
+    "git restore",
+    "git branch -D",
+    "git push -f|--force|--force-with-lease*|--delete|--mirror",
+    "git stash drop|clear",
+    "git rebase",
+    "git filter-branch",
+    "git filter-repo",
+    "git worktree remove",
+    "docker prune",
+    "kubectl delete",
+    "terraform destroy",
+    "drop table|database|schema|index",
+    "delete from",
+    "truncate table",
+)
+"""Words that must occur in this order in one simple command; `|` separates alternatives."""
+
+
+class Config(Record):
+    """The configuration in force."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "thresholds": Kind("record", "The gate's thresholds.", record=Thresholds),
+        "gauge": Kind("record", "The gauge.", record=GaugeConfig),
+        "window": Kind("record", "The context window.", record=WindowConfig),
+        "resume": Kind("record", "The resume block.", record=ResumeConfig),
+        "store": Kind("record", "The store.", record=StoreConfig),
+        "destructive": Kind("texts", "Further commands that count as destructive."),
+        "reference_mode": Kind(
+            "flag", "Estimate pressure from characters; for tests and reference only."
+        ),
+    }
+    thresholds: Thresholds = Thresholds()
+    gauge: GaugeConfig = GaugeConfig()
+    window: WindowConfig = WindowConfig()
+    resume: ResumeConfig = ResumeConfig()
+    store: StoreConfig = StoreConfig()
+    destructive: tuple[str, ...] = ()
+    reference_mode: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+DEFAULTS = Config()
+TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "destructive")
+"""What a repository's configuration may contain."""
+
+
+def read_config(document: dict[str, Any], *, what: str) -> Config:
+    """Read a configuration file's mapping, or raise `InvalidConfig` naming key and value."""
+    try:
+        config = Config.from_document(document)
+    except InvalidInput as error:
+        raise InvalidConfig(f"{what}: {error.message}") from error
+    _refuse_unknown(config, what, "")
+    _check(config, what)
+    return config
+
+
+def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
+    for name in getattr(record, "extra"):  # noqa: B009
+        known = ", ".join(f"`{prefix}{key}`" for key in record.kinds)
+        raise InvalidConfig(f"{what}: `{prefix}{name}` is not a setting", f"Settings: {known}")
+    for name in record.kinds:
+        value = getattr(record, name)
+        if isinstance(value, Record):
+            _refuse_unknown(value, what, f"{prefix}{name}.")
+
+
+def _check(config: Config, what: str) -> None:
+    limits = config.thresholds
+    if not 0 < limits.warning < limits.compress < limits.critical <= 1:
+        raise InvalidConfig(
+            f"{what}: thresholds must rise between 0 and 1, not `warning {limits.warning}`, "
+            f"`compress {limits.compress}`, `critical {limits.critical}`"
+        )
+    prefix, folder = config.store.ref_prefix, config.store.directory
+    if prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
+        raise InvalidConfig(
+            f"{what}: `store.ref_prefix` is `{prefix}`",
+            "Use `refs/heads/gitguard/` or `refs/gitguard/`",
+        )
+    parts = folder.split("/")
+    if not folder or folder.startswith("/") or {"..", "", ".", ".git"} & set(parts):
+        raise InvalidConfig(
+            f"{what}: `store.directory` is `{folder}`; it must be a folder inside the workspace"
+        )
+    for name, tokens in (
+        ("default", config.window.default),
+        ("cap", config.window.cap or SMALL_WINDOW),
+        *((f"models.{model}", size) for model, size in config.window.models.items()),
+    ):
+        if tokens < SMALLEST_WINDOW:
+            raise InvalidConfig(
+                f"{what}: `window.{name}` is {tokens:,} tokens; the smallest usable window is "
+                f"{SMALLEST_WINDOW:,}"
+            )
+
+
+def tighten(user: Config, repository: Config) -> Config:
+    """Apply a repository's configuration: every number only gets stricter, lists only grow."""
+    critical = min(user.thresholds.critical, repository.thresholds.critical)
+    compress = min(user.thresholds.compress, repository.thresholds.compress, critical)
+    warning = min(user.thresholds.warning, repository.thresholds.warning, compress)
+    caps = [cap for cap in (user.window.cap, repository.window.cap) if cap]
+    return user.replace(
+        thresholds=Thresholds(warning, compress, critical),
+        gauge=GaugeConfig(
+            min(user.gauge.show_from, repository.gauge.show_from),
+            min(user.gauge.checkpoint_at, repository.gauge.checkpoint_at),
+            min(user.gauge.checkpoint_step, repository.gauge.checkpoint_step),
+        ),
+        window=user.window.replace(cap=min(caps, default=0)),
+        resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
+        destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
+    )
+
+
+def loosening(repository: dict[str, Any]) -> tuple[str, ...]:
+    """Name the settings in a repository's file that only a user may make; they are ignored."""
+    ignored = []
+    for name, value in repository.items():
+        if name == "window" and isinstance(value, dict):
+            ignored += [f"window.{key}" for key in value if key != "cap"]
+        elif name not in TIGHTENING:
+            ignored.append(name)
+    return tuple(ignored)

@@ -1,0 +1,95 @@
+"""What hosts tell us and what we answer, in words that no host owns.
+
+Adapters in `hosts/` translate to and from these; everything else knows only this page.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+PROMPT = "prompt"
+TOOL_START = "tool-start"
+TOOL_END = "tool-end"
+TOOL_FAILED = "tool-failed"
+TURN_END = "turn-end"
+COMPACTION_START = "compaction-start"
+COMPACTION_END = "compaction-end"
+SESSION_START = "session-start"
+SESSION_END = "session-end"
+STATUS_LINE = "status-line"
+OTHER = "other"
+
+STARTED_AFTER_COMPACTION = "compact"
+"""The `source` of a session start that follows a compaction."""
+
+
+class Reading(Value):
+    """One host-owned measure of how full the context is.
+
+    Either tokens (with the window where the host says it) or a share of the window is known.
+    """
+
+    source: str
+    """given, status-line, hook, transcript or estimate."""
+    at: float
+    """Unix seconds at which the host measured it."""
+    tokens: int | None = None
+    window: int | None = None
+    share: float | None = None
+    model: str = ""
+
+
+class Transcript(Value):
+    """Where a host keeps a conversation, and the format it has."""
+
+    path: str
+    format: str
+
+
+class ToolCall(Value):
+    """A tool call as the host describes it."""
+
+    name: str
+    id: str = ""
+    summary: str = ""
+    """The parameters in one line, for people."""
+    command: str = ""
+    """The shell command, where the tool runs one."""
+    paths_read: tuple[str, ...] = ()
+    paths_written: tuple[str, ...] = ()
+    error: str = ""
+    interrupted: bool = False
+
+
+class HookEvent(Value):
+    """One event of a host session."""
+
+    kind: str
+    host_session: str
+    project_dir: str
+    """The host's project directory; it stays when the agent's shell changes folders."""
+    source: str = ""
+    """What started the session, or what asked for the compaction."""
+    prompt: str = ""
+    tool: ToolCall | None = None
+    sub_agent: str = ""
+    """The id of the sub-agent that acts, empty for the main conversation."""
+    reading: Reading | None = None
+    transcript: Transcript | None = None
+    model: str = ""
+
+
+class HookReply(Value):
+    """What the host should do; the empty reply is neutral."""
+
+    context: str = ""
+    """Text for the agent."""
+    refuse: str = ""
+    """Why the tool call or prompt must not go ahead."""
+    stop: str = ""
+    """Why the agent must stop altogether."""
+    line: str = ""
+    """What the status line shows."""
+
+
+NEUTRAL = HookReply()

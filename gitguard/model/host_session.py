@@ -1,0 +1,108 @@
+"""What belongs to one conversation of a host: pressure, halt, override, deliveries.
+
+Many host sessions, one after another or side by side, continue one session; none of them inherits
+or lifts another's halt (DESIGN section 2).
+"""
+
+from __future__ import annotations
+
+from gitguard.model.record import Kind, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
+
+
+class Stop(Record):
+    """A halt, or the override that lifted one."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "at": Kind("time", "When."),
+        "pressure": Kind("share", "The pressure at that moment; 1 when it was missing."),
+        "reason": Kind("text", "Why."),
+    }
+    at: str
+    pressure: float
+    reason: str
+    extra: Mapping[str, Any] = {}
+
+
+class HostReading(Record):
+    """The newest reading a host pushed to us, kept for the hooks that come without one."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "source": Kind("text", "given, status-line or hook."),
+        "at": Kind("number", "Unix seconds."),
+        "tokens": Kind("number", "Tokens in the context, -1 if only the share is known."),
+        "share": Kind("number", "Share of the window, -1 if only tokens are known."),
+        "model": Kind("text", "The model."),
+    }
+    source: str
+    at: float
+    tokens: float = -1
+    share: float = -1
+    model: str = ""
+    extra: Mapping[str, Any] = {}
+
+
+class Delivery(Record):
+    """A receipt: which checkpoint's block went to this conversation."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "at": Kind("time", "When."),
+        "event": Kind("text", "At which event."),
+        "head": Kind("text", "The checkpoint's commit, empty if there was none."),
+        "epoch": Kind("count", "After how many compactions."),
+        "characters": Kind("count", "The block's length."),
+    }
+    at: str
+    event: str
+    head: str
+    epoch: int
+    characters: int
+    extra: Mapping[str, Any] = {}
+
+
+class HostSession(Record):
+    """The record of one conversation."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "started_at": Kind("time", "When we first heard of it."),
+        "turns": Kind("count", "Prompts so far; for a bare command line, asked gates."),
+        "epoch": Kind("count", "Compactions so far."),
+        "compacting": Kind("flag", "A compaction has begun and not ended yet."),
+        "compacted_at": Kind("number", "Unix seconds of the last one; readings before are void."),
+        "window": Kind("count", "The window the host reported, 0 if it never did."),
+        "reading": Kind("record", "The newest reading.", record=HostReading),
+        "halt": Kind("record", "The halt in force.", record=Stop),
+        "override": Kind("record", "The override in force.", record=Stop),
+        "delivery": Kind("record", "The last delivery.", record=Delivery),
+        "checkpointed_tokens": Kind("number", "Usage at the last `auto-80pct`; -1: re-armed."),
+        "project_dir": Kind("text", "The host's project folder, bound at the start."),
+    }
+    started_at: str
+    turns: int = 0
+    epoch: int = 0
+    compacting: bool = False
+    compacted_at: float = 0
+    window: int = 0
+    reading: HostReading | None = None
+    halt: Stop | None = None
+    override: Stop | None = None
+    delivery: Delivery | None = None
+    checkpointed_tokens: float = -1
+    project_dir: str = ""
+    extra: Mapping[str, Any] = {}
+
+    def compacted(self, at: float) -> HostSession:
+        """Return the record after a compaction: readings void, halt and override over."""
+        return self.replace(
+            epoch=self.epoch + 1,
+            compacting=False,
+            compacted_at=at,
+            reading=None,
+            halt=None,
+            override=None,
+            checkpointed_tokens=-1,
+        )

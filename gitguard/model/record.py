@@ -1,0 +1,165 @@
+"""Records that are read from and written to documents, field by field.
+
+One table per record says what each field must be. Reading, the error messages and the JSON Schema
+all come from it, so they cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.errors import InvalidInput
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar, Self
+
+_TIMESTAMP = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII
+)
+
+
+class Kind(Value):
+    """What one field holds: its type, and where it applies its choices, record and list rule."""
+
+    shape: str
+    doc: str
+    choices: tuple[str, ...] = ()
+    record: type[Record] | None = None
+    appends: bool = False
+    """Whether `update` adds to the list or replaces it."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the field is a list."""
+        return self.shape in ("texts", "records")
+
+
+class Record(Value):
+    """A value with a document form; fields it does not know are kept in `extra`."""
+
+    kinds: ClassVar[Mapping[str, Kind]]
+
+    @classmethod
+    def from_document(cls, document: Any, where: str = "") -> Self:
+        """Read a mapping, or raise `InvalidInput` naming the field and the value."""
+        if not isinstance(document, dict):
+            raise _wrong(where or "the document", "an object", document)
+        prefix = f"{where}." if where else ""
+        values: dict[str, Any] = {}
+        for name, kind in cls.kinds.items():
+            if name in document:
+                values[name] = read_field(kind, document[name], prefix + name)
+            elif not hasattr(cls, name):
+                raise InvalidInput(f"`{prefix}{name}` is missing")
+        values["extra"] = {key: item for key, item in document.items() if key not in cls.kinds}
+        return cls(**values)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the mapping that `from_document` reads back to an equal record."""
+        document: dict[str, Any] = dict(getattr(self, "extra"))  # noqa: B009
+        for name in self.kinds:
+            value = getattr(self, name)
+            if value is not None and (value is not False):
+                document[name] = _plain(value)
+        return document
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.to_document()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def read_field(kind: Kind, value: Any, where: str) -> Any:
+    """Read one field's value by its kind."""
+    if kind.shape == "texts":
+        return tuple(_text(item, f"{where}[{i}]") for i, item in enumerate(_list(value, where)))
+    if kind.shape == "records":
+        assert kind.record is not None
+        read = kind.record.from_document
+        return tuple(read(item, f"{where}[{i}]") for i, item in enumerate(_list(value, where)))
+    if kind.shape == "record":
+        assert kind.record is not None
+        return None if value is None else kind.record.from_document(value, where)
+    return _SCALARS[kind.shape](value, where) if not kind.choices else _choice(kind, value, where)
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong(where, "a list", value)
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong(where, "text", value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"`{where}` holds half a surrogate pair, which is not text") from None
+    return value
+
+
+def _timestamp(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
+        raise _wrong(where, "a time like 2026-01-31T09:30:00Z", value)
+    return value
+
+
+def _share(value: Any, where: str) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:
+        raise _wrong(where, "a number from 0 to 1", value)
+    return float(value)
+
+
+def _count(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _wrong(where, "a whole number from 0", value)
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _wrong(where, "a number", value)
+    return float(value)
+
+
+def _flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(where, "true or false", value)
+    return value
+
+
+def _counts(value: Any, where: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise _wrong(where, "a mapping of names to whole numbers", value)
+    return {str(key): _count(item, f"{where}.{key}") for key, item in value.items()}
+
+
+def _choice(kind: Kind, value: Any, where: str) -> str:
+    if value not in kind.choices:
+        raise _wrong(where, "one of " + ", ".join(kind.choices), value)
+    return str(value)
+
+
+_SCALARS = {
+    "text": _text,
+    "time": _timestamp,
+    "share": _share,
+    "count": _count,
+    "flag": _flag,
+    "number": _number,
+    "counts": _counts,
+}
+
+
+def _wrong(where: str, expected: str, value: Any) -> InvalidInput:
+    shown = repr(value)
+    shown = shown if len(shown) <= 80 else shown[:77] + "..."
+    return InvalidInput(f"`{where}` must be {expected}, not `{shown}`")

@@ -1,0 +1,57 @@
+"""Session keys and the names they get on disk and in refs.
+
+A key may be anything a host or a branch is called; its name has to be safe as a folder, as a ref
+component and in a terminal, and two keys must never share one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.errors import InvalidInput
+from gitguard.model.value import Value
+
+_PLAIN = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
+_HASHED = re.compile(r"-[0-9a-f]{8}$")
+_DEVICES = {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)}
+_KEY_LIMIT = 1024
+
+
+class Session(Value):
+    """One line of work: the key as it was given, and its name in refs and folders."""
+
+    key: str
+    name: str
+
+    @classmethod
+    def of(cls, key: str) -> Session:
+        """Name the session of a key (DESIGN section 3, "Branch")."""
+        if not key or len(key) > _KEY_LIMIT:
+            raise InvalidInput(
+                f"the session key has {len(key)} characters; it needs 1 to {_KEY_LIMIT}"
+            )
+        return cls(key, key if _is_plain(key) else _slug(key))
+
+
+def _is_plain(key: str) -> bool:
+    return (
+        _PLAIN.fullmatch(key) is not None
+        and ".." not in key
+        and not key.endswith(".lock")
+        and key.split(".")[0] not in _DEVICES
+        and _HASHED.search(key) is None
+    )
+
+
+def _slug(key: str) -> str:
+    from hashlib import sha256
+
+    digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    letters = re.sub(r"[^a-z0-9-]", "_", key.lower())
+    stem = letters.strip("-_")[:48] or "session"
+    return f"{stem}-{digest}"
+
+
+def is_session_name(name: str) -> bool:
+    """Say whether a folder or ref component can be a session's name."""
+    return _PLAIN.fullmatch(name) is not None and ".." not in name and not name.endswith(".lock")

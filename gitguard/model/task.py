@@ -1,0 +1,305 @@
+"""The durable task state: what an agent is doing, decided, tried and must not forget.
+
+Fields, enumerations and list rules follow DESIGN section 3 and the seed's task-state schema.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model.record import Kind, Record, read_field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar
+
+SCHEMA_VERSION = 1
+START = "START"
+DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
+STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
+ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
+OUTCOMES = ("success", "partial")
+_MECHANICAL = Kind("flag", "True when gitguard derived the entry and no agent wrote it.")
+
+
+class LastAction(Record):
+    """The last action that succeeded."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "summary": Kind("text", "What was done."),
+        "outcome": Kind("text", "How it ended.", choices=OUTCOMES),
+        "at": Kind("time", "When it ended."),
+        "mechanical": _MECHANICAL,
+    }
+    summary: str
+    outcome: str
+    at: str
+    mechanical: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+class Artifact(Record):
+    """A file or other thing the task touches."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "path": Kind("text", "Where it is; for files relative to the workspace."),
+        "kind": Kind("text", "What it is.", choices=ARTIFACT_KINDS),
+        "description": Kind("text", "What it is for."),
+        "mechanical": _MECHANICAL,
+    }
+    path: str
+    kind: str = "file"
+    description: str = ""
+    mechanical: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+class Decision(Record):
+    """A choice that later work relies on."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "id": Kind("text", "d1, d2, … in the order they were made."),
+        "what": Kind("text", "What was decided."),
+        "why": Kind("text", "The reason."),
+        "when": Kind("time", "When it was decided."),
+        "mechanical": _MECHANICAL,
+    }
+    id: str
+    what: str
+    why: str
+    when: str
+    mechanical: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+class Failure(Record):
+    """An attempt that failed, so that it is not tried again blindly."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "what": Kind("text", "What was tried."),
+        "error": Kind("text", "How it failed."),
+        "when": Kind("time", "When it failed."),
+        "mechanical": _MECHANICAL,
+    }
+    what: str
+    error: str
+    when: str
+    mechanical: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+class ToolOutput(Record):
+    """What a tool said that later work needs."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "tool": Kind("text", "The tool's name."),
+        "summary": Kind("text", "What it said."),
+        "when": Kind("time", "When it said so."),
+        "mechanical": _MECHANICAL,
+    }
+    tool: str
+    summary: str
+    when: str
+    mechanical: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+def _texts(doc: str, *, appends: bool = False) -> Kind:
+    return Kind("texts", doc, appends=appends)
+
+
+def _records(record: type[Record], doc: str) -> Kind:
+    return Kind("records", doc, record=record, appends=True)
+
+
+class TaskState(Record):
+    """The whole state of one task, as `state.json` holds it."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "schema_version": Kind("count", "The version of this shape; read before anything else."),
+        "task_id": Kind("text", "Names the task; a new task in the same session gets a new one."),
+        "session_id": Kind("text", "The session's key as it was given."),
+        "goal": Kind("text", "What the task is to reach."),
+        "status": Kind("text", "Where the task stands.", choices=STATUSES),
+        "current_phase": Kind("text", "The part of the work that is going on."),
+        "next_action": Kind("text", "The next step; START, or DONE, COMPLETE, FINISH at the end."),
+        "completed_steps": _texts("What is done, oldest first.", appends=True),
+        "open_issues": _texts("What still has to be solved."),
+        "constraints": _texts("Limits the work has to keep to."),
+        "artifacts": _records(Artifact, "What the task touches; one entry a path."),
+        "state_confidence": Kind("share", "How sure the agent is of this state, 0 to 1."),
+        "updated_at": Kind("time", "When the state was last written."),
+        "last_action": Kind("record", "The last action that succeeded.", record=LastAction),
+        "decisions": _records(Decision, "Decisions with their reasons."),
+        "failed_attempts": _records(Failure, "What was tried and failed."),
+        "tool_outputs": _records(ToolOutput, "What tools said that later work needs."),
+        "blockers": _texts("What stops the work."),
+        "invariants": _texts("What must stay true."),
+        "learnings": _texts("What was learned on the way.", appends=True),
+        "pending_assumptions": _texts("What is taken for true and not checked yet."),
+        "mechanical": _texts("Names of the fields that gitguard filled and no agent set."),
+    }
+    schema_version: int
+    task_id: str
+    session_id: str
+    goal: str
+    status: str
+    current_phase: str
+    next_action: str
+    completed_steps: tuple[str, ...]
+    open_issues: tuple[str, ...]
+    constraints: tuple[str, ...]
+    artifacts: tuple[Artifact, ...]
+    state_confidence: float
+    updated_at: str
+    last_action: LastAction | None = None
+    decisions: tuple[Decision, ...] = ()
+    failed_attempts: tuple[Failure, ...] = ()
+    tool_outputs: tuple[ToolOutput, ...] = ()
+    blockers: tuple[str, ...] = ()
+    invariants: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    pending_assumptions: tuple[str, ...] = ()
+    mechanical: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the next action says that the task is complete."""
+        return self.next_action.strip().upper() in DONE_ACTIONS
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nobody has put anything into the state since the task began."""
+        return self.next_action == START and not (self.goal or self.decisions or self.artifacts)
+
+
+REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
+"""Fields without which a state is incomplete (seed: safe recovery)."""
+
+_FIXED = ("schema_version", "task_id", "session_id", "updated_at")
+MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""For every older schema version the step to the next one; version 1 is the first."""
+
+
+def new_task(session_key: str, now: str, *, goal: str = "") -> TaskState:
+    """Return the state a task begins with (seed: startup step 2, next action START)."""
+    return TaskState(
+        schema_version=SCHEMA_VERSION,
+        task_id="task-" + now.replace("-", "").replace(":", ""),
+        session_id=session_key,
+        goal=goal,
+        status="in_progress",
+        current_phase="start",
+        next_action=START,
+        completed_steps=(),
+        open_issues=(),
+        constraints=(),
+        artifacts=(),
+        state_confidence=1.0,
+        updated_at=now,
+    )
+
+
+def read_state(
+    document: dict[str, Any],
+    migrations: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MIGRATIONS,
+) -> TaskState:
+    """Read a state of any version up to ours, or raise `InvalidDocument` or `NewerFormat`."""
+    version = document.get("schema_version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise InvalidDocument(f"`schema_version` must be a whole number, not `{version!r:.80}`")
+    if version > SCHEMA_VERSION:
+        raise NewerFormat(
+            f"the state has schema version {version}, this gitguard knows {SCHEMA_VERSION}",
+            "upgrade gitguard",
+        )
+    while version < SCHEMA_VERSION:
+        if version not in migrations:
+            raise InvalidDocument(f"no gitguard ever wrote schema version {version}")
+        document = migrations[version](document)
+        version = document["schema_version"]
+    try:
+        return TaskState.from_document(document)
+    except InvalidInput as error:
+        raise InvalidDocument(f"the state is incomplete or wrong: {error.message}") from error
+
+
+def update_state(
+    state: TaskState, changes: dict[str, Any], now: str
+) -> tuple[TaskState, dict[str, str]]:
+    """Apply a document of changes whole or raise; also say for each field what was done.
+
+    What is set here counts as the agent's own: it is no longer marked mechanical.
+    """
+    report: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for name, given in changes.items():
+        kind = TaskState.kinds.get(name)
+        if kind is None or name in _FIXED or name == "mechanical":
+            raise InvalidInput(
+                f"`{name[:80]}` is not a field that can be set",
+                "Fields: " + ", ".join(n for n in TaskState.kinds if n not in _FIXED),
+            )
+        read = read_field(kind, _with_defaults(name, given, state, now), name)
+        values[name], report[name] = _merged(kind, getattr(state, name), read)
+    kept = tuple(name for name in state.mechanical if name not in values)
+    status = _status_after(state, values)
+    changed = state.replace(**{"status": status, **values, "mechanical": kept, "updated_at": now})
+    return changed, report
+
+
+def _status_after(state: TaskState, values: dict[str, Any]) -> str:
+    done = state.replace(**values).is_done
+    if done:
+        values["status"] = "complete"
+    return "in_progress" if state.status == "complete" and not done else state.status
+
+
+def _with_defaults(name: str, given: Any, state: TaskState, now: str) -> Any:
+    """Fill what an agent need not write: the time of an entry and a decision's number."""
+    if name == "last_action" and isinstance(given, dict):
+        return {"outcome": "success", "at": now, **given}
+    if not isinstance(given, list) or name not in ("decisions", "failed_attempts", "tool_outputs"):
+        return given
+    filled = [{"when": now, **item} if isinstance(item, dict) else item for item in given]
+    if name == "decisions":
+        number = len(state.decisions)
+        filled = [
+            {"id": f"d{number + i}", "why": "", **item} if isinstance(item, dict) else item
+            for i, item in enumerate(filled, start=1)
+        ]
+    return filled
+
+
+def _merged(kind: Kind, old: Any, new: Any) -> tuple[Any, str]:
+    if not kind.is_list:
+        return new, "set"
+    if not kind.appends:
+        return new, f"replaced {len(old)} by {len(new)}"
+    if kind.record is Artifact:
+        return merge_artifacts(old, new), f"appended {len(new)}, one entry a path"
+    return old + new, f"appended {len(new)}"
+
+
+def merge_artifacts(old: tuple[Artifact, ...], new: tuple[Artifact, ...]) -> tuple[Artifact, ...]:
+    """Add artifacts, newest last, one entry a path; a mechanical one never replaces a noted one."""
+    merged = {artifact.path: artifact for artifact in old}
+    for artifact in new:
+        known = merged.get(artifact.path)
+        if known is not None and artifact.mechanical and not known.mechanical:
+            continue
+        merged.pop(artifact.path, None)
+        merged[artifact.path] = artifact
+    return tuple(merged.values())
+
+
+def fill_mechanically(state: TaskState, values: dict[str, str]) -> TaskState:
+    """Set text fields from what a host said, where the agent has not set them; mark them."""
+    unset = {
+        name: value
+        for name, value in values.items()
+        if value and (name in state.mechanical or getattr(state, name) in ("", START))
+    }
+    marks = (*state.mechanical, *(name for name in unset if name not in state.mechanical))
+    return state.replace(**unset, mechanical=marks)

@@ -1,0 +1,58 @@
+"""Frozen records for every border of the program.
+
+The standard library's `dataclasses` imports `inspect` and compiles each class from source, which
+takes longer than the whole calm hook may. Type checkers see `Value` as a frozen dataclass; at run
+time it is the few lines below.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, ClassVar, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_options):
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True)
+class Value:
+    """An immutable record: annotated names are its fields, class attributes their defaults."""
+
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    if not TYPE_CHECKING:
+
+        def __init_subclass__(cls) -> None:
+            own = vars(cls).get("__annotations__", {})
+            cls.fields = (*cls.fields, *(name for name in own if name not in cls.fields))
+
+        def __init__(self, *args, **kwargs) -> None:
+            given = dict(zip(self.fields, args, strict=False), **kwargs)
+            if len(args) > len(self.fields) or not given.keys() <= set(self.fields):
+                raise TypeError(f"`{type(self).__name__}` takes the fields {self.fields}")
+            for name in self.fields:
+                if name not in given and not hasattr(type(self), name):
+                    raise TypeError(f"`{type(self).__name__}` needs `{name}`")
+            self.__dict__.update(given)
+
+        def __setattr__(self, name, value) -> None:
+            raise AttributeError(f"`{type(self).__name__}` is frozen; use `replace`")
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with the named fields changed."""
+        current = {name: getattr(self, name) for name in self.fields}
+        return type(self)(**{**current, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.fields)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in self.fields))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.fields)
+        return f"{type(self).__name__}({shown})"

@@ -1,0 +1,54 @@
+"""The one door to templates.
+
+Templates ship with the package and never come from state: state goes in as values, and undefined
+names are errors.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.model.text import one_line, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_FOLDERS = (os.path.join(_HERE, "templates"), os.path.join(os.path.dirname(_HERE), "templates"))
+"""In a wheel the templates lie in the package, in a checkout beside it."""
+
+
+def render(template: str, **values: object) -> str:
+    """Fill a template of ours with values; text is made visible on its way in."""
+    return _environment().get_template(template).render(**values)
+
+
+def template_source(template: str) -> str:
+    """Return a template's own text, for files that are installed as they are."""
+    for folder in _FOLDERS:
+        path = os.path.join(folder, template)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    raise FileNotFoundError(f"gitguard was installed without its template `{template}`")
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDERS),
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+    environment.filters["oneline"] = one_line
+    return environment
+
+
+def _finalize(value: object) -> object:
+    return visible(value) if isinstance(value, str) else value

@@ -1,0 +1,1 @@
+"""Disk and git: everything durable goes through this floor."""

@@ -1,0 +1,266 @@
+"""The chain of checkpoints of one session: one ref, held against the anchor at every use."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Pending
+from gitguard.model.checkpoint import (
+    FILES,
+    Checkpoint,
+    Code,
+    Record,
+    format_message,
+    parse_commit,
+)
+from gitguard.model.codec import STATE_LIMIT
+from gitguard.model.value import Value
+from gitguard.store.anchor import Anchor, AnchorFile, identity_of
+from gitguard.store.repository import is_object_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gitguard.model.session import Session
+    from gitguard.store.repository import ObjectReader, Ref, Repository
+    from gitguard.store.workspace import Workspace
+
+_COMMIT_LIMIT = 64 * 1024
+_SHORTEST_ID = 4
+_MOST_COMMITS = 1_000_000
+
+NONE = "none"
+OURS = "ours"
+ADVANCED = "advanced"
+MOVED = "moved"
+DELETED = "deleted"
+UNTRUSTED = "untrusted"
+REMOTE_ONLY = "remote-only"
+
+
+class Head(Value):
+    """Where the session's ref points, and how that stands to what this machine wrote."""
+
+    standing: str
+    """none, ours, advanced, moved, deleted, untrusted or remote-only."""
+    id: str = ""
+    anchor: Anchor | None = None
+    code: Code = Code()
+    checked_out_in: str = ""
+    remote: str = ""
+    """The remote-tracking ref of the session, when there is nothing else."""
+    replaced_repository: bool = False
+    """Whether the anchor belonged to another repository at the same path; it was archived."""
+
+
+class Chain:
+    """Reads and extends the checkpoints of one session."""
+
+    def __init__(
+        self, workspace: Workspace, repository: Repository, session: Session, prefix: str
+    ) -> None:
+        """Describe the chain; nothing is read yet."""
+        self.ref = prefix + session.name
+        self.anchors = AnchorFile(workspace.anchor_folder(session))
+        self._workspace = workspace
+        self._repository = repository
+        self._session = session
+
+    # Standing
+
+    def head(self) -> Head:
+        """Compare the ref with the anchor; a pending commit that became the head is promoted."""
+        anchor = self.anchors.read()
+        checked_out = self._repository.checked_out()
+        patterns = [self.ref, "refs/replace", *_branch_pattern(checked_out)]
+        if anchor is None:
+            patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
+        refs = self._repository.refs(*patterns)
+        code = _code(checked_out, refs)
+        ref = refs.get(self.ref)
+        if ref is not None and ref.points_to:
+            raise InvalidDocument(
+                f"`{self.ref}` is a symbolic ref to `{ref.points_to}`, which is refused",
+                f"Remove it with `git symbolic-ref -d {self.ref}` and run `gitguard recover`",
+            )
+        if ref is None:
+            return self._without_ref(anchor, code, refs)
+        if f"refs/replace/{ref.id}" in refs:
+            raise InvalidDocument(
+                f"commit {ref.id} is replaced by `refs/replace/{ref.id}`, which is refused",
+                f"Remove it with `git replace -d {ref.id}`",
+            )
+        found = Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in)
+        return self._against(found, anchor)
+
+    def _against(self, head: Head, anchor: Anchor | None) -> Head:
+        if anchor is None:
+            return head
+        if anchor.pending and head.id == anchor.pending:
+            anchor = anchor.promoted()
+            self.anchors.write(anchor)
+        if head.id == anchor.committed:
+            return head.replace(standing=OURS, anchor=anchor)
+        if self._is_another_repository(anchor):
+            self._set_aside()
+            return head.replace(anchor=None, replaced_repository=True)
+        standing = ADVANCED if self._descends(head.id, anchor.committed) else MOVED
+        return head.replace(standing=standing, anchor=anchor)
+
+    def _without_ref(self, anchor: Anchor | None, code: Code, refs: Mapping[str, Ref]) -> Head:
+        if anchor is not None and anchor.committed:
+            if not self._is_another_repository(anchor):
+                return Head(DELETED, "", anchor, code)
+            self._set_aside()
+            return Head(NONE, "", None, code, replaced_repository=True)
+        remote = next((name for name in refs if name.startswith("refs/remotes/")), "")
+        if remote and anchor is None:
+            return Head(REMOTE_ONLY, refs[remote].id, None, code, remote=remote)
+        return Head(NONE, "", anchor, code)
+
+    def _is_another_repository(self, anchor: Anchor) -> bool:
+        if anchor.identity == identity_of(self._workspace.place.common_dir):
+            return False
+        with self._repository.reader() as reader:
+            return not reader.exists(anchor.committed)
+
+    def _set_aside(self) -> None:
+        self.anchors.archive(f"{self._workspace.clock():.0f}")
+
+    def _descends(self, commit: str, ancestor: str) -> bool:
+        try:
+            return any(c.id == ancestor for c in self.history(commit))
+        except InvalidDocument:
+            return False
+
+    # Writing
+
+    def commit(
+        self, head: Head, record: Record, contents: Mapping[str, bytes], state_sha256: str
+    ) -> str:
+        """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3)."""
+        if head.checked_out_in:
+            raise Pending(
+                f"`{self.ref}` is checked out in `{head.checked_out_in}` and is not moved",
+                "Check out another branch there; the next checkpoint then commits",
+            )
+        anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
+        commit = self._repository.write_commit(contents, anchor.committed, format_message(record))
+        anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
+        self.anchors.write(anchor)
+        why = f"gitguard: {record.trigger} checkpoint {record.sequence}"
+        try:
+            self._repository.move_ref(
+                self.ref, commit, anchor.committed or "0" * len(commit), why
+            )
+        except GitFailed as error:
+            raise self._blocked(error) from error
+        self.anchors.write(anchor.promoted())
+        return commit
+
+    def _blocked(self, error: GitFailed) -> GitFailed:
+        blocking = self.ref.rpartition("/")[0]
+        if blocking in self._repository.refs(blocking):
+            return GitFailed(
+                f"the branch `{blocking.removeprefix('refs/heads/')}` stands where gitguard keeps "
+                f"`{self.ref}`",
+                "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
+            )
+        return error
+
+    def adopt(self, head: Head, checkpoint: Checkpoint, state_sha256: str) -> Anchor:
+        """Make a head that somebody else wrote the anchored one."""
+        anchor = Anchor(
+            committed=head.id,
+            sequence=checkpoint.sequence,
+            state_sha256=state_sha256,
+            previous=head.anchor.committed if head.anchor else "",
+            identity=identity_of(self._workspace.place.common_dir),
+        )
+        self.anchors.write(anchor)
+        return anchor
+
+    def point_at(self, new: str, old: str, why: str, *, ref: str = "") -> None:
+        """Move or create a ref of ours by compare-and-swap; an empty old creates it."""
+        self._repository.move_ref(ref or self.ref, new, old or "0" * len(new), why)
+
+    def archive(self, commit: str, why: str) -> str:
+        """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""
+        name = f"refs/gitguard/archive/{self._session.name}/{commit[:12]}"
+        if name not in self._repository.refs(name):
+            self.point_at(commit, "", why, ref=name)
+        return name
+
+    def store_aside(self, record: Record, contents: Mapping[str, bytes], parent: str) -> str:
+        """Commit contents under the archive, without touching the session's ref."""
+        commit = self._repository.write_commit(contents, parent, format_message(record))
+        return self.archive(commit, f"gitguard: {record.why}")
+
+    # Reading
+
+    def read(self, commit: str) -> tuple[Checkpoint, dict[str, bytes]]:
+        """Read and verify a checkpoint and its three files."""
+        with self._repository.reader() as reader:
+            checkpoint, tree = _read_commit(reader, commit)
+            entries = dict(reader.entries(tree))
+            if tuple(sorted(entries)) != tuple(sorted(FILES)):
+                raise InvalidDocument(
+                    f"commit {commit} holds {', '.join(sorted(entries)) or 'nothing'}; "
+                    f"a checkpoint holds {', '.join(FILES)}"
+                )
+            contents = {
+                name: reader.read(blob, "blob", limit=STATE_LIMIT)
+                for name, blob in entries.items()
+            }
+        return checkpoint, contents
+
+    def history(self, commit: str) -> Iterator[Checkpoint]:
+        """Yield checkpoints from commit to the root, each verified."""
+        with self._repository.reader() as reader:
+            for _ in range(_MOST_COMMITS):
+                if not commit:
+                    return
+                checkpoint, _ = _read_commit(reader, commit)
+                yield checkpoint
+                commit = checkpoint.parent
+
+    def find(self, head: str, wanted: str) -> Checkpoint:
+        """Find a checkpoint of the chain by number, `cp_` name or (short) commit id."""
+        name = wanted.strip().lower()
+        number = name.removeprefix("cp_").lstrip("0") or "0"
+        for checkpoint in self.history(head):
+            by_number = number.isdigit() and str(checkpoint.sequence) == number
+            if (by_number and len(name) < len("cp_") + 10) or (
+                len(name) >= _SHORTEST_ID and checkpoint.id.startswith(name)
+            ):
+                return checkpoint
+        raise InvalidInput(
+            f"there is no checkpoint `{wanted[:80]}` in `{self.ref}`", "See `gitguard log`"
+        )
+
+    def owns_objects(self, commit: str) -> bool:
+        """Say whether the repository still has a commit."""
+        with self._repository.reader() as reader:
+            return is_object_id(commit) and reader.exists(commit)
+
+
+def _read_commit(reader: ObjectReader, commit: str) -> tuple[Checkpoint, str]:
+    return parse_commit(commit, reader.read(commit, "commit", limit=_COMMIT_LIMIT))
+
+
+def _branch_pattern(checked_out: str) -> list[str]:
+    return [checked_out] if checked_out.startswith("refs/") else []
+
+
+def _code(checked_out: str, refs: Mapping[str, Ref]) -> Code:
+    if not checked_out.startswith("refs/"):
+        return Code(head=checked_out)
+    ref = refs.get(checked_out)
+    return Code(ref.id if ref else "", checked_out.removeprefix("refs/heads/"))
+
+
+def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
+    """Return the repository's session branches: name and head id."""
+    refs = repository.refs(prefix.rstrip("/"))
+    return {os.path.basename(name): ref.id for name, ref in refs.items() if name.startswith(prefix)}

@@ -1,0 +1,197 @@
+"""Files that survive a crash: one atomic writer, one appender, bounded reads.
+
+Paths are plain strings here, because `pathlib` costs a third of a bare Python start in every hook.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from gitguard.errors import InvalidDocument, NotWritable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
+_REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+
+
+def read_bytes(path: str, *, limit: int) -> bytes | None:
+    """Read a regular file of at most limit bytes; None when there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _NO_FOLLOW)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        size = os.fstat(handle).st_size
+        if size > limit:
+            raise InvalidDocument(f"`{path}` has {size:,} bytes; the limit is {limit:,}")
+        return _read_all(handle, size)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    finally:
+        os.close(handle)
+
+
+def _read_all(handle: int, size: int) -> bytes:
+    parts = []
+    while chunk := os.read(handle, max(size, 1) + 1):
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def _unreadable(path: str, error: OSError) -> InvalidDocument:
+    if error.errno == errno.ELOOP:
+        return InvalidDocument(f"`{path}` is a symbolic link, which is refused")
+    return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
+
+
+def write_bytes(path: str, data: bytes, *, mode: int = 0o600) -> None:
+    """Replace a file: temporary beside it, fsync, rename, fsync of the folder."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_FOLLOW, mode)
+        try:
+            _write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, path)
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        remove(temporary)
+        raise refused(path, error) from error
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def append(path: str, line: bytes) -> None:
+    """Append one line in one write; the caller holds the lock of the file."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o600)
+        try:
+            _write_all(handle, _after_a_torn_line(handle) + line)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def _after_a_torn_line(handle: int) -> bytes:
+    size = os.fstat(handle).st_size
+    return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
+
+
+def sync_file(path: str) -> None:
+    """Make a file's content durable."""
+    _sync(path, os.O_RDONLY)
+
+
+def sync_folder(path: str) -> None:
+    """Make a folder's names durable, where the system can."""
+    if os.name == "posix":
+        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: str, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(path: str) -> bool:
+    """Remove a file if it is there; say whether it was."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def make_folder(path: str) -> None:
+    """Create a folder and its parents; a symbolic link in its place is refused."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise refused(path, error) from error
+    if os.path.islink(path):
+        raise InvalidDocument(f"`{path}` is a symbolic link, which is refused")
+
+
+def is_writable(path: str) -> bool:
+    """Say whether the nearest existing folder of a path takes new files."""
+    while not os.path.isdir(path):
+        parent = os.path.dirname(path)
+        if parent == path:
+            return False
+        path = parent
+    return os.access(path, os.W_OK | os.X_OK)
+
+
+def refused(path: str, error: OSError) -> NotWritable:
+    """Turn an operating system's refusal into our error, naming path and reason."""
+    hints = {
+        errno.ENOSPC: "Free some space and run the command again; nothing was lost",
+        errno.EROFS: "The file system is read-only",
+    }
+    return NotWritable(
+        f"cannot write `{path}`: {error.strerror}",
+        hints.get(error.errno or 0, "Check the permissions of the folder"),
+    )
+
+
+def is_refusal(error: NotWritable) -> bool:
+    """Say whether the place refuses writing, as read-only systems and full disks do."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in _REFUSALS
+
+
+def complete_lines(path: str, *, offset: int, limit: int) -> tuple[list[bytes], int]:
+    """Return the whole lines after offset and the offset behind the last of them."""
+    try:
+        handle = os.open(path, os.O_RDONLY | _NO_FOLLOW)
+    except FileNotFoundError:
+        return [], 0
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        data = os.pread(handle, limit, offset)
+    finally:
+        os.close(handle)
+    end = data.rfind(b"\n") + 1
+    return data[:end].split(b"\n")[:-1], offset + end
+
+
+def lines_backwards(path: str, *, block: int = 1 << 16, limit: int = 1 << 28) -> Iterator[bytes]:
+    """Yield a file's complete lines from the last to the first, block by block.
+
+    Lines longer than limit bytes end the walk, so that memory stays bounded.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        position = os.fstat(handle).st_size
+        parts: list[bytes] = []
+        while position and sum(map(len, parts)) <= limit:
+            start = max(position - block, 0)
+            head, *tail = os.pread(handle, position - start, start).split(b"\n")
+            position = start
+            if not tail:
+                parts.append(head)
+                continue
+            yield tail.pop() + b"".join(reversed(parts))
+            yield from reversed(tail)
+            parts = [head]
+        if not position:
+            yield b"".join(reversed(parts))
+    finally:
+        os.close(handle)

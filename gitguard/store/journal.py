@@ -1,0 +1,80 @@
+"""The journal file: increments between checkpoints, one line each, appended in one write."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.codec import dump_line, load_json
+from gitguard.model.journal import Entry, read_entries
+from gitguard.model.value import Value
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+FORMAT = 1
+_READ_LIMIT = 1 << 24
+_ROTATE_AT = 1 << 18
+
+
+class JournalPart(Value):
+    """The entries of a journal, and those behind the offset that was folded before."""
+
+    id: str
+    entries: tuple[Entry, ...]
+    unfolded: tuple[Entry, ...]
+    end: int
+
+
+class JournalFile:
+    """Appends to and reads one session's journal; the caller holds the session's lock."""
+
+    def __init__(self, path: str, clock: Callable[[], float]) -> None:
+        """Use the file at path, which is made at the first append."""
+        self.path = path
+        self._clock = clock
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry."""
+        line = dump_line(entry.line())
+        files.append(self.path, line if os.path.exists(self.path) else self._header() + line)
+
+    def _header(self) -> bytes:
+        unique = f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
+        return dump_line({"format": FORMAT, "journal": unique})
+
+    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
+        """Read the whole journal; folding goes on behind the offset if the id is the same."""
+        lines, end = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
+        if not lines:
+            return JournalPart("", (), (), 0)
+        journal_id = str((_document(lines[0]) or {}).get("journal", ""))
+        start = folded_offset if journal_id == folded_id else 0
+        position, before = 0, []
+        for count, line in enumerate(lines):
+            if position >= start:
+                break
+            position += len(line) + 1
+            before.append(count)
+        fresh = _entries(lines[len(before) :])
+        return JournalPart(journal_id, _entries(lines[: len(before)]) + fresh, fresh, end)
+
+    def rotate(self, part: JournalPart) -> None:
+        """Begin a new file once everything in a large one is folded."""
+        if part.end > _ROTATE_AT and os.path.getsize(self.path) == part.end:
+            files.write_bytes(self.path, self._header())
+
+
+def _entries(lines: list[bytes]) -> tuple[Entry, ...]:
+    documents = (_document(line) for line in lines)
+    return read_entries(document for document in documents if document is not None)
+
+
+def _document(line: bytes) -> dict[str, Any] | None:
+    try:
+        return load_json(line, what="a journal line")
+    except InvalidDocument:
+        return None

@@ -1,0 +1,469 @@
+"""The one door to git: refs and objects by plumbing that runs nothing from the repository.
+
+Objects are written in process with GitPython's object store. Everything else is a git command from
+a short list with a scrubbed environment; porcelain is never called, because it runs the
+repository's hooks, filters and drivers (RELIABILITY section 4).
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from gitguard.errors import GitFailed, InvalidDocument, NotARepository, RefMoved
+from gitguard.model.text import visible
+from gitguard.model.value import Value
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from subprocess import CompletedProcess, Popen
+    from types import TracebackType
+    from typing import Self
+
+    Clock = Callable[[], float]
+
+_TIME_LIMIT = 30
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.fsync=loose-object,reference",
+    "core.filesRefLockTimeout=2000",
+    "core.alternateRefsCommand=",
+    "core.pager=cat",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "safe.bareRepository=explicit",
+    "advice.graftFileDeprecated=false",
+)
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+_IDENTITY = "gitguard <gitguard@localhost>"
+_REF_LOCK_AGE = 60
+"""Seconds after which a ref's lock that did not change was left by a dead process."""
+_HEX = frozenset("0123456789abcdef")
+
+
+class Place(Value):
+    """Where a worktree and its git folders are; every path is absolute and real."""
+
+    worktree: str
+    git_dir: str
+    common_dir: str
+
+
+class Ref(Value):
+    """A ref as git lists it."""
+
+    name: str
+    id: str
+    points_to: str
+    """The other ref it stands for, empty for an ordinary one."""
+    checked_out_in: str
+    """The worktree that has it checked out, empty if none has."""
+
+
+def is_object_id(text: str) -> bool:
+    """Say whether text is a full SHA-1 or SHA-256 object id."""
+    return len(text) in (40, 64) and set(text) <= _HEX
+
+
+def locate(start: str) -> Place:
+    """Find the worktree that start lies in by its `.git`, without starting git."""
+    folder = os.path.realpath(start)
+    while True:
+        git_dir = _git_dir_of(folder)
+        if git_dir:
+            return Place(folder, git_dir, _common_dir_of(git_dir))
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            raise NotARepository(
+                f"`{start}` is not inside a git worktree",
+                "Go to one, name it with --root or GITGUARD_ROOT, or run `git init` there",
+            )
+        folder = parent
+
+
+def _git_dir_of(folder: str) -> str:
+    path = os.path.join(folder, ".git")
+    if os.path.isfile(os.path.join(path, "HEAD")):
+        return os.path.realpath(path)
+    if not os.path.isfile(path):
+        return ""
+    target = (files.read_bytes(path, limit=4096) or b"").decode("utf-8", "surrogateescape")
+    found = os.path.join(folder, target.removeprefix("gitdir:").strip())
+    return os.path.realpath(found) if os.path.isfile(os.path.join(found, "HEAD")) else ""
+
+
+def _common_dir_of(git_dir: str) -> str:
+    data = files.read_bytes(os.path.join(git_dir, "commondir"), limit=4096)
+    if data is None:
+        return git_dir
+    return os.path.realpath(os.path.join(git_dir, data.decode("utf-8", "surrogateescape").strip()))
+
+
+class Repository:
+    """Git's refs and objects for one worktree."""
+
+    def __init__(self, place: Place, environment: Mapping[str, str], clock: Clock) -> None:
+        """Open the door; environment is the caller's, of which only a few names are kept."""
+        self.place = place
+        kept = {name: environment[name] for name in _KEPT if name in environment}
+        self._environment = {**kept, **_ENVIRONMENT}
+        self._plain_environment = kept
+        self._git = _find_git(kept.get("PATH", os.defpath), place)
+        self._trusted: tuple[str, ...] = ()
+        self._clock = clock
+
+    # Commands
+
+    def _command(self, arguments: Sequence[str]) -> list[str]:
+        settings = [word for s in (*_SETTINGS, *self._trusted) for word in ("-c", s)]
+        return [self._git, *settings, f"--git-dir={self.place.git_dir}", *arguments]
+
+    def _try(self, *arguments: str, stdin: bytes = b"") -> CompletedProcess[bytes]:
+        import subprocess
+
+        try:
+            done = subprocess.run(
+                self._command(arguments),
+                input=stdin,
+                capture_output=True,
+                env=self._environment,
+                cwd=self.place.worktree,
+                timeout=_TIME_LIMIT,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise GitFailed(f"`git {arguments[0]}` did not run: {error}") from error
+        if done.returncode and b"dubious ownership" in done.stderr and self._is_trusted_by_user():
+            return self._try(*arguments, stdin=stdin)
+        return done
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        done = self._try(*arguments, stdin=stdin)
+        if done.returncode:
+            raise self._failure(arguments[0], done)
+        return done.stdout
+
+    def _failure(self, command: str, done: CompletedProcess[bytes]) -> GitFailed:
+        said = visible(done.stderr.decode("utf-8", "replace")).strip() or "nothing"
+        hint = "Look at the repository with `git fsck`"
+        if "dubious ownership" in said:
+            hint = f"Run `git config --global --add safe.directory {self.place.worktree}`"
+        return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", hint)
+
+    def _is_trusted_by_user(self) -> bool:
+        # Our environment hides the user's own safe.directory, so ask with theirs, once.
+        import subprocess
+
+        if self._trusted:
+            return False
+        asked = subprocess.run(
+            [self._git, "config", "--get-all", "safe.directory"],
+            capture_output=True,
+            env=self._plain_environment,
+            cwd="/",
+            timeout=_TIME_LIMIT,
+            check=False,
+        )
+        allowed = asked.stdout.decode("utf-8", "replace").split("\n")
+        places = (self.place.worktree, self.place.git_dir, "*")
+        listed = next((place for place in places if place in allowed), "")
+        self._trusted = (f"safe.directory={listed}",) if listed else ()
+        return bool(listed)
+
+    # Refs
+
+    def refs(self, *patterns: str) -> dict[str, Ref]:
+        """List the refs under the given full names or folders; a broken ref is an error."""
+        fields = "%(objectname)%00%(refname)%00%(symref)%00%(worktreepath)%00"
+        done = self._try("for-each-ref", f"--format={fields}", *patterns)
+        if done.returncode or b"broken ref" in done.stderr:
+            raise self._failure("for-each-ref", done)
+        parts = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        rows = [parts[i : i + 4] for i in range(0, len(parts), 4)]
+        found = (Ref(row[1], row[0].strip(), row[2], row[3]) for row in rows)
+        return {ref.name: ref for ref in found}
+
+    def move_ref(self, name: str, new: str, old: str, why: str) -> None:
+        """Point a ref at new if it still points at old (zeros: if it does not exist)."""
+        self._clear_dead_lock(name)
+        done = self._try("update-ref", "--no-deref", "-m", why, name, new, old)
+        if done.returncode:
+            raise self._moved(name, old, done)
+        path = os.path.join(self.place.common_dir, name)
+        with suppress(FileNotFoundError):  # somebody may pack the ref at this very moment
+            files.sync_folder(os.path.dirname(path))
+        if self._read_back(name, path) != new:
+            raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
+
+    def _moved(self, name: str, old: str, done: CompletedProcess[bytes]) -> GitFailed:
+        failure = self._failure("update-ref", done)
+        if f"{name}.lock" in failure.message or "Unable to create" in failure.message:
+            failure.hint = (
+                f"Another git process holds the ref; a lock left by a dead one is cleared after "
+                f"{_REF_LOCK_AGE} s"
+            )
+            return failure
+        current = self.refs(name).get(name)
+        if current is not None and current.id == old:
+            return failure
+        return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
+
+    def _read_back(self, name: str, path: str) -> str:
+        data = files.read_bytes(path, limit=4096)
+        if data is not None:
+            return data.decode("ascii", "replace").strip()
+        found = self.refs(name).get(name)
+        return found.id if found else ""
+
+    def _clear_dead_lock(self, name: str) -> None:
+        path = os.path.join(self.place.common_dir, name + ".lock")
+        try:
+            age = self._clock() - os.stat(path).st_mtime
+        except FileNotFoundError:
+            return
+        if age > _REF_LOCK_AGE:
+            files.remove(path)
+
+    def checked_out(self) -> str:
+        """Return what the worktree's HEAD names: a full ref, or a commit id when detached."""
+        data = files.read_bytes(os.path.join(self.place.git_dir, "HEAD"), limit=4096) or b""
+        text = data.decode("utf-8", "surrogateescape").strip()
+        if text.startswith("ref: ") and text != "ref: refs/heads/.invalid":
+            return text.removeprefix("ref: ")
+        if is_object_id(text):
+            return text
+        done = self._try("symbolic-ref", "--quiet", "HEAD")
+        if done.returncode == 0:
+            return done.stdout.decode().strip()
+        return self._run("rev-parse", "--verify", "HEAD").decode().strip()
+
+    def tracked_under(self, folder: str) -> list[str]:
+        """List the files that the index tracks in a folder of the worktree."""
+        listed = self._run("ls-files", "-z", "--cached", "--full-name", "--", folder + "/")
+        return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name]
+
+    # Objects
+
+    def object_format(self) -> str:
+        """Return sha1 or sha256."""
+        return self._run("rev-parse", "--show-object-format").decode().strip()
+
+    def write_commit(self, contents: Mapping[str, bytes], parent: str, message: str) -> str:
+        """Write blobs, a flat tree and a commit, all durable; return the commit's id."""
+        with self._object_writer(parent) as writer:
+            blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
+            entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
+            tree = writer.write("tree", b"".join(entries))
+            stamp = f"{_IDENTITY} {int(self._clock())} +0000"
+            lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+            lines += [f"author {stamp}", f"committer {stamp}", "", message]
+            return writer.write("commit", "\n".join(lines).encode())
+
+    def _object_writer(self, parent: str) -> _Quarantine | _GitWriter:
+        is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"
+        return _Quarantine(self.place.common_dir) if is_sha1 else _GitWriter(self._run)
+
+    def reader(self) -> ObjectReader:
+        """Return a context manager that reads and verifies objects."""
+        return ObjectReader(self._command(["cat-file", "--batch-command"]), self._environment)
+
+
+def _find_git(path: str, place: Place) -> str:
+    # A relative entry of PATH, or one inside the worktree, would run the repository's own `git`.
+    inside = place.worktree + os.sep
+    for folder in path.split(os.pathsep):
+        candidate = os.path.join(folder, "git")
+        outside = os.path.isabs(folder) and not os.path.realpath(candidate).startswith(inside)
+        if outside and os.access(candidate, os.X_OK):
+            return candidate
+    raise GitFailed("there is no `git` on PATH", "Install git 2.36 or newer")
+
+
+class _Quarantine:
+    """Writes loose objects into a folder of their own, then moves them in place, durable.
+
+    GitPython's store neither syncs nor replaces; an object that a power cut left empty under its
+    final name would stay broken for ever. So each file is synced before it gets that name.
+    """
+
+    def __init__(self, common_dir: str) -> None:
+        self._objects = os.path.join(common_dir, "objects")
+        self._folder = os.path.join(self._objects, f"tmp_gitguard-{os.getpid()}")
+
+    def __enter__(self) -> Self:
+        from gitdb.db.loose import LooseObjectDB
+
+        self._remove()
+        files.make_folder(self._folder)
+        self._database = LooseObjectDB(self._folder)
+        return self
+
+    def write(self, kind: str, data: bytes) -> str:
+        """Store an object of a kind; return its id."""
+        from io import BytesIO
+
+        from gitdb import IStream
+
+        stored = self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
+        return str(stored.binsha.hex())
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._publish()
+        except OSError as failure:
+            raise files.refused(self._objects, failure) from failure
+        finally:
+            self._remove()
+        if isinstance(error, OSError):
+            raise files.refused(self._objects, error) from error
+
+    def _publish(self) -> None:
+        mode = os.stat(self._objects).st_mode & 0o7777
+        touched = {self._objects}
+        for fanout in os.listdir(self._folder):
+            target = os.path.join(self._objects, fanout)
+            if not os.path.isdir(target):
+                os.mkdir(target)
+                os.chmod(target, mode)
+            for name in os.listdir(os.path.join(self._folder, fanout)):
+                source = os.path.join(self._folder, fanout, name)
+                files.sync_file(source)
+                os.replace(source, os.path.join(target, name))
+            touched.add(target)
+        for folder in touched:
+            files.sync_folder(folder)
+
+    def _remove(self) -> None:
+        for folder, _, names in os.walk(self._folder, topdown=False):
+            for name in names:
+                files.remove(os.path.join(folder, name))
+            os.rmdir(folder)
+
+
+class _GitWriter:
+    """Writes objects with git itself, for object formats that GitPython does not know."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def write(self, kind: str, data: bytes) -> str:
+        """Store an object of a kind; return its id."""
+        return self._run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).decode().strip()
+
+
+class ObjectReader:
+    """Reads objects through one `git cat-file` and hashes each again, which git does not do."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Prepare the command; it starts when the context is entered."""
+        self._command = command
+        self._environment = environment
+
+    def __enter__(self) -> Self:
+        import subprocess
+
+        self._process: Popen[bytes] = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+        self._process.wait()
+
+    def exists(self, object_id: str) -> bool:
+        """Say whether the repository has the object."""
+        return self._ask("info", object_id)[1] != "missing"
+
+    def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
+        """Return an object's content, or raise when it is missing, too large or not its id."""
+        if not is_object_id(object_id):
+            raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
+        found = self._ask("info", object_id)
+        if found[1] != kind:
+            raise InvalidDocument(f"object {object_id} is {found[1]}, not a {kind}")
+        if int(found[2]) > limit:
+            raise InvalidDocument(
+                f"object {object_id} has {int(found[2]):,} bytes; the limit is {limit:,}"
+            )
+        size = int(self._ask("contents", object_id)[2])
+        assert self._process.stdout is not None
+        data = self._process.stdout.read(size)
+        self._process.stdout.read(1)
+        if _hash(kind, data, len(object_id)) != object_id:
+            raise InvalidDocument(f"object {object_id} does not have the content of its id")
+        return data
+
+    def entries(self, tree: str) -> Iterator[tuple[str, str]]:
+        """Yield name and blob id of a flat tree of plain files; anything else is refused."""
+        data = self.read(tree, "tree", limit=4096)
+        width = len(tree) // 2
+        while data:
+            head, _, data = data.partition(b"\0")
+            mode, _, name = head.partition(b" ")
+            if mode != b"100644":
+                raise InvalidDocument(f"tree {tree} has an entry of mode {mode.decode()}")
+            yield name.decode("utf-8", "replace"), data[:width].hex()
+            data = data[width:]
+
+    def _ask(self, question: str, object_id: str) -> list[str]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{question} {object_id}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise GitFailed("`git cat-file` ended early", "Look with `git fsck`") from error
+        answer = self._process.stdout.readline().decode().split()
+        if len(answer) < 2:
+            raise GitFailed(f"`git cat-file` cannot read {object_id}", "Look with `git fsck`")
+        return answer
+
+
+def _hash(kind: str, data: bytes, length: int) -> str:
+    import hashlib
+
+    algorithm = hashlib.sha1 if length == 40 else hashlib.sha256
+    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()
+
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Run(Protocol):
+        def __call__(self, *arguments: str, stdin: bytes = b"") -> bytes: ...

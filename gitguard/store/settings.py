@@ -1,0 +1,96 @@
+"""Reads the configuration files and remembers their values in a form that hooks can load fast.
+
+Parsing YAML costs twice a bare Python start. So the values of a file are kept as JSON beside its
+size and modification time: the user's in the state directory, where no repository can reach; a
+repository's in its own folder, which is safe because a repository's values can only tighten.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
+from gitguard.model.config import DEFAULTS, Config, loosening, read_config, tighten
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load_user_config(config_home: str, state_home: str) -> Config:
+    """Read the user's `config.yaml` over the defaults."""
+    path = os.path.join(config_home, "config.yaml")
+    document = _document(path, os.path.join(state_home, "config.json"))
+    return DEFAULTS if document is None else read_config(document, what=f"`{path}`")
+
+
+def load_config(user: Config, folder: str) -> Config:
+    """Let a workspace's `config.yaml` tighten the user's configuration."""
+    path = os.path.join(folder, "config.yaml")
+    document = _document(path, os.path.join(folder, "config.json"))
+    if not document:
+        return user
+    allowed = _without(document, loosening(document))
+    merged = _overlay(user.to_document(), allowed)
+    return tighten(user, read_config(merged, what=f"`{path}`"))
+
+
+def ignored_settings(folder: str) -> tuple[str, ...]:
+    """Name what a workspace's `config.yaml` says and only a user may say."""
+    path = os.path.join(folder, "config.yaml")
+    return loosening(_document(path, os.path.join(folder, "config.json")) or {})
+
+
+def _document(path: str, cache: str) -> dict[str, Any] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    signature = [found.st_size, found.st_mtime_ns, found.st_ino]
+    cached = _cached(cache)
+    if cached is not None and cached.get("signature") == signature:
+        values = cached.get("values")
+        if isinstance(values, dict):
+            return values
+    from gitguard.model.codec import load_yaml
+
+    data = files.read_bytes(path, limit=STATE_LIMIT) or b""
+    document = load_yaml(data, what=f"`{path}`")
+    _remember(cache, {"format": 1, "signature": signature, "values": document})
+    return document
+
+
+def _cached(cache: str) -> dict[str, Any] | None:
+    try:
+        data = files.read_bytes(cache, limit=STATE_LIMIT)
+        return None if data is None else load_json(data, what="the configuration's cache")
+    except GitguardError:
+        return None
+
+
+def _remember(cache: str, document: dict[str, Any]) -> None:
+    try:
+        files.make_folder(os.path.dirname(cache))
+        files.write_bytes(cache, dump_json(document))
+    except (GitguardError, TypeError, ValueError):
+        return  # without the cache the next hook only starts slower
+
+
+def _without(document: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    kept = {name: value for name, value in document.items() if name not in names}
+    for name in names:
+        group, _, key = name.partition(".")
+        if key and isinstance(kept.get(group), dict):
+            kept[group] = {k: v for k, v in kept[group].items() if k != key}
+    return kept
+
+
+def _overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for name, value in over.items():
+        below = merged.get(name)
+        both = isinstance(value, dict) and isinstance(below, dict)
+        merged[name] = _overlay(below, value) if both else value  # type: ignore[arg-type]
+    return merged

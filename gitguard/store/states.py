@@ -1,0 +1,191 @@
+"""The state on disk: the working file, and the copy that says whether it is ours.
+
+Of a state, the copy in the state directory is written first, then `state.json`. So after a crash
+the copy is the newer one, and a file that is neither is somebody else's edit.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, NewerFormat, NotWritable
+from gitguard.model.checkpoint import SNAPSHOT_FILE, STATE_FILE, SUMMARY_FILE
+from gitguard.model.codec import STATE_LIMIT, check_size, dump_json, load_json
+from gitguard.model.task import TaskState, read_state
+from gitguard.model.value import Value
+from gitguard.store import files
+from gitguard.store.anchor import AnchorFile, Written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.session import Session
+    from gitguard.store.workspace import Workspace
+
+FORMAT = 1
+
+ABSENT = "absent"
+"""Neither state nor summary is there."""
+MISSING = "missing"
+"""The summary is there, the state is not."""
+BROKEN = "broken"
+"""The state does not read."""
+EDITED = "edited"
+"""The state reads, and gitguard did not write it."""
+PENDING = "pending"
+"""The state was written by us while the state directory could not be."""
+OURS = "ours"
+
+
+class Found(Value):
+    """What lies in the working files, and the newest state gitguard knows to be its own."""
+
+    standing: str
+    state: TaskState | None = None
+    """The state in force: the working file's, or the copy's when that is not ours."""
+    sha256: str = ""
+    written: Written | None = None
+    edited: TaskState | None = None
+    has_summary: bool = False
+    problem: str = ""
+    needs_rewrite: bool = False
+    """A crash came between the copy and the working file."""
+
+
+def sha256(data: bytes) -> str:
+    """Return the hex digest that copies and anchors know a state by."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def decode_state(data: bytes, what: str) -> TaskState:
+    """Read a state from bytes, or raise `InvalidDocument`."""
+    return read_state(load_json(data, what=what))
+
+
+class StateFiles:
+    """Reads and writes the state of one session; the caller holds the session's lock."""
+
+    def __init__(self, workspace: Workspace, session: Session) -> None:
+        """Describe the files; nothing is read yet."""
+        self._workspace = workspace
+        self._session = session
+        self._copies = AnchorFile(workspace.anchor_folder(session))
+        self.path = workspace.working_file(session, STATE_FILE)
+        self.summary_path = workspace.working_file(session, SUMMARY_FILE)
+        self.snapshot_path = workspace.working_file(session, SNAPSHOT_FILE)
+        self._pending_path = workspace.working_file(session, "pending.json")
+
+    def read(self) -> Found:
+        """Read the working state and hold it against the copy."""
+        written, problem = self._written()
+        found = Found(
+            ABSENT, written=written, has_summary=os.path.exists(self.summary_path), problem=problem
+        )
+        if written is not None:
+            copy = decode_state(written.state.encode(), "the state's copy")
+            found = found.replace(state=copy, sha256=written.sha256)
+        try:
+            data = files.read_bytes(self.path, limit=STATE_LIMIT)
+        except InvalidDocument as error:
+            return found.replace(standing=BROKEN, problem=error.message)
+        if data is None:
+            return found.replace(standing=MISSING if found.has_summary else ABSENT)
+        return self._compare(found, data)
+
+    def _written(self) -> tuple[Written | None, str]:
+        try:
+            return self._copies.read_written(), ""
+        except NewerFormat:
+            raise
+        except InvalidDocument as error:
+            return None, error.message
+
+    def _compare(self, found: Found, data: bytes) -> Found:
+        digest, written = sha256(data), found.written
+        if written is not None and digest == written.sha256:
+            return found.replace(standing=OURS)
+        if written is not None and digest == written.previous_sha256:
+            return found.replace(standing=OURS, needs_rewrite=True)
+        try:
+            state = decode_state(data, f"`{self.path}`")
+        except NewerFormat:
+            raise
+        except InvalidDocument as error:
+            return found.replace(standing=BROKEN, problem=error.message)
+        if self._is_pending(digest, written):
+            return found.replace(standing=PENDING, state=state, sha256=digest)
+        return found.replace(standing=EDITED, edited=state)
+
+    def _is_pending(self, digest: str, written: Written | None) -> bool:
+        try:
+            data = files.read_bytes(self._pending_path, limit=4096)
+            mark = {} if data is None else load_json(data, what="the pending mark")
+        except InvalidDocument:
+            return False
+        based_on = mark.get("based_on")
+        known = (written.sha256, written.previous_sha256) if written is not None else ("",)
+        return mark.get("sha256") == digest and based_on in known
+
+    def write(
+        self, state: TaskState, before: Found, *, journal_id: str = "", journal_offset: int = -1
+    ) -> Found:
+        """Make a state durable: the copy first, then the working file.
+
+        Where the state directory cannot be written, the working file is, with a mark that lets
+        the next run that can write adopt it.
+        """
+        data = dump_json(state.to_document())
+        check_size(len(data), what="the state")
+        old = before.written
+        written = Written(
+            state=data.decode(),
+            sha256=sha256(data),
+            previous_sha256=old.sha256 if old else "",
+            journal_id=journal_id if journal_offset >= 0 else (old.journal_id if old else ""),
+            journal_offset=journal_offset
+            if journal_offset >= 0
+            else (old.journal_offset if old else 0),
+        )
+        if before.standing == PENDING and old is None:
+            written = written.replace(previous_sha256=before.sha256)
+        try:
+            self._copies.write_written(written)
+        except NotWritable as error:
+            if not files.is_refusal(error):
+                raise
+            return self._write_pending(state, data, before, str(error))
+        files.write_bytes(self.path, data)
+        files.remove(self._pending_path)
+        return Found(OURS, state, written.sha256, written, has_summary=before.has_summary)
+
+    def _write_pending(self, state: TaskState, data: bytes, before: Found, why: str) -> Found:
+        based_on = before.written.sha256 if before.written else ""
+        digest = sha256(data)
+        mark = {"format": FORMAT, "sha256": digest, "based_on": based_on, "why": why}
+        files.write_bytes(self._pending_path, dump_json(mark))
+        files.write_bytes(self.path, data)
+        return before.replace(standing=PENDING, state=state, sha256=digest, problem=why)
+
+    def rewrite(self, found: Found) -> Found:
+        """Write the working file again from the copy."""
+        assert found.written is not None
+        files.write_bytes(self.path, found.written.state.encode())
+        return found.replace(standing=OURS, needs_rewrite=False, problem="")
+
+    def set_aside(self, stamp: str) -> str:
+        """Move a bad working file out of the way; return where it is kept."""
+        if not os.path.lexists(self.path):
+            return ""
+        kept = f"{self.path}.bad-{stamp}"
+        try:
+            os.replace(self.path, kept)
+            files.sync_folder(os.path.dirname(kept))
+        except OSError as error:
+            raise files.refused(kept, error) from error
+        return kept
+
+    def read_summary(self) -> str | None:
+        """Return the summary as it lies there, None where there is none."""
+        data = files.read_bytes(self.summary_path, limit=4 * STATE_LIMIT)
+        return None if data is None else data.decode("utf-8", "replace")

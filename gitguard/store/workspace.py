@@ -1,0 +1,257 @@
+"""The workspace: the working files of its sessions, and which session is current.
+
+Nothing here starts git, so that hooks below every threshold never have to.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat, NotInitialised
+from gitguard.model.codec import dump_json, dump_line, load_json
+from gitguard.model.host_session import HostSession
+from gitguard.model.record import Kind, Record
+from gitguard.model.session import Session, is_session_name
+from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.model.value import Value
+from gitguard.store import files
+from gitguard.store.journal import JournalFile
+from gitguard.store.lock import Lock
+from gitguard.store.repository import Place, locate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar
+
+FORMAT = 1
+_LIMIT = 1 << 20
+_MOST_HOST_SESSIONS = 50
+_MOST_FAULTS = 1 << 16
+
+
+class Places(Value):
+    """Where the caller's environment puts things; the library never looks it up itself."""
+
+    state_home: str
+    """gitguard's folder in the user's state directory."""
+    config_home: str
+    """gitguard's folder in the user's configuration directory."""
+    session: str = ""
+    """A session key that overrides the workspace's current session."""
+    environment: Mapping[str, str] = {}
+    """Of which the door to git passes on a few names."""
+
+
+class SessionRecord(Record):
+    """`session.json`: what the working files know about a session and its conversations."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "format": Kind("count", "The version of this file."),
+        "key": Kind("text", "The session's key as it was given."),
+        "began_on": Kind("text", "The branch checked out when the session began."),
+        "owner": Kind("text", "The git directory of the worktree that owns the session."),
+    }
+    format: int
+    key: str
+    began_on: str = ""
+    owner: str = ""
+    host_sessions: Mapping[str, HostSession] = {}
+    extra: Mapping[str, Any] = {}
+
+
+class Workspace:
+    """One git worktree and the gitguard folder in it."""
+
+    def __init__(
+        self, place: Place, places: Places, directory: str, clock: Callable[[], float]
+    ) -> None:
+        """Describe the workspace; nothing is read or written yet."""
+        self.place = place
+        self.places = places
+        self.clock = clock
+        self.folder = os.path.join(place.worktree, directory)
+
+    @classmethod
+    def at(
+        cls, start: str, places: Places, directory: str, clock: Callable[[], float]
+    ) -> Workspace:
+        """Find the workspace that start lies in."""
+        return cls(locate(start), places, directory, clock)
+
+    # Folders
+
+    @property
+    def state_folder(self) -> str:
+        """This repository's folder in the state directory, by its common git directory's path."""
+        from hashlib import sha256
+
+        digest = sha256(os.fsencode(self.place.common_dir)).hexdigest()[:16]
+        return os.path.join(self.places.state_home, digest)
+
+    @property
+    def is_initialised(self) -> bool:
+        """Whether gitguard was ever set up for this repository, here or in another worktree."""
+        return os.path.isdir(self.folder) or os.path.isdir(self.state_folder)
+
+    def session_folder(self, session: Session) -> str:
+        """Return the folder of a session's working files."""
+        return os.path.join(self.folder, "sessions", session.name)
+
+    def working_file(self, session: Session, name: str) -> str:
+        """Return the path of a working file."""
+        return os.path.join(self.session_folder(session), name)
+
+    def anchor_folder(self, session: Session) -> str:
+        """Return the session's folder in the state directory."""
+        return os.path.join(self.state_folder, session.name)
+
+    def make_folders(self, session: Session) -> None:
+        """Create the working folders, with the ignore file that hides them from git."""
+        self.refuse_links()
+        files.make_folder(self.session_folder(session))
+        ignore = os.path.join(self.folder, ".gitignore")
+        if not os.path.exists(ignore):
+            files.write_bytes(ignore, b"*\n", mode=0o644)
+
+    def refuse_links(self) -> None:
+        """Refuse a gitguard folder that leads out of the workspace."""
+        for folder in (self.folder, os.path.join(self.folder, "sessions")):
+            if os.path.islink(folder):
+                raise InvalidDocument(
+                    f"`{folder}` is a symbolic link, which is refused", "Remove the link"
+                )
+
+    # Sessions
+
+    def current(self) -> Session:
+        """Return the session that work in this workspace belongs to."""
+        if self.places.session:
+            return Session.of(self.places.session)
+        name = self.current_name()
+        if not name:
+            raise NotInitialised(
+                f"`{self.place.worktree}` has no gitguard session",
+                "Run `gitguard ensure`, or `gitguard init` to set up a host as well",
+            )
+        return Session(self.read_record(Session(name, name)).key, name)
+
+    def current_name(self) -> str:
+        """Return the name in `current`, empty when the file is not there."""
+        data = files.read_bytes(os.path.join(self.folder, "current"), limit=4096)
+        name = (data or b"").decode("utf-8", "replace").strip()
+        if name and not is_session_name(name):
+            raise InvalidDocument(
+                f"`{self.folder}/current` names the session `{shorten(one_line(name), 80)}`",
+                "Run `gitguard session use KEY`",
+            )
+        return name
+
+    def use(self, session: Session) -> None:
+        """Make a session the current one."""
+        files.write_bytes(os.path.join(self.folder, "current"), f"{session.name}\n".encode())
+
+    def session_names(self) -> list[str]:
+        """List the sessions that have working files."""
+        folder = os.path.join(self.folder, "sessions")
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return sorted(name for name in names if is_session_name(name))
+
+    def lock(self, session: Session, *, timeout: float) -> Lock:
+        """Return the session's lock, where every worktree of the repository sees it.
+
+        A git directory that cannot be written, as in an agent's sandbox, leaves the lock beside
+        the working files: there, nobody else can write a checkpoint either.
+        """
+        folder = os.path.join(self.place.common_dir, "gitguard")
+        shared = os.path.join(folder, f"{session.name}.lock")
+        if not files.is_writable(folder):
+            shared = self.working_file(session, "lock")
+        return Lock(shared, timeout=timeout, clock=self.clock)
+
+    def journal(self, session: Session) -> JournalFile:
+        """Return the session's journal."""
+        return JournalFile(self.working_file(session, "journal.jsonl"), self.clock)
+
+    # session.json
+
+    def read_record(self, session: Session) -> SessionRecord:
+        """Read `session.json`; a missing one is empty, a damaged one is an error."""
+        path = self.working_file(session, "session.json")
+        data = files.read_bytes(path, limit=_LIMIT)
+        if data is None:
+            return SessionRecord(format=FORMAT, key=session.key)
+        document = load_json(data, what=f"`{path}`", limit=_LIMIT)
+        if isinstance(document.get("format"), int) and document["format"] > FORMAT:
+            raise NewerFormat(f"`{path}` has format {document['format']}", "upgrade gitguard")
+        hosts = document.pop("host_sessions", {})
+        try:
+            record = SessionRecord.from_document(document)
+            sessions = {key: HostSession.from_document(item) for key, item in hosts.items()}
+        except (InvalidInput, AttributeError) as error:
+            raise InvalidDocument(f"`{path}` is damaged: {error}", "Run `gitguard recover`") from (
+                error
+            )
+        return record.replace(host_sessions=sessions)
+
+    def write_record(self, session: Session, record: SessionRecord) -> None:
+        """Replace `session.json`; of old conversations only the newest are kept."""
+        newest = list(record.host_sessions.items())[-_MOST_HOST_SESSIONS:]
+        hosts = {key: item.to_document() for key, item in newest}
+        document = {**record.to_document(), "host_sessions": hosts}
+        files.write_bytes(self.working_file(session, "session.json"), dump_json(document))
+
+    def host_session(self, session: Session, host_session: str) -> HostSession:
+        """Return a conversation's record, a new one if it is not known."""
+        known = self.read_record(session).host_sessions.get(host_session)
+        return known or HostSession(started_at=timestamp(self.clock()))
+
+    def keep_host_session(self, session: Session, key: str, host_session: HostSession) -> None:
+        """Store a conversation's record as the newest; the caller holds the lock."""
+        record = self.read_record(session)
+        others = {name: item for name, item in record.host_sessions.items() if name != key}
+        self.write_record(session, record.replace(host_sessions={**others, key: host_session}))
+
+    # Faults
+
+    def note_fault(self, doing: str, error: BaseException) -> None:
+        """Leave a loud mark of a fault of ours, for `status` to show first."""
+        line = dump_line(
+            {
+                "at": timestamp(self.clock()),
+                "doing": doing,
+                "error": shorten(one_line(f"{type(error).__name__}: {error}"), 500),
+            }
+        )
+        for folder in (self.folder, self.state_folder):
+            path = os.path.join(folder, "faults.jsonl")
+            try:
+                if os.path.isdir(folder) and _size(path) < _MOST_FAULTS:
+                    files.append(path, line)
+                return
+            except OSError:
+                continue
+            except Exception:  # noqa: BLE001, S112 - marking a fault must not raise another
+                continue
+
+    def faults(self) -> list[dict[str, Any]]:
+        """Return the marks that were left, oldest first."""
+        found = []
+        for folder in (self.folder, self.state_folder):
+            path = os.path.join(folder, "faults.jsonl")
+            lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST_FAULTS)
+            for line in lines:
+                try:
+                    found.append(load_json(line, what="a fault"))
+                except InvalidDocument:
+                    found.append({"at": "", "doing": "unknown", "error": "unreadable mark"})
+        return found
+
+    def forget_faults(self) -> None:
+        """Remove the marks."""
+        for folder in (self.folder, self.state_folder):
+            files.remove(os.path.join(folder, "faults.jsonl"))
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0

@@ -1,0 +1,342 @@
+"""The real Claude Code, sealed: own HOME, fake key, and no address it could reach but 127.0.0.1."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+VERSION = "2.1.330"
+_PACKAGE = "@anthropic-ai/claude-code-linux-x64"
+FAKE_KEY = "sk-ant-fake-0000000000-gitguard-end-to-end"
+# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
+_DEAD_END_PROXY = "http://127.0.0.1:9"
+_KEY_SUFFIX_LENGTH = 20
+
+DEFAULT_MODEL = "claude-haiku-4-5"
+DEFAULT_TIMEOUT = 60.0
+_SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
+_TERMINAL_SIZE = (200, 50)
+_POLL_SECONDS = 0.05
+_EXIT_SECONDS = 5.0
+
+
+class NotInstallable(RuntimeError):
+    """This machine cannot run the pinned Claude Code."""
+
+
+class WaitTimeout(AssertionError):
+    """Something the test waits for did not happen; the message carries the screen."""
+
+
+def install() -> Path:
+    """Return the native binary, fetching it into the user's cache on the first call."""
+    target = _cache_dir() / "gitguard" / "hosts" / f"claude-code-{VERSION}"
+    binary = target / "node_modules" / _PACKAGE / "claude"
+    if not binary.exists():
+        _install_into(target)
+    return binary
+
+
+def _cache_dir() -> Path:
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(configured) if configured else Path.home() / ".cache"
+
+
+def _install_into(target: Path) -> None:
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise NotInstallable(f"{_PACKAGE} is for linux x86_64 only")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        command = ["npm", "install", "--prefix", str(staging), "--ignore-scripts"]
+        command += ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
+        subprocess.run([*command, f"{_PACKAGE}@{VERSION}"], check=True, stdout=subprocess.DEVNULL)
+        (staging / "node_modules" / _PACKAGE / "claude").chmod(0o755)
+        _publish(staging, target)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _publish(staging: Path, target: Path) -> None:
+    try:
+        staging.rename(target)
+    except OSError:
+        # Another run published the same version first; its copy is as good as this one.
+        if not target.is_dir():
+            raise
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished `claude -p`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The JSON object `--output-format json` prints; a test failure when there is none."""
+        try:
+            parsed = json.loads(self.stdout)
+        except ValueError as error:
+            raise AssertionError(f"no JSON result: {self.stdout!r} {self.stderr!r}") from error
+        assert isinstance(parsed, dict), self.stdout
+        return parsed
+
+    @property
+    def session_id(self) -> str:
+        return str(self.result["session_id"])
+
+    @property
+    def terminal_reason(self) -> str:
+        """Why the turn ended; empty when the prompt never became a turn."""
+        return str(self.result.get("terminal_reason") or "")
+
+    @property
+    def text(self) -> str:
+        return str(self.result.get("result"))
+
+
+@dataclass(frozen=True)
+class SealedClaude:
+    """Claude Code in one project, with nothing of the user's environment."""
+
+    binary: Path
+    home: Path
+    project: Path
+    model_url: str
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    extra_path: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        (self.home / "tmp").mkdir(parents=True, exist_ok=True)
+        seed = self.home / ".claude.json"
+        if not seed.exists():
+            seed.write_text(json.dumps(_first_run_answers(self.project)), encoding="utf-8")
+
+    @property
+    def env(self) -> dict[str, str]:
+        path = [*(str(entry) for entry in self.extra_path), *_SYSTEM_PATH]
+        return {
+            "HOME": str(self.home),
+            "PATH": os.pathsep.join(path),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "ANTHROPIC_BASE_URL": self.model_url,
+            "ANTHROPIC_API_KEY": FAKE_KEY,
+            "HTTPS_PROXY": _DEAD_END_PROXY,
+            "HTTP_PROXY": _DEAD_END_PROXY,
+            "NO_PROXY": "127.0.0.1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            # The full-screen program fetches a plug-in list in spite of the line above.
+            "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+            "TMPDIR": str(self.home / "tmp"),
+            # Without it, bypassing permissions is refused to root.
+            "IS_SANDBOX": "1",
+            **self.extra_env,
+        }
+
+    def command(
+        self,
+        prompt: str,
+        *,
+        resume: str | None = None,
+        model: str = DEFAULT_MODEL,
+        args: Sequence[str] = (),
+    ) -> list[str]:
+        command = [str(self.binary), "-p", prompt, "--output-format", "json", "--model", model]
+        command += ["--permission-mode", "bypassPermissions"]
+        if resume is not None:
+            command += ["--resume", resume]
+        return [*command, *args]
+
+    def run(
+        self,
+        prompt: str,
+        *,
+        resume: str | None = None,
+        model: str = DEFAULT_MODEL,
+        args: Sequence[str] = (),
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> Run:
+        """One print-mode turn, from start to exit."""
+        started = time.monotonic()
+        process = self.start(prompt, resume=resume, model=model, args=args)
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        finally:
+            kill_group(process)
+        return Run(process.returncode, stdout, stderr, time.monotonic() - started)
+
+    def start(
+        self,
+        prompt: str,
+        *,
+        resume: str | None = None,
+        model: str = DEFAULT_MODEL,
+        args: Sequence[str] = (),
+    ) -> subprocess.Popen[str]:
+        """A print-mode turn in a process group of its own, for tests that interrupt it."""
+        return subprocess.Popen(
+            self.command(prompt, resume=resume, model=model, args=args),
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def leftovers(self) -> list[int]:
+        """Processes still running inside the seal, known by its HOME."""
+        return sorted(_processes_with(f"HOME={self.home}"))
+
+    def end_leftovers(self) -> None:
+        for pid in self.leftovers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def interactive(
+        self, *, resume: str | None = None, model: str = DEFAULT_MODEL, args: Sequence[str] = ()
+    ) -> Terminal:
+        """The full-screen program; use as a context manager."""
+        command = [str(self.binary), "--model", model, "--permission-mode", "bypassPermissions"]
+        if resume is not None:
+            command += ["--resume", resume]
+        return Terminal([*command, *args], self.project, self.env)
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill a started Claude Code at once, as a crash would.
+
+    The shells of its tools have process groups of their own and survive;
+    SealedClaude.end_leftovers finds them.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _processes_with(variable: str) -> Iterator[int]:
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        # Processes come and go while the listing is read, and some belong to others.
+        with contextlib.suppress(OSError):
+            if variable.encode() in environ.read_bytes().split(b"\0"):
+                yield int(environ.parent.name)
+
+
+def _first_run_answers(project: Path) -> dict[str, Any]:
+    trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    return {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "bypassPermissionsModeAccepted": True,
+        "customApiKeyResponses": {"approved": [FAKE_KEY[-_KEY_SUFFIX_LENGTH:]], "rejected": []},
+        "projects": {str(project.resolve()): trusted},
+    }
+
+
+class Terminal:
+    """An interactive Claude Code in a private tmux server."""
+
+    def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
+        self._command = list(command)
+        self._cwd = cwd
+        self._env = dict(env)
+        self._socket = f"gitguard-e2e-{uuid.uuid4().hex[:12]}"
+        self._pid = 0
+
+    def __enter__(self) -> Self:
+        width, height = _TERMINAL_SIZE
+        size = ["-x", str(width), "-y", str(height)]
+        self._tmux("-f", "/dev/null", "new-session", "-d", *size, *self._command)
+        self._pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        subprocess.run(
+            ["tmux", "-L", self._socket, "kill-server"],
+            env=self._env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        self._wait_for_exit()
+
+    def _wait_for_exit(self) -> None:
+        # Its last hooks still write into the test's folders.
+        deadline = time.monotonic() + _EXIT_SECONDS
+        while Path(f"/proc/{self._pid}").exists() and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+
+    def _tmux(self, *args: str) -> str:
+        done = subprocess.run(
+            ["tmux", "-L", self._socket, *args],
+            cwd=self._cwd,
+            env=self._env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def type(self, text: str) -> None:
+        self._tmux("send-keys", "-l", text)
+
+    def send_keys(self, *keys: str) -> None:
+        """Named keys as tmux knows them: Enter, Escape, C-c."""
+        self._tmux("send-keys", *keys)
+
+    def submit(self, text: str) -> None:
+        self.type(text)
+        # An Enter in the same burst is taken for a pasted line break.
+        time.sleep(0.3)
+        self.send_keys("Enter")
+
+    def capture(self) -> str:
+        try:
+            # The input line starts with a no-break space.
+            return self._tmux("capture-pane", "-p").replace("\xa0", " ")
+        except subprocess.CalledProcessError:
+            return "(the program has ended)"
+
+    def wait_for(self, text: str, timeout: float = 20.0) -> str:
+        """Return the screen once it shows `text`."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            screen = self.capture()
+            if text in screen:
+                return screen
+            time.sleep(_POLL_SECONDS)
+        raise WaitTimeout(f"{text!r} never appeared:\n{self.capture()}")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{install()}\n")

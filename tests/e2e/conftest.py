@@ -1,0 +1,67 @@
+"""Fixtures: the real Claude Code in a fresh repository, sealed, with a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .claude_code import NotInstallable, SealedClaude, install
+from .recorder import Recorder
+from .repository import git
+from .scripted_model import ScriptedModel
+
+
+@pytest.fixture(scope="session")
+def claude_binary() -> Path:
+    try:
+        return install()
+    except NotInstallable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A git repository with one commit and an identity of its own."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "config", "user.name", "Test Author")
+    git(root, "config", "user.email", "author@example.invalid")
+    (root / "README.md").write_text("# Example\n", encoding="utf-8")
+    git(root, "add", "README.md")
+    git(root, "commit", "--quiet", "--message", "First commit")
+    return root
+
+
+@pytest.fixture
+def bin_dir(tmp_path: Path) -> Path:
+    """First folder on the sealed PATH: where a test puts the `gitguard` command."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def claude(
+    claude_binary: Path, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> Iterator[SealedClaude]:
+    home = tmp_path / "home"
+    sealed = SealedClaude(claude_binary, home, repo, model.url, extra_path=(bin_dir,))
+    yield sealed
+    sealed.end_leftovers()
+
+
+@pytest.fixture
+def recorder(tmp_path: Path, repo: Path) -> Recorder:
+    """Every hook of the project records into this."""
+    installed = Recorder(tmp_path / "recorded")
+    installed.install(repo)
+    return installed

@@ -1,0 +1,375 @@
+"""A scripted Anthropic Messages server on 127.0.0.1, for driving the real Claude Code."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+BEYOND_SCRIPT = "(the script has no more steps)"
+DEFAULT_SUMMARY = "SCRIPTED-SUMMARY of the conversation so far"
+_COMPACTION_PROMPT = "Your task is to create a detailed summary"
+_AGENT_HEADER = "x-claude-code-agent-id"
+_HOLD_LIMIT_SECONDS = 60.0
+
+
+class Kind(StrEnum):
+    MAIN = "main"
+    SUBAGENT = "subagent"
+    COMPACTION = "compaction"
+    SIDE = "side"
+    COUNT = "count"
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    name: str
+    input: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One answer of the model.
+
+    `before` runs when the request has arrived and before it is answered: the moment to look at
+    the repository as the agent left it. `hold` keeps the answer back until the event is set.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    input_tokens: int = 5_000
+    output_tokens: int = 50
+    before: Callable[[], None] | None = None
+    delay_seconds: float = 0.0
+    hold: threading.Event | None = None
+    error_status: int | None = None
+    error_message: str = "scripted failure"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came in."""
+
+    kind: Kind
+    path: str
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    time: float
+
+    @property
+    def text(self) -> str:
+        """All text the model is given: the system prompt, then every message."""
+        parts = itertools.chain(
+            _texts(self.body.get("system")),
+            *(_texts(message.get("content")) for message in self.body.get("messages", [])),
+        )
+        return "\n".join(parts)
+
+    @property
+    def agent_id(self) -> str:
+        """The sub-agent this request belongs to; empty for the main conversation."""
+        return self.headers.get(_AGENT_HEADER, "")
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        return tuple(str(tool.get("name", "")) for tool in self.body.get("tools") or ())
+
+    def count(self, marker: str) -> int:
+        return self.text.count(marker)
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Sequence):
+        for block in content:
+            yield from _texts(block)
+    elif isinstance(content, Mapping):
+        if isinstance(content.get("text"), str):
+            yield content["text"]
+        if content.get("type") == "tool_result":
+            yield from _texts(content.get("content"))
+
+
+class ScriptedModel:
+    """Answers each kind of request from its own script; context manager."""
+
+    def __init__(
+        self,
+        steps: Iterable[Step] = (),
+        *,
+        subagent_steps: Iterable[Step] = (),
+        compaction_steps: Iterable[Step] = (),
+    ) -> None:
+        self._scripts = {
+            Kind.MAIN: list(steps),
+            Kind.SUBAGENT: list(subagent_steps),
+            Kind.COMPACTION: list(compaction_steps),
+        }
+        self._compaction_failure: int | None = None
+        self._requests: list[Request] = []
+        self._ids = itertools.count(1)
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._failures: list[BaseException] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+        if exc is None and self._failures:
+            raise self._failures[0]
+
+    def script(self, *steps: Step) -> None:
+        """Append steps for the main conversation."""
+        self._extend(Kind.MAIN, steps)
+
+    def script_subagent(self, *steps: Step) -> None:
+        self._extend(Kind.SUBAGENT, steps)
+
+    def script_compaction(self, *steps: Step) -> None:
+        """Append answers to summarising requests; once used up, DEFAULT_SUMMARY is given."""
+        self._extend(Kind.COMPACTION, steps)
+
+    def fail_compactions(self, status: int | None = 400) -> None:
+        """Refuse every summarising request from now on; None ends that.
+
+        One compaction asks up to six times on 400 and retries with growing pauses on 500.
+        """
+        with self._lock:
+            self._compaction_failure = status
+
+    def _extend(self, kind: Kind, steps: Sequence[Step]) -> None:
+        with self._lock:
+            self._scripts[kind].extend(steps)
+
+    def requests(self, kind: Kind | None = None) -> list[Request]:
+        with self._lock:
+            return [one for one in self._requests if kind is None or one.kind == kind]
+
+    def remaining(self, kind: Kind = Kind.MAIN) -> int:
+        with self._lock:
+            return len(self._scripts[kind])
+
+    def take(self, request: Request) -> Step:
+        """Record the request and return the step that answers it."""
+        with self._lock:
+            self._requests.append(request)
+            if request.kind is Kind.COMPACTION and self._compaction_failure is not None:
+                return Step(error_status=self._compaction_failure)
+            script = self._scripts.get(request.kind)
+            return script.pop(0) if script else _step_beyond_script(request.kind)
+
+    def next_id(self, prefix: str) -> str:
+        with self._lock:
+            return f"{prefix}_{next(self._ids):04d}"
+
+    def perform(self, step: Step) -> None:
+        """Run what the step asks for before its answer goes out."""
+        if step.before is not None:
+            try:
+                step.before()
+            except BaseException as failure:
+                # Raised again when the model closes: an assertion lost in a server thread
+                # would let a broken test pass.
+                self._failures.append(failure)
+        if step.delay_seconds:
+            self._closing.wait(step.delay_seconds)
+        if step.hold is not None:
+            self._wait_for(step.hold)
+
+    def _wait_for(self, hold: threading.Event) -> None:
+        deadline = time.monotonic() + _HOLD_LIMIT_SECONDS
+        while time.monotonic() < deadline and not self._closing.is_set():
+            if hold.wait(0.05):
+                return
+
+
+def _step_beyond_script(kind: Kind) -> Step:
+    if kind is Kind.COMPACTION:
+        return summary(DEFAULT_SUMMARY)
+    return Step(text=BEYOND_SCRIPT, input_tokens=1_000)
+
+
+def summary(text: str) -> Step:
+    """The answer to a summarising request; without the tags it is asked for again."""
+    answer = f"<analysis>scripted</analysis>\n<summary>{text}</summary>"
+    return Step(text=answer, input_tokens=3_000, output_tokens=300)
+
+
+def bash(command: str, description: str = "scripted command") -> ToolCall:
+    return ToolCall("Bash", {"command": command, "description": description})
+
+
+def write(path: Path, content: str) -> ToolCall:
+    return ToolCall("Write", {"file_path": str(path), "content": content})
+
+
+def subagent(prompt: str, *, background: bool = False) -> ToolCall:
+    """The call that starts a sub-agent, whose requests take the sub-agent script."""
+    arguments = {"description": "scripted task", "prompt": prompt}
+    return ToolCall("Agent", {**arguments, "run_in_background": background})
+
+
+def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Kind:
+    """Tell requests apart as Claude Code 2.1.330 sends them.
+
+    A summarising request carries the tools and the whole conversation like any other; only its
+    last message is different. A sub-agent's requests have a header of their own, and so has the
+    summarising request of a sub-agent's conversation (Request.agent_id).
+    """
+    if "count_tokens" in path:
+        return Kind.COUNT
+    if not body.get("tools"):
+        return Kind.SIDE
+    if _COMPACTION_PROMPT in _last_text(body):
+        return Kind.COMPACTION
+    if _AGENT_HEADER in headers:
+        return Kind.SUBAGENT
+    return Kind.MAIN
+
+
+def _last_text(body: Mapping[str, Any]) -> str:
+    messages = body.get("messages") or [{}]
+    return "\n".join(_texts(messages[-1].get("content")))
+
+
+def _handler_for(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self._reply(b'{"data": [], "has_more": false}')
+
+        do_HEAD = do_GET
+
+        def do_POST(self) -> None:
+            body = self._read_body()
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            kind = kind_of(self.path, body, headers)
+            request = Request(kind, self.path, body, headers, time.time())
+            step = model.take(request)
+            if kind is Kind.COUNT:
+                self._reply(b'{"input_tokens": 1000}')
+                return
+            model.perform(step)
+            self._answer(step, body)
+
+        def _read_body(self) -> dict[str, Any]:
+            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+            try:
+                parsed = json.loads(raw or b"{}")
+            except ValueError:
+                return {}
+            return parsed if isinstance(parsed, dict) else {}
+
+        def _answer(self, step: Step, body: Mapping[str, Any]) -> None:
+            if step.error_status is not None:
+                self._reply(_error(step), status=step.error_status)
+            elif body.get("stream"):
+                self._reply(_stream(_message(model, step, body)), "text/event-stream")
+            else:
+                self._reply(json.dumps(_message(model, step, body)).encode())
+
+        def _reply(self, body: bytes, kind: str = "application/json", status: int = 200) -> None:
+            try:
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(body)
+            except (BrokenPipeError, ConnectionResetError):
+                # The agent was killed or gave up while its answer was held back.
+                self.close_connection = True
+
+    return Handler
+
+
+def _error(step: Step) -> bytes:
+    error = {"type": "api_error", "message": step.error_message}
+    return json.dumps({"type": "error", "error": error}).encode()
+
+
+def _message(model: ScriptedModel, step: Step, body: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": model.next_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model", "scripted"),
+        "content": _content(model, step),
+        "stop_reason": "tool_use" if step.calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": step.input_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": step.output_tokens,
+        },
+    }
+
+
+def _content(model: ScriptedModel, step: Step) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if step.text:
+        blocks.append({"type": "text", "text": step.text})
+    for call in step.calls:
+        use = {"type": "tool_use", "id": model.next_id("toolu"), "name": call.name}
+        blocks.append({**use, "input": dict(call.input)})
+    return blocks
+
+
+def _stream(message: Mapping[str, Any]) -> bytes:
+    return b"".join(
+        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        for event in _events(message)
+    )
+
+
+def _events(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    opening = {**message, "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": opening}
+    for index, block in enumerate(message["content"]):
+        empty, delta = _split(block)
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    closing = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield {"type": "message_delta", "delta": closing, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _split(block: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    if block["type"] == "text":
+        return {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+    arguments = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    return {**block, "input": {}}, arguments
