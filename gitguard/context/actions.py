@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 
 OWNER_COMMANDS = ("override", "trust", "accept")
 """Commands that only a human may run (DESIGN section 4, halt)."""
-_SEPARATORS = str.maketrans({c: "\n" for c in ";&|(){}`"})
-_QUOTES = str.maketrans({c: " " for c in "\"'\\"})
+_SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
+_QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 MISSING = "(missing)"
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 WORTHS = (LOW, MEDIUM, HIGH)
-_FILE_NAME = re.compile(r"(?:[\w@.~-]*/)*[\w@~-][\w@.~-]*\.[A-Za-z0-9]{1,8}|(?:[\w@.~-]+/)+[\w@.~-]*")
+_FILE_NAME = re.compile(
+    r"(?:[\w@.~-]*/)*[\w@~-][\w@.~-]*\.[A-Za-z0-9]{1,8}"  # a name with an ending
+    r"|(?:[\w@.~-]+/)+[\w@.~-]*"  # or anything with a slash
+)
 
 
 class ContextItem(Value):

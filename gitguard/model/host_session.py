@@ -78,8 +78,8 @@ class HostSession(Record):
         "halt": Kind("record", "The halt in force.", record=Stop),
         "override": Kind("record", "The override in force.", record=Stop),
         "delivery": Kind("record", "The last delivery.", record=Delivery),
+        "head": Kind("text", "The newest checkpoint this conversation wrote or was handed."),
         "checkpointed_tokens": Kind("number", "Usage at the last `auto-80pct`; -1: re-armed."),
-        "project_dir": Kind("text", "The host's project folder, bound at the start."),
     }
     started_at: str
     turns: int = 0
@@ -92,7 +92,7 @@ class HostSession(Record):
     override: Stop | None = None
     delivery: Delivery | None = None
     checkpointed_tokens: float = -1
-    project_dir: str = ""
+    head: str = ""
     extra: Mapping[str, Any] = {}
 
     def compacted(self, at: float) -> HostSession:

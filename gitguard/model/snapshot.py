@@ -1,4 +1,4 @@
-"""The snapshot: a checkpoint's YAML record in the seed's schema `openclaw/checkpoint`, version 1."""
+"""The snapshot: a checkpoint's YAML record in the schema `openclaw/checkpoint`, version 1."""
 
 from __future__ import annotations
 

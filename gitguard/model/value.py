@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
-    def dataclass_transform(**_options):
+    def dataclass_transform(**_options):  # noqa: D103
         return lambda cls: cls
 
 

@@ -231,7 +231,7 @@ def kill_group(process: subprocess.Popen[str]) -> None:
     The shells of its tools have process groups of their own and survive;
     SealedClaude.end_leftovers finds them.
     """
-    with contextlib.suppress(ProcessLookupError):
+    if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     for stream in (process.stdout, process.stderr):
@@ -264,7 +264,9 @@ class Terminal:
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> None:
         self._command = list(command)
         self._cwd = cwd
-        self._env = dict(env)
+        # A short path of its own: tmux leaves its socket behind, and socket paths must be short.
+        self._sockets = Path(tempfile.mkdtemp(prefix="gitguard-tmux-"))
+        self._env = {**env, "TMUX_TMPDIR": str(self._sockets)}
         self._socket = f"gitguard-e2e-{uuid.uuid4().hex[:12]}"
         self._pid = 0
 
@@ -289,6 +291,7 @@ class Terminal:
             check=False,
         )
         self._wait_for_exit()
+        shutil.rmtree(self._sockets, ignore_errors=True)
 
     def _wait_for_exit(self) -> None:
         # Its last hooks still write into the test's folders.

@@ -1,0 +1,460 @@
+"""The library's front door: every use case, for the command line, hooks and other programs.
+
+What a use case decides lies in the floors below; here they are put in order under the session's
+lock. Nothing here prints, exits or looks at the environment.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import Complete, InvalidInput, NewerFormat, NotInitialised
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.session_store import Circumstances, Saved, SessionStore
+from gitguard.store.repository import locate
+from gitguard.store.settings import ignored_settings, load_config, load_user_config
+from gitguard.store.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gitguard.context.bundle import Bundle, ContextItem
+    from gitguard.context.gate import Verdict
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.model.events import HookEvent, HookReply, Reading
+    from gitguard.model.host_session import HostSession
+    from gitguard.model.session import Session
+    from gitguard.model.task import TaskState
+    from gitguard.recovery.restore import Change
+    from gitguard.recovery.startup import Startup
+    from gitguard.review.history import FieldChange
+    from gitguard.store.repository import Repository
+    from gitguard.store.states import Found
+    from gitguard.store.workspace import Places
+
+
+class Noted(Value):
+    """What `note` or `update` did."""
+
+    state: TaskState
+    report: dict[str, str]
+    """For each field: set, replaced or appended."""
+    saved: Saved | None = None
+
+
+class Gated(Value):
+    """What the gate decided, and what was written because of it."""
+
+    verdict: Verdict
+    pressure: Pressure | None
+    saved: Saved | None = None
+    summary_written: bool = False
+    summary_conflict: str = ""
+    """The unified diff of a summary that differed from the state; the state won."""
+
+
+class Difference(Value):
+    """How two checkpoints differ."""
+
+    older: str
+    newer: str
+    fields: tuple[FieldChange, ...]
+    summary: str
+    """Unified diff of the two summaries."""
+
+
+class Overview(Value):
+    """What `status` shows, faults of ours first."""
+
+    root: str
+    session: str
+    faults: tuple[dict[str, Any], ...]
+    problem: str
+    """Why the agent could not start, empty when it could."""
+    hint: str
+    state: TaskState | None
+    head: str
+    """How the branch stands to what this machine wrote: none, ours, advanced, moved, …"""
+    checkpoint: str
+    commit: str
+    uncommitted: bool
+    host_sessions: dict[str, HostSession]
+    warnings: tuple[str, ...]
+
+
+class Guard:
+    """gitguard for one workspace."""
+
+    def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
+        """Open the workspace that root lies in.
+
+        clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
+        """
+        user = load_user_config(places.config_home, places.state_home)
+        self.workspace = Workspace(locate(root), places, user.store.directory, clock)
+        self.config = load_config(user, self.workspace.folder)
+        self.clock = clock
+
+    # Sessions
+
+    def repository(self) -> Repository:
+        """Return the door to git."""
+        from gitguard.store.repository import Repository
+
+        places = self.workspace.places
+        return Repository(self.workspace.place, places.environment, self.clock)
+
+    def store(self, session: Session | None = None) -> SessionStore:
+        """Return a session's store, the current session's by default."""
+        return SessionStore(self.workspace, session or self.workspace.current(), self.config)
+
+    def ensure(self, circumstances: Circumstances = Circumstances()) -> Startup:
+        """Begin, restore or continue the session (seed: startup branch).
+
+        Raises `Complete` when the task says it is done, after its final state is written.
+        """
+        startup = self.begin(circumstances)
+        if startup.state.is_done:
+            self._finish(circumstances)
+            raise Complete(
+                f"the task `{startup.state.task_id}` is complete",
+                "Begin another with `gitguard note --new-task --goal …`",
+            )
+        return startup
+
+    def begin(self, circumstances: Circumstances = Circumstances()) -> Startup:
+        """Do what `ensure` does, without the signal of a complete task."""
+        from gitguard.recovery import startup
+
+        repository = self.repository()
+        startup.refuse_tracked(self.workspace, repository)
+        session = startup.choose_session(self.workspace, repository)
+        store = self.store(session)
+        with store.lock():
+            found = startup.start_up(store, circumstances)
+            checked_out = repository.checked_out()
+            startup.settle(self.workspace, session, checked_out.removeprefix("refs/heads/"))
+        return found
+
+    def _finish(self, circumstances: Circumstances) -> Saved | None:
+        store = self.store()
+        with store.lock():
+            found = store.state()
+            anchor = store.chain.head().anchor
+            if anchor is not None and anchor.state_sha256 == found.sha256:
+                return None
+            return store.checkpoint("complete", "The task is complete.", circumstances)
+
+    def sessions(self) -> dict[str, str]:
+        """Return every session of the repository: name and head, empty without a checkpoint."""
+        from gitguard.store.checkpoints import own_sessions
+
+        heads = own_sessions(self.repository(), self.config.store.ref_prefix)
+        return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
+
+    def use_session(self, key: str) -> Startup:
+        """Make a session the workspace's current one, beginning or restoring it."""
+        from gitguard.model.session import Session
+        from gitguard.recovery import startup
+
+        session = Session.of(key)
+        store = self.store(session)
+        branch = self.repository().checked_out().removeprefix("refs/heads/")
+        with store.lock():
+            found = startup.start_up(store)
+            startup.settle(self.workspace, session, branch)
+        return found
+
+    def fork_session(self, key: str) -> Saved:
+        """Go on with the current state in a new session of its own."""
+        from gitguard.model.session import Session
+        from gitguard.recovery import restore, startup
+
+        source, target = self.store(), self.store(Session.of(key))
+        branch = self.repository().checked_out().removeprefix("refs/heads/")
+        with source.lock(), target.lock():
+            saved = restore.fork(source, target)
+            startup.settle(self.workspace, target.session, branch)
+        return saved
+
+    # State
+
+    def state(self) -> TaskState:
+        """Return the task state in force."""
+        state = self.store().state().state
+        assert state is not None
+        return state
+
+    def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
+        """Add to the state what the agent knows; the same as `update`, with lists appended."""
+        current = self.state()
+        merged = dict(changes)
+        for name, value in changes.items():
+            old = getattr(current, name, None)
+            if isinstance(value, list) and isinstance(old, tuple) and not new_task:
+                merged[name] = value if _appends(name) else [*old, *value]
+        return self._change(merged, new_task=new_task)
+
+    def update(self, document: dict[str, Any]) -> Noted:
+        """Apply a document of fields, whole or not at all."""
+        return self._change(document, new_task=False)
+
+    def _change(self, document: dict[str, Any], *, new_task: bool) -> Noted:
+        from gitguard.model import task
+
+        store = self.store()
+        with store.lock():
+            found = store.state()
+            before = found.state
+            assert before is not None
+            if new_task:
+                before = task.new_task(store.session.key, store.now)
+            after, report = task.update_state(before, document, store.now)
+            if not document and not new_task:
+                raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+            saved = store.save(after, found)
+            trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
+            checkpoint = None
+            if trigger:
+                checkpoint = store.checkpoint(trigger, why, Circumstances(), found=saved)
+            elif after.state_confidence >= 0:
+                store.write_summary(after)
+        return Noted(after, report, checkpoint)
+
+    # Gate and context
+
+    def gate(
+        self,
+        host_session: str,
+        reading: Reading | None = None,
+        *,
+        characters: int | None = None,
+        action_changed_state: bool = False,
+        phase_or_goal_changed: bool = False,
+    ) -> Gated:
+        """Ask before a major action; writes what the verdict demands.
+
+        reading is the host's own pressure. Without one, the first asked gate of a host session
+        counts as its first turn. Raises `MissingState` and `Complete`.
+        """
+        from gitguard.gating import Asking, ask
+
+        store = self.store()
+        with store.lock():
+            return ask(
+                store,
+                Asking(
+                    host_session,
+                    reading or self._estimate(characters),
+                    action_changed_state=action_changed_state,
+                    phase_or_goal_changed=phase_or_goal_changed,
+                ),
+            )
+
+    def _estimate(self, characters: int | None) -> Reading | None:
+        if characters is None:
+            return None
+        if not self.config.reference_mode:
+            raise InvalidInput(
+                "pressure is not guessed from characters",
+                "Give the host's own pressure; `reference_mode: true` is for tests only",
+            )
+        from gitguard.context.estimate import estimate_tokens
+        from gitguard.model.events import Reading
+
+        return Reading("estimate", self.clock(), tokens=estimate_tokens(characters))
+
+    def checkpoint(self, why: str, circumstances: Circumstances = Circumstances()) -> Saved:
+        """Commit the state as it is."""
+        store = self.store()
+        with store.lock():
+            return store.checkpoint("manual", why, circumstances)
+
+    def bundle(
+        self,
+        items: tuple[ContextItem, ...] = (),
+        *,
+        with_summary: bool = False,
+        pressure: float = 0.0,
+    ) -> Bundle:
+        """Return the working context for the next major action."""
+        from gitguard.context.bundle import MEDIUM, ContextItem, build_bundle
+        from gitguard.session_store import render_summary
+
+        state = self.state()
+        if with_summary:
+            items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
+        return build_bundle(state, items, pressure=pressure, thresholds=self.config.thresholds)
+
+    def resume(self) -> str:
+        """Return the block that hands the state back; the history is verified first."""
+        from gitguard.handing_back import resume_block
+
+        return resume_block(self.store())
+
+    def override(self, host_session: str, reason: str) -> HostSession:
+        """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""
+        from gitguard.gating import override
+
+        if not reason.strip():
+            raise InvalidInput("an override needs a reason", "Say why with --reason")
+        store = self.store()
+        with store.lock():
+            return override(store, host_session, reason)
+
+    # Repair
+
+    def recover(self, *, take: bool = False) -> tuple[str, ...]:
+        """Repair what can be repaired; return what was done."""
+        from gitguard.recovery import restore
+
+        store = self.store()
+        with store.lock():
+            return restore.recover(store, take=take)
+
+    def restore(self, wanted: str, *, dry_run: bool = False) -> Change:
+        """Make the state of an earlier checkpoint the newest, or show what that would change."""
+        from gitguard.recovery import restore
+
+        store = self.store()
+        with store.lock():
+            return (restore.plan_restore if dry_run else restore.restore)(store, wanted)
+
+    def accept(self, *, dry_run: bool = False) -> Change:
+        """Take an edited `state.json` as ours, or show what that would change."""
+        from gitguard.recovery import restore
+
+        store = self.store()
+        with store.lock():
+            return (restore.plan_accept if dry_run else restore.accept)(store)
+
+    def trust(self, head: str = "", *, dry_run: bool = False) -> Change:
+        """Make a branch that this machine did not write its own, or show what it holds."""
+        from gitguard.recovery import restore
+
+        store = self.store(self._any_session())
+        with store.lock():
+            return (restore.plan_trust if dry_run else restore.trust)(store, head)
+
+    def forget(self) -> str:
+        """Set this machine's anchor of the session aside."""
+        from gitguard.recovery import restore
+
+        store = self.store(self._any_session())
+        with store.lock():
+            return restore.forget(store)
+
+    def _any_session(self) -> Session:
+        """Return the current session, or the one that `ensure` would choose."""
+        from gitguard.recovery.startup import choose_session
+
+        return choose_session(self.workspace, self.repository())
+
+    def migrate(self) -> dict[str, str]:
+        """Archive state of other tools; return where each part is now."""
+        from gitguard.recovery.startup import archive_legacy
+
+        return archive_legacy(self.workspace, f"{self.clock():.0f}")
+
+    # Review
+
+    def log(self, most: int = 20) -> list[Checkpoint]:
+        """Return the newest checkpoints of the session, verified, newest first."""
+        store = self.store(self._any_session())
+        head = store.chain.head()
+        found = []
+        for checkpoint in store.chain.history(head.id):
+            if len(found) == most:
+                break
+            found.append(checkpoint)
+        return found
+
+    def show(self, name: str, wanted: str = "") -> bytes:
+        """Return a checkpoint's file, or the working one when no checkpoint is named."""
+        store = self.store(self._any_session())
+        if not wanted:
+            return self._working(store, name)
+        head = store.chain.head()
+        checkpoint = store.chain.find(head.id, wanted)
+        return store.chain.read(checkpoint.id)[1][name]
+
+    def _working(self, store: SessionStore, name: str) -> bytes:
+        from gitguard.model.checkpoint import STATE_FILE, SUMMARY_FILE
+        from gitguard.model.codec import dump_json
+        from gitguard.session_store import render_summary
+
+        if name not in (STATE_FILE, SUMMARY_FILE):
+            head = store.chain.head()
+            if not head.id:
+                raise NotInitialised("there is no checkpoint yet", "Take one: `gitguard checkpoint`")
+            return store.chain.read(head.id)[1][name]
+        state = store.state().state
+        assert state is not None
+        if name == STATE_FILE:
+            return dump_json(state.to_document())
+        return render_summary(state).encode()
+
+    def diff(self, older: str = "", newer: str = "") -> Difference:
+        """Compare two checkpoints; by default the newest with the state as it is now."""
+        from gitguard.model.checkpoint import STATE_FILE, SUMMARY_FILE
+        from gitguard.review.history import compare_states, diff_texts
+        from gitguard.store.states import decode_state
+
+        older = older or self.log(1)[0].name
+        sides = [
+            (self.show(STATE_FILE, side), self.show(SUMMARY_FILE, side)) for side in (older, newer)
+        ]
+        before, after = (decode_state(state, "the state") for state, _ in sides)
+        texts = [summary.decode("utf-8", "replace") for _, summary in sides]
+        names = (older, newer or "now")
+        return Difference(
+            *names, compare_states(before, after), diff_texts(*texts, names=names)
+        )
+
+    def status(self) -> Overview:
+        """Describe the session without changing anything but promoting our own pending commit."""
+        from gitguard.overview import describe
+
+        return describe(self)
+
+    def forget_faults(self) -> None:
+        """Remove the marks of faults that somebody has seen."""
+        self.workspace.forget_faults()
+
+    def ignored_settings(self) -> tuple[str, ...]:
+        """Name what the repository's configuration says and only a user's may."""
+        return ignored_settings(self.workspace.folder)
+
+    # Hooks
+
+    def handle(self, event: HookEvent, *, offers_pressure: bool = True) -> HookReply:
+        """Answer one event of a host."""
+        from gitguard.handling import Handler
+
+        return Handler(self, event, offers_pressure=offers_pressure).reply()
+
+
+def _appends(name: str) -> bool:
+    from gitguard.model.task import TaskState
+
+    kind = TaskState.kinds.get(name)
+    return kind is not None and kind.appends
+
+
+def _why_checkpoint(
+    before: TaskState, after: TaskState, document: dict[str, Any], *, new_task: bool
+) -> tuple[str, str]:
+    """Say which checkpoint a change of state calls for (DESIGN section 3, the table)."""
+    if after.is_done:
+        return "complete", "The task is complete."
+    if new_task:
+        return "start", "A new task begins."
+    if (before.goal, before.current_phase) != (after.goal, after.current_phase):
+        return "phase-change", "Phase or goal changed."
+    if "failed_attempts" in document:
+        return "failure", "A failure changed the plan."
+    return "", ""
+
+

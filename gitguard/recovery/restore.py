@@ -1,0 +1,276 @@
+"""Repair and change of course: each only does what its preconditions allow, and keeps the old."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, InvalidInput, Tampered
+from gitguard.model.checkpoint import (
+    SNAPSHOT_FILE,
+    STATE_FILE,
+    SUMMARY_FILE,
+    Checkpoint,
+    checkpoint_name,
+)
+from gitguard.model.codec import dump_json
+from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
+from gitguard.model.value import Value
+from gitguard.session_store import (
+    Circumstances,
+    Saved,
+    SessionStore,
+    refuse_head,
+    render_summary,
+)
+from gitguard.store import checkpoints as chain
+from gitguard.store import files, states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.task import TaskState
+    from gitguard.store.checkpoints import Head
+    from gitguard.store.states import Found
+
+_NOTHING = Circumstances()
+
+
+class Change(Value):
+    """What would happen to the state, or what has."""
+
+    before: TaskState | None
+    after: TaskState
+    checkpoint: Checkpoint | None = None
+    saved: Saved | None = None
+    notes: tuple[str, ...] = ()
+
+
+# Recover
+
+
+def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
+    """Repair what can be repaired without choosing; return a sentence for each thing done.
+
+    take adopts a head that somebody else put on top of ours.
+    """
+    done: list[str] = []
+    head = store.chain.head()
+    if head.standing == chain.ADVANCED and take:
+        done.append(_take(store, head))
+    elif head.standing in (chain.MOVED, chain.DELETED):
+        done.append(_put_back(store, head))
+    else:
+        refusal = refuse_head(head, store.chain.ref)
+        if refusal is not None and head.standing != chain.REMOTE_ONLY:
+            raise refusal
+    done += _repair_state(store)
+    found = store.state() if store.states.read().has_summary else store.states.read()
+    if found.state is not None and store.write_summary(found.state):
+        done.append("rendered the summary again from the state")
+    return tuple(done)
+
+
+def _put_back(store: SessionStore, head: Head) -> str:
+    anchor = head.anchor
+    assert anchor is not None
+    if not store.chain.owns_objects(anchor.committed):
+        raise Tampered(
+            f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",
+            "This machine's copy of the state is kept: run `gitguard trust --forget`, then "
+            "`gitguard ensure` begins a new history from it",
+        )
+    if head.id:
+        store.chain.archive(head.id, "gitguard: set aside by recover")
+    store.chain.point_at(anchor.committed, head.id, "gitguard: recover puts back our head")
+    name = checkpoint_name(anchor.sequence)
+    return f"put `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}"
+
+
+def _repair_state(store: SessionStore) -> list[str]:
+    found = store.states.read()
+    if found.standing == states.OURS and not found.needs_rewrite:
+        return []
+    if found.standing == states.PENDING:
+        return []
+    good, origin = _newest_good(store, found)
+    store.workspace.make_folders(store.session)
+    kept = store.states.set_aside(f"{store.clock():.0f}")
+    if found.written is not None:
+        store.states.rewrite(found)
+    else:
+        store.states.write(good, found)
+    done = [f"took the state from {origin}"]
+    return [f"kept the bad state as `{kept}`", *done] if kept else done
+
+
+def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str]:
+    if found.written is not None:
+        assert found.state is not None
+        return found.state, "this machine's copy"
+    head = store.chain.head()
+    if head.standing == chain.OURS:
+        checkpoint, contents = store.chain.read(head.id)
+        state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
+        return state, f"checkpoint {checkpoint.name}"
+    raise InvalidInput(
+        "there is no good copy of the state on this machine",
+        "Move the bad file away and run `gitguard ensure` to begin again",
+    )
+
+
+def _take(store: SessionStore, head: Head) -> str:
+    checkpoint, contents = _read_foreign(store, head.id)
+    archived = archive_uncommitted(store, head)
+    _adopt(store, head, checkpoint, contents)
+    return f"took {checkpoint.name}, commit {head.id[:12]}, as our head" + archived
+
+
+def archive_uncommitted(store: SessionStore, head: Head) -> str:
+    """Keep a state that no checkpoint holds as a commit under the archive; say where."""
+    found = store.states.read()
+    committed = head.anchor.state_sha256 if head.anchor else ""
+    if found.state is None or found.sha256 == committed:
+        return ""
+    state = found.state
+    sequence = head.anchor.sequence + 1 if head.anchor else 1
+    record = store.record(
+        sequence, "recovery", "Ours, set aside for theirs.", state, head.code, _NOTHING
+    )
+    meta = SnapshotMeta(sequence, store.now, "recovery", "", None, None, None, "", 0)
+    contents = {
+        STATE_FILE: dump_json(state.to_document()),
+        SUMMARY_FILE: render_summary(state).encode(),
+        SNAPSHOT_FILE: render_snapshot(state, Work(), meta),
+    }
+    parent = head.anchor.committed if head.anchor else ""
+    return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
+
+
+def _read_foreign(store: SessionStore, commit: str) -> tuple[Checkpoint, dict[str, bytes]]:
+    checkpoint, contents = store.chain.read(commit)
+    if checkpoint.session_key != store.session.key:
+        raise InvalidInput(
+            f"commit {commit[:12]} belongs to the session `{checkpoint.session_key[:80]}`, "
+            f"not to `{store.session.key}`"
+        )
+    return checkpoint, contents
+
+
+def _adopt(
+    store: SessionStore, head: Head, checkpoint: Checkpoint, contents: dict[str, bytes]
+) -> TaskState:
+    data = contents[STATE_FILE]
+    state = states.decode_state(data, "the checkpoint's state")
+    found = store.save(state, store.states.read())
+    store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == states.sha256(data) else "")
+    store.write_summary(state)
+    files.write_bytes(store.states.snapshot_path, contents[SNAPSHOT_FILE])
+    return state
+
+
+# Trust
+
+
+def plan_trust(store: SessionStore, wanted: str) -> Change:
+    """Show which head would be trusted, and what it would change in the state."""
+    head = store.chain.head()
+    if head.standing in (chain.OURS, chain.NONE, chain.DELETED):
+        reasons = {
+            chain.OURS: f"`{store.chain.ref}` is this machine's own already",
+            chain.NONE: f"there is no `{store.chain.ref}` to trust",
+            chain.DELETED: f"`{store.chain.ref}` is gone; `gitguard recover` puts it back",
+        }
+        raise InvalidInput(reasons[head.standing])
+    if wanted and not head.id.startswith(wanted):
+        raise InvalidInput(
+            f"`{store.chain.ref}` is at {head.id[:12]}, not at `{wanted[:80]}`",
+            "Name the head that you looked at",
+        )
+    if head.standing in (chain.MOVED, chain.ADVANCED) and not wanted:
+        raise InvalidInput(
+            f"the head {head.id[:12]} is not the one this machine wrote",
+            f"If you looked at it, run `gitguard trust --head {head.id[:12]}`",
+        )
+    checkpoint, contents = _read_foreign(store, head.id)
+    after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
+    return Change(store.states.read().state, after, checkpoint)
+
+
+def trust(store: SessionStore, wanted: str) -> Change:
+    """Make the foreign head ours; an own state or head that differs is archived first."""
+    change = plan_trust(store, wanted)
+    head = store.chain.head()
+    checkpoint, contents = _read_foreign(store, head.id)
+    note = archive_uncommitted(store, head)
+    anchor = head.anchor
+    if anchor and head.standing == chain.MOVED and store.chain.owns_objects(anchor.committed):
+        kept = store.chain.archive(anchor.committed, "gitguard: set aside by trust")
+        note += f"; our old head is kept as `{kept}`"
+    if head.standing == chain.REMOTE_ONLY:
+        store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
+    _adopt(store, head, checkpoint, contents)
+    return change.replace(notes=(f"trusted {checkpoint.name}, commit {head.id[:12]}{note}",))
+
+
+def forget(store: SessionStore) -> str:
+    """Drop this machine's anchor of the session; the files are kept aside."""
+    store.chain.anchors.archive(f"{store.clock():.0f}")
+    return f"the anchor of `{store.session.key}` is set aside in `{store.chain.anchors.folder}`"
+
+
+# Restore, accept, fork
+
+
+def plan_restore(store: SessionStore, wanted: str) -> Change:
+    """Show what restoring a checkpoint of ours would change."""
+    head = store.own_head()
+    checkpoint = store.chain.find(head.id, wanted)
+    _, contents = store.chain.read(checkpoint.id)
+    after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
+    return Change(store.state().state, after, checkpoint)
+
+
+def restore(store: SessionStore, wanted: str) -> Change:
+    """Make the state of an earlier checkpoint the newest; files in the worktree stay."""
+    change = plan_restore(store, wanted)
+    assert change.checkpoint is not None
+    name = change.checkpoint.name
+    before = store.checkpoint("pre-restore", f"Before {name} is restored.", _NOTHING)
+    if before.pending:
+        raise GitguardError(
+            f"nothing was restored, the safety checkpoint is pending: {before.pending}"
+        )
+    found = store.save(change.after.replace(updated_at=store.now), store.state())
+    saved = store.checkpoint("manual", f"Restored from {name}.", _NOTHING, found=found)
+    return change.replace(saved=saved, notes=(f"restored {name}",))
+
+
+def plan_accept(store: SessionStore) -> Change:
+    """Show what taking the edited `state.json` would change."""
+    found = store.states.read()
+    if found.standing != states.EDITED or found.edited is None:
+        raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
+    return Change(found.state, found.edited)
+
+
+def accept(store: SessionStore) -> Change:
+    """Take the edited `state.json` as ours."""
+    change = plan_accept(store)
+    found = store.save(change.after.replace(updated_at=store.now), store.states.read())
+    saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
+    return change.replace(saved=saved)
+
+
+def fork(source: SessionStore, target: SessionStore) -> Saved:
+    """Begin a new session with the state of another: a new root, sequence 1."""
+    if target.chain.head().standing != chain.NONE or target.states.read().standing != states.ABSENT:
+        raise InvalidInput(
+            f"the session `{target.session.key}` exists already", "Choose another name"
+        )
+    state = source.state().state
+    assert state is not None
+    head = source.chain.head()
+    origin = head.anchor.committed if head.anchor else ""
+    found = target.save(
+        state.replace(session_id=target.session.key, updated_at=target.now), target.states.read()
+    )
+    forked = Circumstances(forked_from=origin or source.session.name)
+    why = f"Forked from the session {source.session.name}."
+    return target.checkpoint("start", why, forked, found=found)

@@ -1,0 +1,236 @@
+"""Startup: begin, restore or continue a session by the seed's nine steps (DESIGN section 4)."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import EditedState, LegacyState
+from gitguard.model.checkpoint import STATE_FILE, checkpoint_name
+from gitguard.model.codec import dump_json, load_json
+from gitguard.model.session import Session
+from gitguard.model.task import new_task
+from gitguard.model.value import Value
+from gitguard.session_store import Circumstances, Saved, SessionStore, diagnose, refuse_head
+from gitguard.store import checkpoints as chain
+from gitguard.store import files, states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.task import TaskState
+    from gitguard.store.checkpoints import Head
+    from gitguard.store.repository import Repository
+    from gitguard.store.states import Found
+    from gitguard.store.workspace import Workspace
+
+BEGUN = "begun"
+RESTORED = "restored"
+CONTINUED = "continued"
+_LEGACY = (".context_guardian", "task_state.json", ".gitguard/task_state.json")
+
+
+class Startup(Value):
+    """How a session came up."""
+
+    how: str
+    """begun, restored or continued."""
+    state: TaskState
+    notes: tuple[str, ...] = ()
+    """Sentences a person should see: what was restored, rewritten or is pending."""
+    saved: Saved | None = None
+    replaced_summary: str | None = None
+    """The summary that conflicted with the state, before it was rewritten."""
+
+
+def start_up(store: SessionStore, circumstances: Circumstances = Circumstances()) -> Startup:
+    """Bring the session up; the caller holds its lock.
+
+    Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
+    `refuse_head` returns when the branch is not where this machine left it.
+    """
+    refuse_legacy(store.workspace)
+    found = store.states.read()
+    head = store.chain.head()
+    notes = _notes_on(head)
+    if found.standing == states.ABSENT:
+        return _from_nothing(store, found, head, notes, circumstances)
+    diagnosed = diagnose(found)
+    if diagnosed is not None:
+        raise diagnosed
+    return _continue(store, store.state(), head, notes, circumstances)
+
+
+def _notes_on(head: Head) -> tuple[str, ...]:
+    if not head.replaced_repository:
+        return ()
+    return ("another repository lies at this path now; what was known of the old one is archived",)
+
+
+def _from_nothing(
+    store: SessionStore,
+    found: Found,
+    head: Head,
+    notes: tuple[str, ...],
+    circumstances: Circumstances,
+) -> Startup:
+    if head.standing != chain.REMOTE_ONLY:
+        refusal = refuse_head(head, store.chain.ref)
+        if refusal is not None:
+            raise refusal
+    if found.written is not None or head.standing == chain.OURS:
+        return _restore(store, found, head, notes)
+    store.workspace.make_folders(store.session)
+    found = store.save(new_task(store.session.key, store.now), found)
+    store.write_summary(_state(found))
+    saved = store.checkpoint("start", "The session begins.", circumstances, found=found)
+    pending = (f"the first checkpoint is pending: {saved.pending}",) if saved.pending else ()
+    return Startup(BEGUN, _state(found), notes + pending, saved)
+
+
+def _restore(store: SessionStore, found: Found, head: Head, notes: tuple[str, ...]) -> Startup:
+    """Bring the working files back from the newer of the copy and the branch."""
+    store.workspace.make_folders(store.session)
+    anchor = head.anchor
+    if found.written is not None:
+        found = store.states.rewrite(found)
+        origin = "this machine's copy of the state"
+    else:
+        assert anchor is not None
+        _, contents = store.chain.read(anchor.committed)
+        state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
+        found = store.states.write(state, found)
+        origin = f"checkpoint {checkpoint_name(anchor.sequence)}"
+    if anchor is not None and anchor.committed and found.sha256 == anchor.state_sha256:
+        origin = f"checkpoint {checkpoint_name(anchor.sequence)}"
+    store.write_summary(_state(found))
+    note = f"the working files were absent and are restored from {origin}"
+    return Startup(RESTORED, _state(found), (*notes, note))
+
+
+def _continue(
+    store: SessionStore,
+    found: Found,
+    head: Head,
+    notes: tuple[str, ...],
+    circumstances: Circumstances,
+) -> Startup:
+    state = _state(found)
+    summary = store.states.read_summary()
+    replaced = summary if store.write_summary(state) else None
+    if replaced is not None:
+        notes = (*notes, "the summary conflicted with the state and was rewritten from it")
+    if head.standing != chain.REMOTE_ONLY:
+        refusal = refuse_head(head, store.chain.ref)
+        if refusal is not None:
+            raise refusal
+    anchor = head.anchor
+    saved = None
+    if found.standing == states.PENDING or (anchor and anchor.state_sha256 != found.sha256):
+        why = "The state was newer than the last checkpoint."
+        found = _adopt_pending(store, found)
+        saved = store.checkpoint("recovery", why, circumstances, found=found)
+    elif anchor is None or not anchor.committed:
+        saved = store.checkpoint("start", "The session begins.", circumstances, found=found)
+    if saved is not None and saved.pending:
+        notes = (*notes, f"the checkpoint is pending: {saved.pending}")
+    return Startup(CONTINUED, state, notes, saved, replaced)
+
+
+def _adopt_pending(store: SessionStore, found: Found) -> Found:
+    if found.standing != states.PENDING:
+        return found
+    return store.states.write(_state(found), found)
+
+
+def _state(found: Found) -> TaskState:
+    assert found.state is not None
+    return found.state
+
+
+def refuse_legacy(workspace: Workspace) -> None:
+    """Refuse to begin beside another tool's state; it is archived by `migrate`, never overwritten."""
+    for name in legacy_state(workspace):
+        raise LegacyState(
+            f"`{os.path.join(workspace.place.worktree, name)}` holds state of another tool",
+            "Archive it with `gitguard migrate`; nothing is deleted",
+        )
+
+
+def legacy_state(workspace: Workspace) -> list[str]:
+    """Return the files and folders of other tools that hold task state, relative to the root."""
+    root = workspace.place.worktree
+    return [name for name in _LEGACY if os.path.lexists(os.path.join(root, name))]
+
+
+def archive_legacy(workspace: Workspace, stamp: str) -> dict[str, str]:
+    """Move other tools' state under our folder; return where each part is now."""
+    folder = os.path.join(workspace.folder, "archive", f"legacy-{stamp}")
+    moved = {}
+    for name in legacy_state(workspace):
+        files.make_folder(folder)
+        target = os.path.join(folder, name.replace("/", "_"))
+        try:
+            os.replace(os.path.join(workspace.place.worktree, name), target)
+        except OSError as error:
+            raise files.refused(target, error) from error
+        moved[name] = target
+    return moved
+
+
+# Which session a workspace works at
+
+
+def choose_session(workspace: Workspace, repository: Repository) -> Session:
+    """Return the session of a workspace, naming a new one after the branch checked out.
+
+    A worktree never takes the session that another one owns.
+    """
+    if workspace.places.session:
+        return Session.of(workspace.places.session)
+    if workspace.current_name():
+        return workspace.current()
+    checked_out = repository.checked_out()
+    branch = checked_out.removeprefix("refs/heads/")
+    key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:8]}"
+    session = Session.of(key)
+    owner = read_owner(workspace, session)
+    if owner in ("", workspace.place.git_dir) or not os.path.isdir(owner):
+        return session
+    return Session.of(f"{key}-{os.path.basename(workspace.place.worktree)}")
+
+
+def read_owner(workspace: Workspace, session: Session) -> str:
+    """Return the git directory of the worktree that owns a session, empty if none does."""
+    path = os.path.join(workspace.anchor_folder(session), "owner.json")
+    data = files.read_bytes(path, limit=1 << 16)
+    return "" if data is None else str(load_json(data, what=f"`{path}`").get("git_dir", ""))
+
+
+def settle(workspace: Workspace, session: Session, branch: str) -> None:
+    """Record that this worktree works at a session, and on which branch it began."""
+    workspace.make_folders(session)
+    record = workspace.read_record(session)
+    if record.key != session.key or not record.owner:
+        owned = record.replace(key=session.key, began_on=branch, owner=workspace.place.git_dir)
+        workspace.write_record(session, owned)
+    if not workspace.places.session and workspace.current_name() != session.name:
+        workspace.use(session)
+    folder = workspace.anchor_folder(session)
+    if read_owner(workspace, session) in ("", workspace.place.git_dir) and files.is_writable(
+        folder
+    ):
+        files.make_folder(folder)
+        document = {"format": 1, "git_dir": workspace.place.git_dir}
+        files.write_bytes(os.path.join(folder, "owner.json"), dump_json(document))
+
+
+def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
+    """Refuse state that came with a clone: only `config.yaml` may be tracked in our folder."""
+    folder = os.path.relpath(workspace.folder, workspace.place.worktree)
+    tracked = [n for n in repository.tracked_under(folder) if n != f"{folder}/config.yaml"]
+    if tracked:
+        raise EditedState(
+            f"git tracks `{tracked[0]}`: state must not come in with a clone",
+            f"Run `git rm -r --cached {folder}` and commit, or look at who added it",
+        )
+
+

@@ -1,0 +1,68 @@
+"""Compares states field by field, and texts line by line."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.model.task import TaskState
+
+
+class FieldChange(Value):
+    """How one field of the state differs."""
+
+    field: str
+    before: Any = None
+    after: Any = None
+    removed: tuple[Any, ...] = ()
+    """For lists: the items that are gone."""
+    added: tuple[Any, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the change as JSON says it."""
+        if self.removed or self.added:
+            return {"field": self.field, "removed": list(self.removed), "added": list(self.added)}
+        return {"field": self.field, "before": self.before, "after": self.after}
+
+    def lines(self) -> list[str]:
+        """Return the change as a person reads it."""
+        if self.removed or self.added:
+            gone = [f"  - {_shown(item)}" for item in self.removed]
+            return [f"{self.field}:", *gone, *(f"  + {_shown(item)}" for item in self.added)]
+        return [f"{self.field}: {_shown(self.before)} -> {_shown(self.after)}"]
+
+
+def compare_states(before: TaskState | None, after: TaskState) -> tuple[FieldChange, ...]:
+    """Return the fields in which two states differ, by name."""
+    old = before.to_document() if before else {}
+    new = after.to_document()
+    names = sorted(old.keys() | new.keys())
+    return tuple(_change(n, old.get(n), new.get(n)) for n in names if old.get(n) != new.get(n))
+
+
+def _change(name: str, before: Any, after: Any) -> FieldChange:
+    if isinstance(before, list) and isinstance(after, list):
+        removed = tuple(item for item in before if item not in after)
+        added = tuple(item for item in after if item not in before)
+        if removed or added:
+            return FieldChange(name, removed=removed, added=added)
+    return FieldChange(name, before, after)
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def diff_texts(before: str, after: str, *, names: tuple[str, str]) -> str:
+    """Return the unified diff of two texts, empty when they are the same."""
+    import difflib
+
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), *names
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
