@@ -6,12 +6,11 @@ lock. Nothing here prints, exits or looks at the environment.
 
 from __future__ import annotations
 
-from gitguard.errors import Complete, InvalidInput, NewerFormat, NotInitialised
-from gitguard.model.text import timestamp
+from gitguard.errors import Complete, InvalidInput, NotInitialised
 from gitguard.model.value import Value
 from gitguard.session_store import Circumstances, Saved, SessionStore
 from gitguard.store.repository import locate
-from gitguard.store.settings import ignored_settings, load_config, load_user_config
+from gitguard.store.settings import load_config, load_user_config
 from gitguard.store.workspace import Workspace
 
 TYPE_CHECKING = False
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.context.bundle import Bundle, ContextItem
-    from gitguard.context.gate import Verdict
-    from gitguard.context.gauge import Pressure
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.model.events import HookEvent, HookReply, Reading
     from gitguard.model.host_session import HostSession
@@ -31,8 +28,9 @@ if TYPE_CHECKING:
     from gitguard.recovery.startup import Startup
     from gitguard.review.history import FieldChange
     from gitguard.store.repository import Repository
-    from gitguard.store.states import Found
     from gitguard.store.workspace import Places
+    from gitguard.usecases.gate import Gated
+    from gitguard.usecases.status import Overview
 
 
 class Noted(Value):
@@ -44,44 +42,14 @@ class Noted(Value):
     saved: Saved | None = None
 
 
-class Gated(Value):
-    """What the gate decided, and what was written because of it."""
-
-    verdict: Verdict
-    pressure: Pressure | None
-    saved: Saved | None = None
-    summary_written: bool = False
-    summary_conflict: str = ""
-    """The unified diff of a summary that differed from the state; the state won."""
-
-
 class Difference(Value):
     """How two checkpoints differ."""
 
     older: str
     newer: str
-    fields: tuple[FieldChange, ...]
+    changes: tuple[FieldChange, ...]
     summary: str
     """Unified diff of the two summaries."""
-
-
-class Overview(Value):
-    """What `status` shows, faults of ours first."""
-
-    root: str
-    session: str
-    faults: tuple[dict[str, Any], ...]
-    problem: str
-    """Why the agent could not start, empty when it could."""
-    hint: str
-    state: TaskState | None
-    head: str
-    """How the branch stands to what this machine wrote: none, ours, advanced, moved, …"""
-    checkpoint: str
-    commit: str
-    uncommitted: bool
-    host_sessions: dict[str, HostSession]
-    warnings: tuple[str, ...]
 
 
 class Guard:
@@ -110,42 +78,28 @@ class Guard:
         """Return a session's store, the current session's by default."""
         return SessionStore(self.workspace, session or self.workspace.current(), self.config)
 
-    def ensure(self, circumstances: Circumstances = Circumstances()) -> Startup:
+    def ensure(self, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue the session (seed: startup branch).
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """
-        startup = self.begin(circumstances)
+        startup = self.use_session(self.any_session(), circumstances)
         if startup.state.is_done:
-            self._finish(circumstances)
+            self._finish()
             raise Complete(
                 f"the task `{startup.state.task_id}` is complete",
                 "Begin another with `gitguard note --new-task --goal …`",
             )
         return startup
 
-    def begin(self, circumstances: Circumstances = Circumstances()) -> Startup:
-        """Do what `ensure` does, without the signal of a complete task."""
-        from gitguard.recovery import startup
-
-        repository = self.repository()
-        startup.refuse_tracked(self.workspace, repository)
-        session = startup.choose_session(self.workspace, repository)
-        store = self.store(session)
-        with store.lock():
-            found = startup.start_up(store, circumstances)
-            checked_out = repository.checked_out()
-            startup.settle(self.workspace, session, checked_out.removeprefix("refs/heads/"))
-        return found
-
-    def _finish(self, circumstances: Circumstances) -> Saved | None:
+    def _finish(self) -> Saved | None:
         store = self.store()
         with store.lock():
             found = store.state()
             anchor = store.chain.head().anchor
             if anchor is not None and anchor.state_sha256 == found.sha256:
                 return None
-            return store.checkpoint("complete", "The task is complete.", circumstances)
+            return store.checkpoint("complete", "The task is complete.", Circumstances())
 
     def sessions(self) -> dict[str, str]:
         """Return every session of the repository: name and head, empty without a checkpoint."""
@@ -154,30 +108,25 @@ class Guard:
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
-    def use_session(self, key: str) -> Startup:
+    def use_session(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
         """Make a session the workspace's current one, beginning or restoring it."""
-        from gitguard.model.session import Session
-        from gitguard.recovery import startup
+        from gitguard.usecases.sessions import begin
 
-        session = Session.of(key)
-        store = self.store(session)
-        branch = self.repository().checked_out().removeprefix("refs/heads/")
-        with store.lock():
-            found = startup.start_up(store)
-            startup.settle(self.workspace, session, branch)
-        return found
+        return begin(
+            self.workspace, self.repository(), self.config, session, circumstances=circumstances
+        )
 
-    def fork_session(self, key: str) -> Saved:
+    def fork_session(self, session: Session) -> Saved:
         """Go on with the current state in a new session of its own."""
-        from gitguard.model.session import Session
-        from gitguard.recovery import restore, startup
+        from gitguard.usecases.sessions import fork
 
-        source, target = self.store(), self.store(Session.of(key))
-        branch = self.repository().checked_out().removeprefix("refs/heads/")
-        with source.lock(), target.lock():
-            saved = restore.fork(source, target)
-            startup.settle(self.workspace, target.session, branch)
-        return saved
+        return fork(self.store(), self.store(session), self.repository())
+
+    def any_session(self) -> Session:
+        """Return the current session, or the one that `ensure` would begin."""
+        from gitguard.recovery.startup import choose_session
+
+        return choose_session(self.workspace, self.repository())
 
     # State
 
@@ -219,7 +168,7 @@ class Guard:
             checkpoint = None
             if trigger:
                 checkpoint = store.checkpoint(trigger, why, Circumstances(), found=saved)
-            elif after.state_confidence >= 0:
+            else:
                 store.write_summary(after)
         return Noted(after, report, checkpoint)
 
@@ -239,18 +188,14 @@ class Guard:
         reading is the host's own pressure. Without one, the first asked gate of a host session
         counts as its first turn. Raises `MissingState` and `Complete`.
         """
-        from gitguard.gating import Asking, ask
+        from gitguard.usecases.gate import Question, ask
 
         store = self.store()
+        reading = reading or self._estimate(characters)
         with store.lock():
             return ask(
                 store,
-                Asking(
-                    host_session,
-                    reading or self._estimate(characters),
-                    action_changed_state=action_changed_state,
-                    phase_or_goal_changed=phase_or_goal_changed,
-                ),
+                Question(host_session, reading, action_changed_state, phase_or_goal_changed),
             )
 
     def _estimate(self, characters: int | None) -> Reading | None:
@@ -266,11 +211,11 @@ class Guard:
 
         return Reading("estimate", self.clock(), tokens=estimate_tokens(characters))
 
-    def checkpoint(self, why: str, circumstances: Circumstances = Circumstances()) -> Saved:
+    def checkpoint(self, why: str) -> Saved:
         """Commit the state as it is."""
         store = self.store()
         with store.lock():
-            return store.checkpoint("manual", why, circumstances)
+            return store.checkpoint("manual", why, Circumstances())
 
     def bundle(
         self,
@@ -290,13 +235,13 @@ class Guard:
 
     def resume(self) -> str:
         """Return the block that hands the state back; the history is verified first."""
-        from gitguard.handing_back import resume_block
+        from gitguard.usecases.resume import resume_block
 
         return resume_block(self.store())
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""
-        from gitguard.gating import override
+        from gitguard.usecases.gate import override
 
         if not reason.strip():
             raise InvalidInput("an override needs a reason", "Say why with --reason")
@@ -334,7 +279,7 @@ class Guard:
         """Make a branch that this machine did not write its own, or show what it holds."""
         from gitguard.recovery import restore
 
-        store = self.store(self._any_session())
+        store = self.store(self.any_session())
         with store.lock():
             return (restore.plan_trust if dry_run else restore.trust)(store, head)
 
@@ -342,15 +287,9 @@ class Guard:
         """Set this machine's anchor of the session aside."""
         from gitguard.recovery import restore
 
-        store = self.store(self._any_session())
+        store = self.store(self.any_session())
         with store.lock():
             return restore.forget(store)
-
-    def _any_session(self) -> Session:
-        """Return the current session, or the one that `ensure` would choose."""
-        from gitguard.recovery.startup import choose_session
-
-        return choose_session(self.workspace, self.repository())
 
     def migrate(self) -> dict[str, str]:
         """Archive state of other tools; return where each part is now."""
@@ -362,9 +301,9 @@ class Guard:
 
     def log(self, most: int = 20) -> list[Checkpoint]:
         """Return the newest checkpoints of the session, verified, newest first."""
-        store = self.store(self._any_session())
+        store = self.store(self.any_session())
         head = store.chain.head()
-        found = []
+        found: list[Checkpoint] = []
         for checkpoint in store.chain.history(head.id):
             if len(found) == most:
                 break
@@ -373,7 +312,7 @@ class Guard:
 
     def show(self, name: str, wanted: str = "") -> bytes:
         """Return a checkpoint's file, or the working one when no checkpoint is named."""
-        store = self.store(self._any_session())
+        store = self.store(self.any_session())
         if not wanted:
             return self._working(store, name)
         head = store.chain.head()
@@ -388,7 +327,7 @@ class Guard:
         if name not in (STATE_FILE, SUMMARY_FILE):
             head = store.chain.head()
             if not head.id:
-                raise NotInitialised("there is no checkpoint yet", "Take one: `gitguard checkpoint`")
+                raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
             return store.chain.read(head.id)[1][name]
         state = store.state().state
         assert state is not None
@@ -409,31 +348,29 @@ class Guard:
         before, after = (decode_state(state, "the state") for state, _ in sides)
         texts = [summary.decode("utf-8", "replace") for _, summary in sides]
         names = (older, newer or "now")
-        return Difference(
-            *names, compare_states(before, after), diff_texts(*texts, names=names)
-        )
+        return Difference(*names, compare_states(before, after), diff_texts(*texts, names=names))
 
     def status(self) -> Overview:
         """Describe the session without changing anything but promoting our own pending commit."""
-        from gitguard.overview import describe
+        from gitguard.usecases.status import describe
 
-        return describe(self)
+        try:
+            session: Session | None = self.workspace.current()
+        except NotInitialised:
+            session = None
+        return describe(self.workspace, self.config, session)
 
     def forget_faults(self) -> None:
         """Remove the marks of faults that somebody has seen."""
         self.workspace.forget_faults()
 
-    def ignored_settings(self) -> tuple[str, ...]:
-        """Name what the repository's configuration says and only a user's may."""
-        return ignored_settings(self.workspace.folder)
-
     # Hooks
 
     def handle(self, event: HookEvent, *, offers_pressure: bool = True) -> HookReply:
         """Answer one event of a host."""
-        from gitguard.handling import Handler
+        from gitguard.usecases.hooks import handle
 
-        return Handler(self, event, offers_pressure=offers_pressure).reply()
+        return handle(self.workspace, self.config, event, offers_pressure=offers_pressure)
 
 
 def _appends(name: str) -> bool:
@@ -456,5 +393,3 @@ def _why_checkpoint(
     if "failed_attempts" in document:
         return "failure", "A failure changed the plan."
     return "", ""
-
-

@@ -144,15 +144,13 @@ class SessionStore:
         if folded is found.state and not moved and found.standing == states.OURS:
             return found, part
         self.workspace.make_folders(self.session)
-        found = self.states.write(
-            folded, found, journal_id=part.id, journal_offset=part.end
-        )
+        found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
         return found, part
 
     def checkpoint(
         self, trigger: str, why: str, circumstances: Circumstances, *, found: Found | None = None
     ) -> Saved:
-        """Take a checkpoint of the state in force; a place that cannot be written leaves it pending.
+        """Take a checkpoint of the state in force; where git cannot be written it is pending.
 
         Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when the branch
         is not where this machine left it.
@@ -307,7 +305,8 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
     refusals: dict[str, GitguardError] = {
         chain.ADVANCED: HeadAdvanced(
             f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based",
-            "Take it with `gitguard recover --take`, or keep ours with `gitguard session fork NAME`",
+            "Take it with `gitguard recover --take`, or keep ours with "
+            "`gitguard session fork NAME`",
         ),
         chain.MOVED: Tampered(
             f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "

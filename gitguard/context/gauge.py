@@ -103,9 +103,7 @@ def measure(reading: Reading | None, window: Window, *, first_turn: bool) -> Pre
     return Pressure(min(max(share, 0.0), 1.0), reading.tokens, window, reading.source)
 
 
-def crosses_checkpoint(
-    pressure: Pressure, last_tokens: float, *, at: float, step: float
-) -> bool:
+def crosses_checkpoint(pressure: Pressure, last_tokens: float, *, at: float, step: float) -> bool:
     """Say whether pressure has risen far enough for the next `auto-80pct` checkpoint.
 
     last_tokens is the usage at the one before, negative when there was none since the rise began.

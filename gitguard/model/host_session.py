@@ -73,6 +73,7 @@ class HostSession(Record):
         "epoch": Kind("count", "Compactions so far."),
         "compacting": Kind("flag", "A compaction has begun and not ended yet."),
         "compacted_at": Kind("number", "Unix seconds of the last one; readings before are void."),
+        "stale_tokens": Kind("number", "Usage before the last compaction; -1: unknown or passed."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
         "reading": Kind("record", "The newest reading.", record=HostReading),
         "halt": Kind("record", "The halt in force.", record=Stop),
@@ -86,6 +87,7 @@ class HostSession(Record):
     epoch: int = 0
     compacting: bool = False
     compacted_at: float = 0
+    stale_tokens: float = -1
     window: int = 0
     reading: HostReading | None = None
     halt: Stop | None = None
@@ -101,6 +103,7 @@ class HostSession(Record):
             epoch=self.epoch + 1,
             compacting=False,
             compacted_at=at,
+            stale_tokens=self.reading.tokens if self.reading else self.stale_tokens,
             reading=None,
             halt=None,
             override=None,

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self
 
-_TIMESTAMP = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII
-)
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Kind(Value):

@@ -20,19 +20,22 @@ else:
 class Value:
     """An immutable record: annotated names are its fields, class attributes their defaults."""
 
-    fields: ClassVar[tuple[str, ...]] = ()
+    field_names: ClassVar[tuple[str, ...]] = ()
 
     if not TYPE_CHECKING:
 
         def __init_subclass__(cls) -> None:
             own = vars(cls).get("__annotations__", {})
-            cls.fields = (*cls.fields, *(name for name in own if name not in cls.fields))
+            cls.field_names = (
+                *cls.field_names,
+                *(name for name in own if name not in cls.field_names),
+            )
 
         def __init__(self, *args, **kwargs) -> None:
-            given = dict(zip(self.fields, args, strict=False), **kwargs)
-            if len(args) > len(self.fields) or not given.keys() <= set(self.fields):
-                raise TypeError(f"`{type(self).__name__}` takes the fields {self.fields}")
-            for name in self.fields:
+            given = dict(zip(self.field_names, args, strict=False), **kwargs)
+            if len(args) > len(self.field_names) or not given.keys() <= set(self.field_names):
+                raise TypeError(f"`{type(self).__name__}` takes the fields {self.field_names}")
+            for name in self.field_names:
                 if name not in given and not hasattr(type(self), name):
                     raise TypeError(f"`{type(self).__name__}` needs `{name}`")
             self.__dict__.update(given)
@@ -42,17 +45,17 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with the named fields changed."""
-        current = {name: getattr(self, name) for name in self.fields}
+        current = {name: getattr(self, name) for name in self.field_names}
         return type(self)(**{**current, **changes})
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.fields)
+        return all(getattr(self, name) == getattr(other, name) for name in self.field_names)
 
     def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in self.fields))
+        return hash(tuple(getattr(self, name) for name in self.field_names))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.fields)
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.field_names)
         return f"{type(self).__name__}({shown})"

@@ -41,7 +41,7 @@ class Origin(Value):
 
 
 def is_due(host_session: HostSession, head: str) -> bool:
-    """Say whether a conversation lacks the block of this epoch, or another writer moved the head."""
+    """Say whether a conversation lacks this epoch's block, or another writer moved the head."""
     delivery = host_session.delivery
     return delivery is None or delivery.epoch != host_session.epoch or host_session.head != head
 

@@ -41,7 +41,7 @@ class Startup(Value):
     """The summary that conflicted with the state, before it was rewritten."""
 
 
-def start_up(store: SessionStore, circumstances: Circumstances = Circumstances()) -> Startup:
+def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     """Bring the session up; the caller holds its lock.
 
     Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
@@ -147,7 +147,7 @@ def _state(found: Found) -> TaskState:
 
 
 def refuse_legacy(workspace: Workspace) -> None:
-    """Refuse to begin beside another tool's state; it is archived by `migrate`, never overwritten."""
+    """Refuse to begin beside another tool's state; `migrate` archives it."""
     for name in legacy_state(workspace):
         raise LegacyState(
             f"`{os.path.join(workspace.place.worktree, name)}` holds state of another tool",
@@ -232,5 +232,3 @@ def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
             f"git tracks `{tracked[0]}`: state must not come in with a clone",
             f"Run `git rm -r --cached {folder}` and commit, or look at who added it",
         )
-
-

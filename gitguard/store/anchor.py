@@ -121,7 +121,7 @@ class AnchorFile:
             return None
         try:
             identity = document["identity"]
-            plain = {name: document[name] for name in Anchor.fields if name != "identity"}
+            plain = {name: document[name] for name in Anchor.field_names if name != "identity"}
             return Anchor(**plain, identity=Identity(**identity) if identity else None)
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidDocument(
@@ -131,10 +131,12 @@ class AnchorFile:
 
     def write(self, anchor: Anchor) -> None:
         """Replace the anchor, durable."""
-        document = {name: getattr(anchor, name) for name in anchor.fields if name != "identity"}
+        document = {
+            name: getattr(anchor, name) for name in anchor.field_names if name != "identity"
+        }
         identity = anchor.identity
         document["identity"] = identity and {
-            name: getattr(identity, name) for name in identity.fields
+            name: getattr(identity, name) for name in identity.field_names
         }
         files.make_folder(self.folder)
         files.write_bytes(self._anchor_path, dump_json({"format": FORMAT, **document}))
@@ -145,13 +147,13 @@ class AnchorFile:
         if document is None:
             return None
         try:
-            return Written(**{name: document[name] for name in Written.fields})
+            return Written(**{name: document[name] for name in Written.field_names})
         except KeyError as error:
             raise InvalidDocument(f"the copy `{self._state_path}` lacks {error}") from error
 
     def write_written(self, written: Written) -> None:
         """Replace the copy of the state, durable."""
-        document = {name: getattr(written, name) for name in written.fields}
+        document = {name: getattr(written, name) for name in written.field_names}
         files.make_folder(self.folder)
         files.write_bytes(self._state_path, dump_json({"format": FORMAT, **document}))
 

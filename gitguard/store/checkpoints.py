@@ -151,9 +151,7 @@ class Chain:
         self.anchors.write(anchor)
         why = f"gitguard: {record.trigger} checkpoint {record.sequence}"
         try:
-            self._repository.move_ref(
-                self.ref, commit, anchor.committed or "0" * len(commit), why
-            )
+            self._repository.move_ref(self.ref, commit, anchor.committed or "0" * len(commit), why)
         except GitFailed as error:
             raise self._blocked(error) from error
         self.anchors.write(anchor.promoted())
@@ -210,8 +208,7 @@ class Chain:
                     f"a checkpoint holds {', '.join(FILES)}"
                 )
             contents = {
-                name: reader.read(blob, "blob", limit=STATE_LIMIT)
-                for name, blob in entries.items()
+                name: reader.read(blob, "blob", limit=STATE_LIMIT) for name, blob in entries.items()
             }
         return checkpoint, contents
 

@@ -1,0 +1,30 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test check e2e bench
+
+setup: $(VENV)/installed
+
+# The stamp names the file the environment was made from, so a changed pin installs again.
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/python -m tests.demo
+
+test: setup
+	$(BIN)/python -m pytest --ignore=tests/e2e
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+e2e: setup
+	$(BIN)/python -m pytest tests/e2e
+
+bench: setup
+	$(BIN)/python -m tests.bench

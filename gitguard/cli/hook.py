@@ -1,0 +1,74 @@
+"""`gitguard hook HOST`: one event in on standard input, one answer out.
+
+It fails open: whatever goes wrong is marked for `gitguard status`, the answer is neutral, and the
+exit code is 0, because hosts give exit codes meanings of their own.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.events import HookEvent, HookReply
+
+INPUT_LIMIT = 64 << 20
+"""The largest event that is read, in bytes; tool results can be large."""
+
+
+def run(arguments: list[str]) -> None:
+    """Answer the event on standard input and end the process."""
+    # The process lives for milliseconds: neither collecting nor tearing down pays.
+    gc.disable()
+    text = ""
+    try:
+        text = answer(arguments, sys.stdin.buffer.read(INPUT_LIMIT + 1))
+    except BaseException as error:  # noqa: BLE001 - a hook must never break its host
+        _mark(error)
+    with suppress(OSError):
+        os.write(1, text.encode("utf-8", "replace"))
+    os._exit(0)
+
+
+def answer(arguments: list[str], data: bytes) -> str:
+    """Return the answer to one event."""
+    from gitguard.errors import InvalidInput
+    from gitguard.hosts import find_host
+    from gitguard.model.codec import load_json
+
+    if len(arguments) != 1:
+        raise InvalidInput("`gitguard hook` takes the name of one host")
+    host = find_host(arguments[0])
+    payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
+    event = host.parse_event(payload, os.environ, time.time())
+    return host.render_reply(event, _reply(event, offers_pressure=host.OFFERS_PRESSURE))
+
+
+def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:
+    from gitguard.cli.surroundings import open_guard
+    from gitguard.errors import NotARepository
+    from gitguard.model.events import NEUTRAL
+
+    try:
+        guard = open_guard(os.environ.get("GITGUARD_ROOT") or event.project_dir)
+    except NotARepository:
+        return NEUTRAL
+    try:
+        return guard.handle(event, offers_pressure=offers_pressure)
+    except Exception as error:  # noqa: BLE001
+        guard.workspace.note_fault(f"answering {event.kind}", error)
+        return NEUTRAL
+
+
+def _mark(error: BaseException) -> None:
+    """Mark a fault that came before the event's workspace was known."""
+    try:
+        from gitguard.cli.surroundings import open_guard
+
+        open_guard().workspace.note_fault("reading a hook's input", error)
+    except Exception:  # noqa: BLE001, S110 - there is nowhere to leave a mark
+        pass

@@ -1,0 +1,178 @@
+"""Commands about sessions: ensure, status, override, session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, with_console
+from gitguard.cli.surroundings import host_session, refuse_agents
+from gitguard.errors import Pending
+from gitguard.model.session import Session
+
+if TYPE_CHECKING:
+    from gitguard.model.host_session import HostSession
+    from gitguard.recovery.startup import Startup
+    from gitguard.usecases.status import Overview
+
+
+@click.command()
+@with_console
+def ensure(console: Console) -> None:
+    """Begin, restore or continue this workspace's session
+
+    Run it first. It never touches your branches, index or files; it creates `.gitguard/`, which
+    git ignores, and the session's branch.
+    """
+    _say_startup(console, console.guard.ensure())
+
+
+def _say_startup(console: Console, startup: Startup) -> None:
+    session = console.guard.workspace.current()
+    lines = [f"Session `{session.key}` {startup.how}."]
+    lines += [f"Note: {note}." for note in startup.notes]
+    lines.append(f"Goal: {startup.state.goal or '(missing)'}")
+    lines.append(f"Next action: {startup.state.next_action}")
+    document = {
+        "session": session.key,
+        "how": startup.how,
+        "notes": list(startup.notes),
+        "state": startup.state.to_document(),
+        "checkpoint": startup.saved,
+    }
+    console.say("\n".join(lines), document)
+    if startup.saved is not None and startup.saved.pending:
+        raise Pending(f"the checkpoint is pending: {startup.saved.pending}")
+
+
+@click.command()
+@click.option("--clear", is_flag=True, help="Forget the faults that were shown")
+@with_console
+def status(console: Console, clear: bool) -> None:
+    """Show how the session stands, faults of gitguard first
+
+    Ends with the exit code of the problem that would stop an agent, 0 if there is none.
+    """
+    overview = console.guard.status()
+    console.say(_overview_text(overview), _overview_document(overview))
+    if clear:
+        console.guard.forget_faults()
+    if overview.error is not None and not console.as_json:
+        raise overview.error
+
+
+def _overview_text(overview: Overview) -> str:
+    lines = [
+        f"FAULT {f.get('at')} while {f.get('doing')}: {f.get('error')}" for f in overview.faults
+    ]
+    lines += [f"Warning: {warning}." for warning in overview.warnings]
+    lines.append(f"Workspace: {overview.root}")
+    lines.append(f"Session: {overview.session or '(none)'}")
+    if overview.session:
+        uncommitted = ", newer state not committed yet" if overview.uncommitted else ""
+        newest = f"{overview.checkpoint} {overview.commit[:12]}" if overview.commit else "none"
+        lines.append(
+            f"Checkpoint: {newest} on {overview.branch} ({overview.standing}){uncommitted}"
+        )
+    if overview.state is not None:
+        state = overview.state
+        lines += [
+            f"Goal: {state.goal or '(missing)'}",
+            f"Phase: {state.current_phase}",
+            f"Next action: {state.next_action}",
+        ]
+    for key, known in overview.host_sessions.items():
+        lines.append(f"Conversation {key}: {', '.join(_conversation(known))}")
+    return "\n".join(lines)
+
+
+def _conversation(known: HostSession) -> list[str]:
+    parts = [f"{known.turns} turns", f"{known.epoch} compactions"]
+    if known.halt is not None:
+        parts.append(f"HALTED at {known.halt.at}: {known.halt.reason}")
+    if known.override is not None:
+        parts.append(f"halt overridden: {known.override.reason}")
+    if known.delivery is not None:
+        delivery = known.delivery
+        parts.append(
+            f"handed {delivery.characters} characters of {delivery.head[:12] or 'no checkpoint'} "
+            f"at {delivery.event}"
+        )
+    return parts
+
+
+def _overview_document(overview: Overview) -> dict[str, object]:
+    document = {name: getattr(overview, name) for name in overview.field_names}
+    document["faults"] = list(overview.faults)
+    if overview.error is not None:
+        from gitguard.cli.app import document_of
+
+        document.update(document_of(overview.error))
+    return document
+
+
+@click.command()
+@click.option("--reason", required=True, metavar="TEXT", help="Why the agent may go on")
+@click.option("--host-session", "key", default="", metavar="ID", help="Conversation to lift")
+@with_console
+def override(console: Console, reason: str, key: str) -> None:
+    """Lift a halted conversation's halt
+
+    For humans: hooks refuse it to agents. It holds until the next compaction, or until pressure
+    has risen by 0.05.
+    """
+    refuse_agents("override")
+    chosen = key or _only_halted(console) or host_session()
+    lifted = console.guard.override(chosen, reason)
+    assert lifted.override is not None
+    upto = min(lifted.override.pressure + 0.05, 1.0)
+    text = f"The halt of `{chosen}` is lifted up to a pressure of {upto:.2f}."
+    console.say(text, {"host_session": chosen, "reason": reason, "lifted_to": upto})
+
+
+def _only_halted(console: Console) -> str:
+    sessions = console.guard.status().host_sessions
+    halted = [key for key, known in sessions.items() if known.halt is not None]
+    return halted[0] if len(halted) == 1 else ""
+
+
+@click.group()
+def session() -> None:
+    """List, choose and fork sessions"""
+
+
+@session.command("list")
+@with_console
+def list_sessions(console: Console) -> None:
+    """List the sessions of this repository"""
+    current = console.guard.workspace.current_name()
+    found = console.guard.sessions()
+    lines = [
+        f"{'*' if name == current else ' '} {name}  {head[:12] or 'no checkpoint'}"
+        for name, head in sorted(found.items())
+    ]
+    console.say("\n".join(lines) or "No sessions.", {"current": current, "sessions": found})
+
+
+@session.command()
+@click.argument("key")
+@with_console
+def use(console: Console, key: str) -> None:
+    """Work at the session KEY from now on, beginning or restoring it"""
+    _say_startup(console, console.guard.use_session(Session.of(key)))
+
+
+@session.command()
+@click.argument("key")
+@with_console
+def fork(console: Console, key: str) -> None:
+    """Go on with the current state in a new session KEY
+
+    The new session has a history of its own, beginning at sequence 1; the old one stays.
+    """
+    saved = console.guard.fork_session(Session.of(key))
+    console.say(f"Session `{key}` begun with the current state.", {"session": key, "saved": saved})
+
+
+COMMANDS: list[click.Command] = [ensure, status, override, session]

@@ -1,0 +1,71 @@
+"""The process's surroundings, read once here and handed to the library as values."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from gitguard.store.workspace import Places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.guard import Guard
+
+
+def places(environment: Mapping[str, str], session: str = "") -> Places:
+    """Return where gitguard's files are for this user (XDG base directories)."""
+    home = environment.get("HOME") or os.path.expanduser("~")
+    state = environment.get("GITGUARD_STATE_DIR") or _under(
+        environment, "XDG_STATE_HOME", f"{home}/.local/state"
+    )
+    return Places(
+        state_home=os.path.abspath(state),
+        config_home=_under(environment, "XDG_CONFIG_HOME", f"{home}/.config"),
+        session=session or environment.get("GITGUARD_SESSION", ""),
+        environment=environment,
+    )
+
+
+def _under(environment: Mapping[str, str], name: str, default: str) -> str:
+    base = environment.get(name, "")
+    return os.path.join(base if os.path.isabs(base) else default, "gitguard")
+
+
+def open_guard(root: str = "", session: str = "") -> Guard:
+    """Open the workspace that --root, GITGUARD_ROOT or the current folder names."""
+    from gitguard.guard import Guard
+
+    start = root or os.environ.get("GITGUARD_ROOT") or os.getcwd()
+    return Guard(start, places(os.environ, session), time.time)
+
+
+def host_session(given: str = "") -> str:
+    """Return the conversation a command belongs to: named, the host's around it, the terminal's."""
+    from gitguard.hosts import surrounding_session
+
+    found = given or os.environ.get("GITGUARD_HOST_SESSION", "") or surrounding_session(os.environ)
+    return found or _terminal()
+
+
+def refuse_agents(command: str) -> None:
+    """Refuse a command for humans when a host's agent runs it, as far as can be told."""
+    from gitguard.errors import OwnerOnly
+    from gitguard.hosts import surrounding_session
+
+    if surrounding_session(os.environ):
+        raise OwnerOnly(
+            f"`gitguard {command}` is for a human, and an agent's host runs this command",
+            "Run it in your own terminal",
+        )
+
+
+def _terminal() -> str:
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        try:
+            return "terminal-" + os.ttyname(stream.fileno())
+        except (OSError, ValueError, AttributeError):
+            continue
+    return f"process-{os.getsid(0)}" if hasattr(os, "getsid") else "process"

@@ -1,0 +1,27 @@
+"""Hosts: one module each. Adapters only translate; the engine names no host."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.hosts.base import Host
+
+NAMES = ("claude-code",)
+
+
+def find_host(name: str) -> Host:
+    """Return the adapter of a host; only that one is imported."""
+    if name == "claude-code":
+        from gitguard.hosts import claude_code
+
+        return claude_code
+    raise InvalidInput(f"`{name[:80]}` is not a host gitguard knows", "Hosts: " + ", ".join(NAMES))
+
+
+def surrounding_session(environment: Mapping[str, str]) -> str:
+    """Return the conversation of a host that started this command, empty outside of one."""
+    return next(filter(None, (find_host(name).host_session(environment) for name in NAMES)), "")

@@ -1,0 +1,169 @@
+"""Claude Code: hooks, status line and their answers (recorded with 2.1.330)."""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+from gitguard.model import events
+from gitguard.model.events import HookEvent, HookReply, Reading, ToolCall, Transcript
+from gitguard.model.text import encodable, one_line, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "claude-code"
+OFFERS_PRESSURE = True
+_KINDS = {
+    "UserPromptSubmit": events.PROMPT,
+    "PreToolUse": events.TOOL_START,
+    "PostToolUse": events.TOOL_END,
+    "PostToolUseFailure": events.TOOL_FAILED,
+    "Stop": events.TURN_END,
+    "PreCompact": events.COMPACTION_START,
+    "PostCompact": events.COMPACTION_END,
+    "SessionStart": events.SESSION_START,
+    "SessionEnd": events.SESSION_END,
+}
+HOOK_EVENTS = tuple(_KINDS)
+"""The events that `init` installs a hook for."""
+_WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+_NOT_THE_USER = "<task-notification>"
+"""How a prompt begins that the host wrote itself when background work ended."""
+_USAGE = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+
+
+def host_session(environment: Mapping[str, str]) -> str:
+    """Return the conversation in which a command runs, empty outside Claude Code."""
+    return environment.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
+    """Translate a hook's or the status line's payload."""
+    name = payload.get("hook_event_name")
+    kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
+    prompt = _text(payload, "prompt")
+    path = _text(payload, "transcript_path")
+    return HookEvent(
+        kind=kind,
+        host_session=_required(payload, "session_id"),
+        project_dir=environment.get("CLAUDE_PROJECT_DIR") or _project_dir(payload),
+        source=_text(payload, "source") or _text(payload, "trigger"),
+        prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
+        tool=_tool(payload) if "tool_name" in payload else None,
+        sub_agent=_text(payload, "agent_id"),
+        reading=_reading(payload, now),
+        transcript=Transcript(path, NAME) if path else None,
+        model=_model(payload),
+    )
+
+
+def _required(payload: dict[str, Any], name: str) -> str:
+    value = _text(payload, name)
+    if not value:
+        raise InvalidDocument(f"the hook's input has no `{name}`")
+    return value
+
+
+def _text(payload: dict[str, Any], name: str) -> str:
+    value = payload.get(name)
+    return encodable(value) if isinstance(value, str) else ""
+
+
+def _mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _project_dir(payload: dict[str, Any]) -> str:
+    return _text(_mapping(payload, "workspace"), "project_dir") or _required(payload, "cwd")
+
+
+def _model(payload: dict[str, Any]) -> str:
+    return _text(payload, "model") or _text(_mapping(payload, "model"), "id")
+
+
+def _tool(payload: dict[str, Any]) -> ToolCall:
+    name = _text(payload, "tool_name")
+    given = _mapping(payload, "tool_input")
+    command = _text(given, "command")
+    path = _text(given, "file_path") or _text(given, "notebook_path")
+    summary = command or path or _parameters(given)
+    return ToolCall(
+        name=name,
+        id=_text(payload, "tool_use_id"),
+        summary=shorten(one_line(summary), 200),
+        command=command,
+        paths_read=(path,) if name == "Read" and path else (),
+        paths_written=(path,) if name in _WRITING and path else (),
+        error=shorten(_text(payload, "error"), 2000),
+        interrupted=payload.get("is_interrupt") is True,
+    )
+
+
+def _parameters(given: dict[str, Any]) -> str:
+    texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))
+    return encodable(", ".join(shorten(text, 80) for text in texts))
+
+
+def _reading(payload: dict[str, Any], now: float) -> Reading | None:
+    tokens = payload.get("context_tokens")
+    if isinstance(tokens, int):
+        return Reading("hook", now, tokens=tokens)
+    context = _mapping(payload, "context_window")
+    used = [context_part for name in _USAGE if (context_part := _count(context, name))]
+    if not used:
+        return None
+    window = context.get("context_window_size")
+    return Reading(
+        "status-line",
+        now,
+        tokens=sum(used),
+        window=window if isinstance(window, int) else None,
+        model=_model(payload),
+    )
+
+
+def _count(context: dict[str, Any], name: str) -> int:
+    value = _mapping(context, "current_usage").get(name)
+    return value if isinstance(value, int) else 0
+
+
+def render_reply(event: HookEvent, reply: HookReply) -> str:
+    """Translate our answer; nothing at all is neutral, since plain text would be injected."""
+    if event.kind == events.STATUS_LINE:
+        return reply.line
+    if event.kind == events.TOOL_START and (reply.stop or reply.refuse):
+        return _dump(_refused_tool(reply))
+    if event.kind == events.PROMPT and (reply.stop or reply.refuse):
+        # `continue: false` would leave the prompt in the conversation; a block does not.
+        return _dump({"decision": "block", "reason": reply.stop or reply.refuse})
+    if reply.context:
+        name = next(name for name, kind in _KINDS.items() if kind == event.kind)
+        return _dump(
+            {"hookSpecificOutput": {"hookEventName": name, "additionalContext": reply.context}}
+        )
+    return ""
+
+
+def _refused_tool(reply: HookReply) -> dict[str, Any]:
+    # Without the denial the tool would still run, without `continue` the agent would go on.
+    why = reply.stop or reply.refuse
+    denial = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": why,
+    }
+    stop = {"continue": False, "stopReason": why} if reply.stop else {}
+    return {**stop, "hookSpecificOutput": denial}
+
+
+def _dump(answer: dict[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False)

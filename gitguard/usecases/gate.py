@@ -1,0 +1,151 @@
+"""Asks the gate for a conversation, and writes what its verdict demands."""
+
+from __future__ import annotations
+
+from gitguard.context.gate import Verdict, decide
+from gitguard.context.gauge import Pressure, crosses_checkpoint
+from gitguard.errors import Complete
+from gitguard.model.host_session import Stop
+from gitguard.model.value import Value
+from gitguard.session_store import Circumstances, Saved
+from gitguard.usecases.measuring import measure_pressure, with_reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config import Config
+    from gitguard.model.events import Reading
+    from gitguard.model.host_session import HostSession
+    from gitguard.session_store import SessionStore
+
+OVERRIDE_ROOM = 0.05
+"""How far pressure may rise after an override before the halt is back (DESIGN section 4)."""
+
+
+class Question(Value):
+    """What a program says when it asks before a major action."""
+
+    host_session: str
+    reading: Reading | None = None
+    action_changed_state: bool = False
+    phase_or_goal_changed: bool = False
+
+
+class Gated(Value):
+    """What the gate decided, and what was written because of it."""
+
+    verdict: Verdict
+    pressure: Pressure | None
+    saved: Saved | None = None
+    summary_conflict: str = ""
+    """The unified diff of a summary that differed from the state; the state won."""
+
+
+def judge(
+    host_session: HostSession, pressure: Pressure | None, config: Config, **flags: bool
+) -> Verdict:
+    """Decide for a conversation, with its halt and override taken into account."""
+    lifted = host_session.override
+    return decide(
+        pressure.share if pressure else None,
+        config.thresholds,
+        overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
+        **flags,
+    )
+
+
+def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession:
+    """Return the record of a conversation that the verdict halts."""
+    share = 1.0 if verdict.pressure is None else verdict.pressure
+    return host_session.replace(halt=Stop(now, share, verdict.reasons[0]), override=None)
+
+
+def ask(store: SessionStore, question: Question) -> Gated:
+    """Answer a program that asks before a major action (seed: runtime loop, steps 1, 2 and 5).
+
+    Raises `MissingState`, and `Complete` after the final state is written.
+    """
+    found = store.state()
+    state = found.state
+    assert state is not None
+    conflict = _conflict(store)
+    if state.is_done:
+        store.checkpoint("complete", "The task is complete.", Circumstances(), found=found)
+        raise Complete(f"the task `{state.task_id}` is complete")
+    workspace, key = store.workspace, question.host_session
+    known = workspace.host_session(store.session, key)
+    if question.reading is not None:
+        known = with_reading(known, question.reading)
+    pressure = measure_pressure(known, store.config, first_turn=known.turns == 0)
+    verdict = judge(
+        known,
+        pressure,
+        store.config,
+        action_changed_state=question.action_changed_state,
+        phase_or_goal_changed=question.phase_or_goal_changed,
+        summary_conflict=bool(conflict),
+    )
+    known = known.replace(turns=known.turns + 1)
+    if verdict.halts:
+        known = halted(known, store.now, verdict)
+    saved, known = _save(store, verdict, known, pressure, question)
+    workspace.keep_host_session(store.session, key, known)
+    return Gated(verdict, pressure, saved, conflict)
+
+
+def _conflict(store: SessionStore) -> str:
+    """Rewrite a summary that differs from the state; return the difference."""
+    from gitguard.review.history import diff_texts
+    from gitguard.session_store import render_summary
+
+    state = store.state().state
+    assert state is not None
+    lying = store.states.read_summary() or ""
+    wanted = render_summary(state)
+    if lying != wanted:
+        store.write_summary(state)
+    return diff_texts(lying, wanted, names=("summary.md", "rendered from the state"))
+
+
+def _save(
+    store: SessionStore,
+    verdict: Verdict,
+    known: HostSession,
+    pressure: Pressure | None,
+    question: Question,
+) -> tuple[Saved | None, HostSession]:
+    circumstances = Circumstances(pressure, compaction_count=known.epoch)
+    if verdict.halts:
+        return store.checkpoint("halt", verdict.reasons[0], circumstances), known
+    if rises(known, pressure, store.config):
+        assert pressure is not None
+        saved = store.checkpoint("auto-80pct", verdict.reasons[0], circumstances)
+        return saved, checkpointed(known, pressure)
+    if question.phase_or_goal_changed:
+        return store.checkpoint("phase-change", "Phase or goal changed.", circumstances), known
+    if verdict.write_checkpoint:
+        return store.checkpoint("turn-end", "The action changed the state.", circumstances), known
+    return None, known
+
+
+def rises(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
+    """Say whether pressure has risen to the next `auto-80pct` checkpoint."""
+    return pressure is not None and crosses_checkpoint(
+        pressure,
+        known.checkpointed_tokens,
+        at=config.gauge.checkpoint_at,
+        step=config.gauge.checkpoint_step,
+    )
+
+
+def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
+    """Remember the usage at which `auto-80pct` was taken."""
+    return known.replace(checkpointed_tokens=pressure.share * pressure.window.tokens)
+
+
+def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
+    """Lift a conversation's halt; the caller holds the lock."""
+    known = store.workspace.host_session(store.session, host_session)
+    pressure = known.halt.pressure if known.halt else store.config.thresholds.critical
+    lifted = known.replace(halt=None, override=Stop(store.now, pressure, reason))
+    store.workspace.keep_host_session(store.session, host_session, lifted)
+    return lifted

@@ -1,0 +1,44 @@
+"""Brings a workspace's session up, and changes which one it works at."""
+
+from __future__ import annotations
+
+from gitguard.model.session import Session
+from gitguard.recovery import restore, startup
+from gitguard.session_store import LOCK_TIMEOUT, Circumstances, Saved, SessionStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config import Config
+    from gitguard.recovery.startup import Startup
+    from gitguard.store.repository import Repository
+    from gitguard.store.workspace import Workspace
+
+
+def begin(
+    workspace: Workspace,
+    repository: Repository,
+    config: Config,
+    session: Session,
+    *,
+    circumstances: Circumstances | None = None,
+    timeout: float = LOCK_TIMEOUT,
+) -> Startup:
+    """Begin, restore or continue a session and make it the workspace's own."""
+    startup.refuse_tracked(workspace, repository)
+    store = SessionStore(workspace, session, config)
+    with store.lock(timeout):
+        found = startup.start_up(store, circumstances or Circumstances())
+        startup.settle(workspace, session, _branch(repository))
+    return found
+
+
+def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
+    """Go on with a session's state in a new one."""
+    with source.lock(), target.lock():
+        saved = restore.fork(source, target)
+        startup.settle(source.workspace, target.session, _branch(repository))
+    return saved
+
+
+def _branch(repository: Repository) -> str:
+    return repository.checked_out().removeprefix("refs/heads/")

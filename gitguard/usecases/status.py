@@ -1,0 +1,127 @@
+"""Describes a session for `status`: our own faults first, then state, branch and conversations."""
+
+from __future__ import annotations
+
+import sys
+
+from gitguard.errors import EditedState, GitguardError, NotInitialised
+from gitguard.model.checkpoint import checkpoint_name
+from gitguard.model.value import Value
+from gitguard.session_store import SessionStore, diagnose, refuse_head
+from gitguard.store import states
+from gitguard.store.settings import ignored_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gitguard.model.config import Config
+    from gitguard.model.host_session import HostSession
+    from gitguard.model.session import Session
+    from gitguard.model.task import TaskState
+    from gitguard.store.checkpoints import Head
+    from gitguard.store.states import Found
+    from gitguard.store.workspace import Workspace
+
+
+class Overview(Value):
+    """What `status` shows."""
+
+    root: str
+    session: str
+    branch: str
+    """The full ref of the session."""
+    faults: tuple[Mapping[str, Any], ...]
+    """Marks of faults of ours, oldest first."""
+    error: GitguardError | None
+    """Why an agent could not go on, None when it could."""
+    state: TaskState | None
+    standing: str
+    """How the branch stands to what this machine wrote: none, ours, advanced, moved, …"""
+    checkpoint: str
+    commit: str
+    uncommitted: bool
+    host_sessions: Mapping[str, HostSession]
+    warnings: tuple[str, ...]
+
+
+def describe(workspace: Workspace, config: Config, session: Session | None) -> Overview:
+    """Look at everything `status` shows; a part that cannot be read becomes its error."""
+    if session is None:
+        return _nothing(workspace)
+    store = SessionStore(workspace, session, config)
+    found, head, error = _look(store)
+    anchor = head.anchor if head else None
+    return Overview(
+        root=workspace.place.worktree,
+        session=session.key,
+        branch=store.chain.ref,
+        faults=tuple(workspace.faults()),
+        error=error,
+        state=found.state if found else None,
+        standing=head.standing if head else "unknown",
+        checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "",
+        commit=anchor.committed if anchor else "",
+        uncommitted=bool(found and found.sha256 != (anchor.state_sha256 if anchor else "")),
+        host_sessions=_host_sessions(store),
+        warnings=_warnings(workspace, head),
+    )
+
+
+def _nothing(workspace: Workspace) -> Overview:
+    hint = "Run `gitguard ensure`, or `gitguard init` to set up a host as well"
+    return Overview(
+        root=workspace.place.worktree,
+        session="",
+        branch="",
+        faults=tuple(workspace.faults()),
+        error=NotInitialised("this workspace has no session yet", hint),
+        state=None,
+        standing="none",
+        checkpoint="",
+        commit="",
+        uncommitted=False,
+        host_sessions={},
+        warnings=(),
+    )
+
+
+def _look(store: SessionStore) -> tuple[Found | None, Head | None, GitguardError | None]:
+    found: Found | None = None
+    head: Head | None = None
+    error: GitguardError | None = None
+    try:
+        found = store.states.read()
+        error = diagnose(found)
+        if error is None and found.standing == states.EDITED:
+            error = EditedState(
+                f"`{store.states.path}` was changed by somebody other than gitguard",
+                "Look at it with `gitguard accept --dry-run`",
+            )
+        head = store.chain.head()
+        error = error or refuse_head(head, store.chain.ref)
+    except GitguardError as failure:
+        error = error or failure
+    return found, head, error
+
+
+def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
+    try:
+        return store.workspace.read_record(store.session).host_sessions
+    except GitguardError:
+        return {}
+
+
+def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
+    warnings = [
+        f"`{name}` in the repository's config.yaml is ignored; only your own may set it"
+        for name in ignored_settings(workspace.folder)
+    ]
+    if head is not None and head.checked_out_in:
+        warnings.append(
+            f"the session branch is checked out in `{head.checked_out_in}`; checkpoints are pending"
+        )
+    if sys.platform not in ("linux", "darwin"):
+        warnings.append(f"gitguard is not tested on `{sys.platform}`")
+    return tuple(warnings)
