@@ -25,11 +25,10 @@ class Value:
     if not TYPE_CHECKING:
 
         def __init_subclass__(cls) -> None:
-            own = vars(cls).get("__annotations__", {})
-            cls.field_names = (
-                *cls.field_names,
-                *(name for name in own if name not in cls.field_names),
-            )
+            declared = vars(cls).get("__annotations__", {}).items()
+            own = [name for name, of in declared if not of.startswith("ClassVar")]
+            inherited = cls.field_names
+            cls.field_names = (*inherited, *(name for name in own if name not in inherited))
 
         def __init__(self, *args, **kwargs) -> None:
             given = dict(zip(self.field_names, args, strict=False), **kwargs)

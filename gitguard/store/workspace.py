@@ -196,7 +196,8 @@ class Workspace:
 
     def write_record(self, session: Session, record: SessionRecord) -> None:
         """Replace `session.json`; of old conversations only the newest are kept."""
-        newest = list(record.host_sessions.items())[-_MOST_HOST_SESSIONS:]
+        by_age = sorted(record.host_sessions.items(), key=lambda item: item[1].started_at)
+        newest = by_age[-_MOST_HOST_SESSIONS:]
         hosts = {key: item.to_document() for key, item in newest}
         document = {**record.to_document(), "host_sessions": hosts}
         files.write_bytes(self.working_file(session, "session.json"), dump_json(document))
