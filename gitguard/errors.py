@@ -21,7 +21,8 @@
     ├── Tampered                 35   the history is not the anchored one
     ├── EditedState              36
     ├── OwnerOnly                37
-    └── NotWritable              38
+    ├── NotWritable              38
+    └── NotConfirmed             39
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
@@ -167,3 +168,9 @@ class NotWritable(GitguardError):
     """A place we have to write to refuses."""
 
     exit_code = 38
+
+
+class NotConfirmed(GitguardError):
+    """Nobody said yes to a change that asks first; nothing was changed."""
+
+    exit_code = 39

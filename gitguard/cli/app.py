@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import sys
@@ -12,27 +11,50 @@ import traceback
 import click
 
 from gitguard import __version__
-from gitguard.cli import checkpoints, sessions, setup, state
+from gitguard.cli import checkpoints, gate, notes, repair, sessions, setup
+from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, StatusSignal
-from gitguard.model.text import visible
 
+USAGE = 2
+"""Exit code of a command line that cannot be understood."""
 UNEXPECTED = 70
 """Exit code of a fault of ours."""
 INTERRUPTED = 130
 
 
+class Unexpected(GitguardError):
+    """A fault of gitguard itself; a report of it is kept."""
+
+    exit_code = UNEXPECTED
+
+
+class Interrupted(GitguardError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code = INTERRUPTED
+
+
+class Misused(GitguardError):
+    """The command line names an unknown command or option, or a wrong value."""
+
+    exit_code = USAGE
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="gitguard")
-def app() -> None:
+@click.version_option(__version__, prog_name="gitguard", help="Show the version and exit")
+@common_options
+@click.pass_context
+def app(context: click.Context, /, **common: str | bool) -> None:
     """Keep a coding agent's working memory in git.
 
     Every checkpoint is a commit of the task state, its summary and a snapshot, on a branch of its
     own; your files, index and branches are left alone. Begin with `gitguard init`.
     """
+    context.obj = Common(**common)  # type: ignore[arg-type]
 
 
-for module in (setup, sessions, state, checkpoints):
+for module in (setup, sessions, notes, gate, checkpoints, repair):
     for command in module.COMMANDS:
         app.add_command(command)
 
@@ -43,47 +65,37 @@ def run_app() -> None:
         code = app.main(standalone_mode=False, prog_name="gitguard")
         sys.exit(code if isinstance(code, int) else 0)
     except GitguardError as error:
-        _show(error)
-        sys.exit(error.exit_code)
+        _end(error)
     except click.exceptions.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
-    except click.ClickException as error:
+        _end(Interrupted("interrupted"))
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        sys.exit(error.exit_code)
+        sys.exit(USAGE)
+    except click.ClickException as error:
+        _end(_misused(error))
     except BrokenPipeError:
         os._exit(0)  # the reader went away; there is nobody left to tell
     except Exception as error:  # noqa: BLE001 - the boundary
-        _show_unexpected(error)
-        sys.exit(UNEXPECTED)
+        _end(_unexpected(error))
 
 
-def _show(error: GitguardError) -> None:
+def _end(error: GitguardError) -> None:
     if "--json" in sys.argv:
-        click.echo(json.dumps(document_of(error), ensure_ascii=False, indent=2))
-        return
-    if isinstance(error, StatusSignal):
-        click.echo(error.status)
-    heading = click.style("error:", fg="red", bold=True)
-    click.echo(f"{heading} {visible(error.message)}", err=True)
-    if error.hint:
-        click.echo(f"{click.style('hint:', fg='cyan')} {visible(error.hint)}", err=True)
+        say_json(document_of(error))
+    else:
+        if isinstance(error, StatusSignal):
+            click.echo(error.status)
+        say_error(error.message, error.hint)
+    sys.exit(error.exit_code)
 
 
-def document_of(error: GitguardError) -> dict[str, object]:
-    """Return an error as programs read it."""
-    document: dict[str, object] = {
-        "kind": type(error).__name__,
-        "message": error.message,
-        "hint": error.hint,
-        "exit_code": error.exit_code,
-    }
-    if isinstance(error, StatusSignal):
-        document["status"] = error.status
-    return {"error": document}
+def _misused(error: click.ClickException) -> Misused:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "gitguard"
+    return Misused(error.format_message(), f"See `{command} --help`")
 
 
-def _show_unexpected(error: Exception) -> None:
+def _unexpected(error: Exception) -> Unexpected:
     path = os.path.join(places(os.environ).state_home, "crash.log")
     report = "".join(
         [
@@ -100,6 +112,4 @@ def _show_unexpected(error: Exception) -> None:
     except OSError:
         click.echo(report, err=True)
         kept = "The report is above"
-    unexpected = GitguardError(f"gitguard failed: {type(error).__name__}: {error}", kept)
-    unexpected.exit_code = UNEXPECTED
-    _show(unexpected)
+    return Unexpected(f"gitguard failed: {type(error).__name__}: {error}", kept)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from gitguard.cli.surroundings import open_guard
+from gitguard.errors import GitguardError, NotConfirmed, StatusSignal
 from gitguard.model.text import visible
 
 if TYPE_CHECKING:
@@ -19,26 +21,47 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
+class Common(NamedTuple):
+    """The options that stand before or behind every command."""
+
+    root: str = ""
+    session: str = ""
+    as_json: bool = False
+
+
 class Console:
     """Opens the workspace a command is about, and prints its outcome as text or JSON."""
 
-    def __init__(self, root: str, session: str, *, as_json: bool) -> None:
+    def __init__(self, common: Common) -> None:
         """Keep the common options; nothing is opened yet."""
-        self._root = root
-        self._session = session
-        self.as_json = as_json
+        self._common = common
+        self.as_json = common.as_json
 
     @functools.cached_property
     def guard(self) -> Guard:
         """The workspace named by --root, GITGUARD_ROOT or the current folder."""
-        return open_guard(self._root, self._session)
+        return open_guard(self._common.root, self._common.session)
 
-    def say(self, text: str, document: dict[str, Any]) -> None:
-        """Print the outcome: text for people, or the document for programs."""
-        if self.as_json:
-            click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
-        else:
+    def say(
+        self, text: str, document: dict[str, Any], problem: GitguardError | None = None
+    ) -> None:
+        """Print the outcome: text for people, or the one document for programs.
+
+        A problem ends the command with its own exit code, after the outcome is printed.
+        """
+        if not self.as_json:
             click.echo(visible(text))
+            if problem is not None:
+                raise problem
+            return
+        say_json({**document, **(document_of(problem) if problem else {})})
+        if problem is not None:
+            click.get_current_context().exit(problem.exit_code)
+
+
+def say_json(document: dict[str, Any]) -> None:
+    """Print a document as programs read it."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
 
 
 def _plain(value: Any) -> Any:
@@ -49,24 +72,65 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+def document_of(error: GitguardError) -> dict[str, Any]:
+    """Return an error as programs read it."""
+    document: dict[str, Any] = {
+        "kind": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "exit_code": error.exit_code,
+    }
+    if isinstance(error, StatusSignal):
+        document["status"] = error.status
+    return {"error": document}
+
+
+def say_error(message: str, hint: str = "") -> None:
+    """Print what went wrong and what to do on standard error, in colour on a terminal."""
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(message)}", err=True)
+    if hint:
+        click.echo(f"{click.style('hint:', fg='cyan')} {visible(hint)}", err=True)
+
+
+def common_options(command: F) -> F:
+    """Give a command the options that all of them have."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print JSON for programs"),
+        click.option(
+            "--session", default="", metavar="KEY", help="Session to work at [GITGUARD_SESSION]"
+        ),
+        click.option(
+            "--root",
+            default="",
+            metavar="DIR",
+            type=click.Path(),
+            help="Workspace to work in [GITGUARD_ROOT]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def with_console(command: F) -> F:
     """Give a command the common options, and a `Console` as its first argument."""
 
-    @click.option("--root", default="", metavar="DIR", help="Workspace to work in")
-    @click.option("--session", default="", metavar="KEY", help="Session to work at")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs")
+    @common_options
     @functools.wraps(command)
     def run(*args: Any, root: str, session: str, as_json: bool, **kwargs: Any) -> Any:
-        console = Console(root, session, as_json=as_json)
-        return command(console, *args, **kwargs)
+        before = click.get_current_context().find_object(Common) or Common()
+        common = Common(root or before.root, session or before.session, as_json or before.as_json)
+        return command(Console(common), *args, **kwargs)
 
     return run  # type: ignore[return-value]
 
 
-def confirm(question: str, *, yes: bool) -> bool:
-    """Ask on a terminal; without one, only --yes says yes."""
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on with --yes, or when somebody on a terminal says so; else raise `NotConfirmed`."""
     if yes:
-        return True
-    if not click.get_text_stream("stdin").isatty():
-        return False
-    return click.confirm(question, default=False)
+        return
+    if not sys.stdin.isatty():
+        raise NotConfirmed(
+            "nothing was changed, because there is no terminal to ask on", "Say --yes to go on"
+        )
+    if not click.confirm(question, default=False):
+        raise NotConfirmed("nothing was changed")

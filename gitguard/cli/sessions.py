@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, with_console
+from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import host_session, refuse_agents
-from gitguard.errors import Pending
+from gitguard.errors import InvalidInput
 from gitguard.model.session import Session
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ def _say_startup(console: Console, startup: Startup) -> None:
         "state": startup.state.to_document(),
         "checkpoint": startup.saved,
     }
-    console.say("\n".join(lines), document)
-    if startup.saved is not None and startup.saved.pending:
-        raise Pending(f"the checkpoint is pending: {startup.saved.pending}")
+    console.say("\n".join(lines), document, pending(startup.saved))
 
 
 @click.command()
@@ -55,11 +54,9 @@ def status(console: Console, clear: bool) -> None:
     Ends with the exit code of the problem that would stop an agent, 0 if there is none.
     """
     overview = console.guard.status()
-    console.say(_overview_text(overview), _overview_document(overview))
     if clear:
         console.guard.forget_faults()
-    if overview.error is not None and not console.as_json:
-        raise overview.error
+    console.say(_overview_text(overview), _overview_document(overview), overview.error)
 
 
 def _overview_text(overview: Overview) -> str:
@@ -105,16 +102,12 @@ def _conversation(known: HostSession) -> list[str]:
 def _overview_document(overview: Overview) -> dict[str, object]:
     document = {name: getattr(overview, name) for name in overview.field_names}
     document["faults"] = list(overview.faults)
-    if overview.error is not None:
-        from gitguard.cli.app import document_of
-
-        document.update(document_of(overview.error))
     return document
 
 
 @click.command()
 @click.option("--reason", required=True, metavar="TEXT", help="Why the agent may go on")
-@click.option("--host-session", "key", default="", metavar="ID", help="Conversation to lift")
+@click.option("--host-session", "key", default="", metavar="ID", help="The halted conversation")
 @with_console
 def override(console: Console, reason: str, key: str) -> None:
     """Lift a halted conversation's halt
@@ -123,7 +116,7 @@ def override(console: Console, reason: str, key: str) -> None:
     has risen by 0.05.
     """
     refuse_agents("override")
-    chosen = key or _only_halted(console) or host_session()
+    chosen = key or _halted(console)
     lifted = console.guard.override(chosen, reason)
     assert lifted.override is not None
     upto = min(lifted.override.pressure + 0.05, 1.0)
@@ -131,10 +124,18 @@ def override(console: Console, reason: str, key: str) -> None:
     console.say(text, {"host_session": chosen, "reason": reason, "lifted_to": upto})
 
 
-def _only_halted(console: Console) -> str:
-    sessions = console.guard.status().host_sessions
-    halted = [key for key, known in sessions.items() if known.halt is not None]
-    return halted[0] if len(halted) == 1 else ""
+def _halted(console: Console) -> str:
+    known = console.guard.status().host_sessions
+    halted = [key for key, conversation in known.items() if conversation.halt is not None]
+    if host_session() in halted:
+        return host_session()
+    if len(halted) != 1:
+        named = ", ".join(f"`{key}`" for key in halted) or "none"
+        raise InvalidInput(
+            f"it is not clear whose halt to lift; halted: {named}",
+            "Name the conversation with --host-session ID",
+        )
+    return halted[0]
 
 
 @click.group()
@@ -172,7 +173,8 @@ def fork(console: Console, key: str) -> None:
     The new session has a history of its own, beginning at sequence 1; the old one stays.
     """
     saved = console.guard.fork_session(Session.of(key))
-    console.say(f"Session `{key}` begun with the current state.", {"session": key, "saved": saved})
+    text = f"Session `{key}` begun with the current state."
+    console.say(text, {"session": key, "saved": saved}, pending(saved))
 
 
 COMMANDS: list[click.Command] = [ensure, status, override, session]

@@ -1,0 +1,156 @@
+"""Commands that an agent asks before it acts: gate, bundle, resume."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitguard.cli.console import Console, with_console
+from gitguard.cli.notes import pending, saved_text
+from gitguard.cli.surroundings import host_session
+from gitguard.context.bundle import ContextItem
+from gitguard.errors import HaltContextLimit, InvalidInput
+from gitguard.model.codec import load_json
+from gitguard.model.events import Reading
+
+if TYPE_CHECKING:
+    from gitguard.context.gate import Verdict
+    from gitguard.usecases.gate import Gated
+
+
+@click.command()
+@click.option(
+    "--pressure", type=click.FloatRange(0), metavar="0..1", help="Used share of the window"
+)
+@click.option(
+    "--tokens", type=click.IntRange(0), metavar="N", help="Used tokens, instead of --pressure"
+)
+@click.option("--window", type=click.IntRange(1), metavar="N", help="The window in tokens")
+@click.option("--characters", type=click.IntRange(0), metavar="N", help="For reference_mode only")
+@click.option(
+    "--host-session",
+    "key",
+    default="",
+    metavar="ID",
+    help="Conversation that asks [GITGUARD_HOST_SESSION]",
+)
+@click.option("--changed-state", is_flag=True, help="The last action changed the state")
+@click.option("--changed-phase", is_flag=True, help="The last action changed phase or goal")
+@with_console
+def gate(
+    console: Console, key: str, changed_state: bool, changed_phase: bool, **measured: Any
+) -> None:
+    """Ask before a major action whether it may run
+
+    Writes the checkpoint and summary that the answer demands. A conversation's first question may
+    come without pressure; later a missing one halts. Exit codes: 10 the state is missing, 11 halt,
+    12 the task is complete.
+    """
+    gated = console.guard.gate(
+        host_session(key),
+        _reading(measured),
+        characters=measured["characters"],
+        action_changed_state=changed_state,
+        phase_or_goal_changed=changed_phase,
+    )
+    _say_gated(console, gated)
+
+
+def _reading(measured: dict[str, Any]) -> Reading | None:
+    share, tokens = measured["pressure"], measured["tokens"]
+    if share is None and tokens is None:
+        return None
+    return Reading("given", time.time(), tokens=tokens, window=measured["window"], share=share)
+
+
+def _say_gated(console: Console, gated: Gated) -> None:
+    verdict = gated.verdict
+    lines = [f"{verdict.action}: {'; '.join(verdict.reasons)}"]
+    if gated.summary_conflict:
+        lines.append("The summary conflicted with the state and was rewritten:")
+        lines.append(gated.summary_conflict.rstrip())
+    if gated.saved is not None:
+        lines.append(saved_text(gated.saved))
+    document = {name: getattr(verdict, name) for name in verdict.field_names}
+    document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
+    console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
+
+
+def _halt(verdict: Verdict) -> HaltContextLimit | None:
+    if not verdict.halts:
+        return None
+    return HaltContextLimit(
+        verdict.reasons[0],
+        "Compact the context or begin a new conversation; a human may lift the halt with "
+        "`gitguard override --reason …`",
+    )
+
+
+@click.command()
+@click.option("--summary", "with_summary", is_flag=True, help="Include the summary")
+@click.option(
+    "--pressure",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="0..1",
+    help="Pressure to trim for",
+)
+@click.option(
+    "--items",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="JSON {items: [{name, text, worth}]}, worth low, medium or high; - for standard input",
+)
+@with_console
+def bundle(console: Console, with_summary: bool, pressure: float, items: Any) -> None:
+    """Print the working context for the next major action
+
+    Goal, phase, next action, last successful action, constraints and relevant artifacts; never the
+    whole state. Under pressure, items of low worth are dropped first, and named.
+    """
+    given = _context_items(items.read()) if items else ()
+    built = console.guard.bundle(given, with_summary=with_summary, pressure=pressure)
+    lines = [
+        f"Goal: {built.goal}",
+        f"Phase: {built.phase}",
+        f"Next action: {built.next_action}",
+        f"Last successful action: {built.last_successful_action}",
+        "Constraints:" + _listed(built.constraints),
+        "Relevant artifacts:" + _listed(built.relevant_artifacts),
+        *(f"\n{item.name}:\n{item.text}" for item in built.items),
+        *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
+    ]
+    console.say("\n".join(lines), {name: getattr(built, name) for name in built.field_names})
+
+
+def _listed(items: tuple[str, ...]) -> str:
+    return "".join(f"\n- {item}" for item in items) or " (none)"
+
+
+def _context_items(data: bytes) -> tuple[ContextItem, ...]:
+    document = load_json(data, what="the items file")
+    try:
+        return tuple(
+            ContextItem(str(i["name"]), str(i["text"]), str(i.get("worth", "low")))
+            for i in document["items"]
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(
+            f"the items file is wrong: {error!r}", 'Write {"items": [{"name": …, "text": …}]}'
+        ) from error
+
+
+@click.command()
+@with_console
+def resume(console: Console) -> None:
+    """Print the block that hands the state back to an agent
+
+    It is given only from a history that this machine wrote and that verifies.
+    """
+    block = console.guard.resume()
+    console.say(block, {"resume": block, "characters": len(block)})
+
+
+COMMANDS: list[click.Command] = [gate, bundle, resume]

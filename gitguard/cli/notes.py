@@ -1,0 +1,149 @@
+"""Commands that write the state: note and update, and how a checkpoint is reported."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gitguard.cli.console import Console, with_console
+from gitguard.errors import InvalidInput, Pending
+from gitguard.model.codec import STATE_LIMIT, load_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.guard import Noted
+    from gitguard.session_store import Saved
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+_TEXTS = {
+    "goal": ("goal", "What the task is to reach"),
+    "phase": ("current_phase", "The part of the work that is going on"),
+    "next": ("next_action", "The next step; DONE at the end"),
+}
+"""Options that set one field: the field, and their help."""
+_LISTS = {
+    "done": ("completed_steps", "A completed step, and with it the last successful action"),
+    "issue": ("open_issues", "An open issue"),
+    "constraint": ("constraints", "A limit the work has to keep to"),
+    "invariant": ("invariants", "What must stay true"),
+    "blocker": ("blockers", "What stops the work"),
+    "learning": ("learnings", "Something learned"),
+    "assumption": ("pending_assumptions", "Something taken for true and not checked yet"),
+    "artifact": ("artifacts", "A file the task touches"),
+    "output": ("tool_outputs", "A tool's output to keep"),
+}
+"""Options that add to a list, and can be repeated."""
+_METAVARS = {"artifact": "PATH", "output": "TOOL:TEXT"}
+_DETAILS = {"why": "decision", "error": "failure"}
+"""Options that only say more about another one."""
+
+
+def _field_options(command: F) -> F:
+    for name, (_, text) in reversed(_LISTS.items()):
+        command = click.option(
+            f"--{name}",
+            multiple=True,
+            metavar=_METAVARS.get(name, "TEXT"),
+            help=f"{text} (can be repeated)",
+        )(command)
+    for name, (_, text) in reversed(_TEXTS.items()):
+        command = click.option(f"--{name}", metavar="TEXT", help=text)(command)
+    return command
+
+
+@click.command()
+@_field_options
+@click.option("--decision", metavar="TEXT", help="A choice that later work relies on")
+@click.option("--why", metavar="TEXT", default="", help="The reason of the decision")
+@click.option("--failure", metavar="TEXT", help="What was tried and failed")
+@click.option("--error", metavar="TEXT", default="", help="How it failed")
+@click.option("--confidence", type=float, metavar="0..1", help="How sure this state is")
+@click.option("--new-task", is_flag=True, help="Begin a new task in this session")
+@with_console
+def note(console: Console, new_task: bool, **given: Any) -> None:
+    """Write down what the agent knows
+
+    What you note stays until you change it; lists grow. To replace a list, use `gitguard update`.
+    """
+    _refuse_lonely(given)
+    _say_noted(console, console.guard.note(_changes(given), new_task=new_task))
+
+
+def _changes(given: dict[str, Any]) -> dict[str, Any]:
+    texts = {field: given[name] for name, (field, _) in _TEXTS.items()}
+    changes = {field: text for field, text in texts.items() if text is not None}
+    for name, (field, _) in _LISTS.items():
+        if given[name]:
+            changes[field] = [_item(name, text) for text in given[name]]
+    if given["done"]:
+        changes["last_action"] = {"summary": given["done"][-1]}
+    if given["decision"] is not None:
+        changes["decisions"] = [{"what": given["decision"], "why": given["why"]}]
+    if given["failure"] is not None:
+        changes["failed_attempts"] = [{"what": given["failure"], "error": given["error"]}]
+    if given["confidence"] is not None:
+        changes["state_confidence"] = given["confidence"]
+    return changes
+
+
+def _item(name: str, text: str) -> str | dict[str, str]:
+    if name == "artifact":
+        return {"path": text}
+    if name != "output":
+        return text
+    tool, colon, summary = text.partition(":")
+    if not colon:
+        raise InvalidInput(f"`{text[:80]}` has no tool's name", "Write --output 'pytest: 3 failed'")
+    return {"tool": tool.strip(), "summary": summary.strip()}
+
+
+def _refuse_lonely(given: dict[str, Any]) -> None:
+    for detail, subject in _DETAILS.items():
+        if given[detail] and given[subject] is None:
+            raise InvalidInput(f"--{detail} says something about no --{subject}")
+
+
+@click.command()
+@with_console
+def update(console: Console) -> None:
+    """Set fields of the state from a JSON object on standard input
+
+    All of it is applied, or nothing. Of the lists, artifacts, completed_steps, decisions,
+    failed_attempts, learnings and tool_outputs are appended to; the others are replaced.
+    """
+    data = sys.stdin.buffer.read(STATE_LIMIT + 1)
+    _say_noted(console, console.guard.update(load_json(data, what="standard input")))
+
+
+def _say_noted(console: Console, noted: Noted) -> None:
+    lines = [f"{name}: {what}" for name, what in noted.report.items()] or ["A new task begins."]
+    if noted.saved is not None:
+        lines.append(saved_text(noted.saved))
+    document = {"report": noted.report, "saved": noted.saved, "state": noted.state}
+    console.say("\n".join(lines), document, pending(noted.saved))
+
+
+def saved_text(saved: Saved) -> str:
+    """Say what became of a checkpoint."""
+    if saved.pending:
+        return "The state is saved in the working files."
+    if not saved.commit:
+        return "Nothing changed since the last checkpoint."
+    return f"Saved checkpoint {saved.sequence} ({saved.trigger}) as {saved.commit[:12]}"
+
+
+def pending(saved: Saved | None) -> Pending | None:
+    """Return the problem of a command whose commit has to wait."""
+    if saved is None or not saved.pending:
+        return None
+    return Pending(
+        f"the commit is pending: {saved.pending}",
+        "The next gitguard command that can write commits it",
+    )
+
+
+COMMANDS: list[click.Command] = [note, update]
