@@ -6,10 +6,11 @@ lock. Nothing here prints, exits or looks at the environment.
 
 from __future__ import annotations
 
+from gitguard.context.gauge import Circumstances
 from gitguard.errors import Complete, InvalidInput, NotInitialised
 from gitguard.model.value import Value
-from gitguard.session_store import Circumstances, Saved, SessionStore
-from gitguard.store.repository import locate
+from gitguard.session_store import Saved, SessionStore
+from gitguard.store.place import locate
 from gitguard.store.settings import load_config, load_user_config
 from gitguard.store.workspace import Workspace
 
@@ -225,8 +226,8 @@ class Guard:
         pressure: float = 0.0,
     ) -> Bundle:
         """Return the working context for the next major action."""
+        from gitguard.composing import render_summary
         from gitguard.context.bundle import MEDIUM, ContextItem, build_bundle
-        from gitguard.session_store import render_summary
 
         state = self.state()
         if with_summary:
@@ -320,9 +321,9 @@ class Guard:
         return store.chain.read(checkpoint.id)[1][name]
 
     def _working(self, store: SessionStore, name: str) -> bytes:
-        from gitguard.model.checkpoint import STATE_FILE, SUMMARY_FILE
+        from gitguard.composing import render_summary
         from gitguard.model.codec import dump_json
-        from gitguard.session_store import render_summary
+        from gitguard.model.task import STATE_FILE, SUMMARY_FILE
 
         if name not in (STATE_FILE, SUMMARY_FILE):
             head = store.chain.head()
@@ -337,7 +338,7 @@ class Guard:
 
     def diff(self, older: str = "", newer: str = "") -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
-        from gitguard.model.checkpoint import STATE_FILE, SUMMARY_FILE
+        from gitguard.model.task import STATE_FILE, SUMMARY_FILE
         from gitguard.review.history import compare_states, diff_texts
         from gitguard.store.states import decode_state
 

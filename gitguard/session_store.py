@@ -6,41 +6,20 @@ for as long as what they read has to stay true.
 
 from __future__ import annotations
 
-import os
-
 from gitguard.errors import (
     EditedState,
-    GitguardError,
-    HeadAdvanced,
-    MissingState,
     NotWritable,
     Pending,
-    Tampered,
-    Untrusted,
 )
 from gitguard.model import journal as folding
-from gitguard.model.checkpoint import (
-    ONLY_IF_CHANGED,
-    SNAPSHOT_FILE,
-    STATE_FILE,
-    SUMMARY_FILE,
-    Record,
-)
-from gitguard.model.codec import check_size, dump_json
-from gitguard.model.snapshot import SnapshotMeta, render_snapshot
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import checkpoints as chain
 from gitguard.store import files, states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gitguard.context.gauge import Pressure
-    from gitguard.model.checkpoint import Code
+    from gitguard.context.gauge import Circumstances
     from gitguard.model.config import Config
-    from gitguard.model.events import Transcript
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.checkpoints import Chain, Head
@@ -51,15 +30,6 @@ if TYPE_CHECKING:
 
 LOCK_TIMEOUT = 10.0
 HOOK_LOCK_TIMEOUT = 3.0
-
-
-class Circumstances(Value):
-    """What a checkpoint records beside the state."""
-
-    pressure: Pressure | None = None
-    transcript: Transcript | None = None
-    compaction_count: int = 0
-    forked_from: str = ""
 
 
 class Saved(Value):
@@ -90,12 +60,13 @@ class SessionStore:
     def chain(self) -> Chain:
         """The session's checkpoints; git is first needed here."""
         if self._chain is None:
+            from gitguard.store.checkpoints import Chain
             from gitguard.store.repository import Repository
 
             places = self.workspace.places
             repository = Repository(self.workspace.place, places.environment, self.clock)
             prefix = self.config.store.ref_prefix
-            self._chain = chain.Chain(self.workspace, repository, self.session, prefix)
+            self._chain = Chain(self.workspace, repository, self.session, prefix)
         return self._chain
 
     @property
@@ -112,7 +83,7 @@ class SessionStore:
     def state(self) -> Found:
         """Return the state in force, or raise `MissingState` or `EditedState` with the way out."""
         found = self.states.read()
-        diagnosed = diagnose(found)
+        diagnosed = states.diagnose(found)
         if diagnosed is not None:
             raise diagnosed
         if found.standing == states.EDITED:
@@ -158,6 +129,8 @@ class SessionStore:
         found, part = self.fold(found or self.state())
         assert found.state is not None
         self.write_summary(found.state)
+        from gitguard.model.checkpoint import ONLY_IF_CHANGED
+
         try:
             if found.standing == states.PENDING:
                 raise Pending(found.problem)
@@ -185,69 +158,28 @@ class SessionStore:
         part: JournalPart,
         head: Head,
     ) -> Saved:
+        from gitguard.composing import compose
+        from gitguard.model.checkpoint import SNAPSHOT_FILE
+
         assert found.state is not None
         sequence = (head.anchor.sequence if head.anchor else 0) + 1
-        contents = self._contents(found.state, part, sequence, trigger, circumstances)
-        files.write_bytes(self.states.snapshot_path, contents[SNAPSHOT_FILE])
-        record = self.record(sequence, trigger, why, found.state, head.code, circumstances)
+        record, contents = compose(
+            found.state, part, sequence, trigger, why, head.code, circumstances, self.clock()
+        )
+        self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, found.sha256)
         return Saved(trigger, commit, sequence)
 
-    def record(
-        self,
-        sequence: int,
-        trigger: str,
-        why: str,
-        state: TaskState,
-        code: Code,
-        circumstances: Circumstances,
-    ) -> Record:
-        """Return what a checkpoint's commit message says."""
-        pressure = circumstances.pressure
-        return Record(
-            session_key=self.session.key,
-            sequence=sequence,
-            trigger=trigger,
-            phase=state.current_phase,
-            next_action=state.next_action,
-            why=why,
-            pressure=pressure.share if pressure else None,
-            code=code,
-            forked_from=circumstances.forked_from,
-        )
+    def write_snapshot(self, data: bytes) -> None:
+        """Replace the working copy of the newest snapshot."""
+        from gitguard.model.checkpoint import SNAPSHOT_FILE
 
-    def _contents(
-        self,
-        state: TaskState,
-        part: JournalPart,
-        sequence: int,
-        trigger: str,
-        circumstances: Circumstances,
-    ) -> Mapping[str, bytes]:
-        pressure, transcript = circumstances.pressure, circumstances.transcript
-        meta = SnapshotMeta(
-            sequence=sequence,
-            created_at=self.now,
-            trigger=trigger,
-            session_file=os.path.basename(transcript.path) if transcript else "",
-            tokens=pressure.tokens if pressure else None,
-            window=pressure.window.tokens if pressure else None,
-            pressure=pressure.share if pressure else None,
-            journal_id=part.id,
-            journal_offset=part.end,
-            compaction_count=circumstances.compaction_count,
-        )
-        contents = {
-            STATE_FILE: dump_json(state.to_document()),
-            SUMMARY_FILE: render_summary(state).encode(),
-            SNAPSHOT_FILE: render_snapshot(state, folding.work_of(part.entries, state), meta),
-        }
-        for name, data in contents.items():
-            check_size(len(data), what=f"`{name}`")
-        return contents
+        files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
 
     def own_head(self) -> Head:
         """Return the head if it is this machine's, or raise with both sides and the ways out."""
+        from gitguard.store.checkpoints import refuse_head
+
         head = self.chain.head()
         refusal = refuse_head(head, self.chain.ref)
         if refusal is not None:
@@ -258,75 +190,10 @@ class SessionStore:
 
     def write_summary(self, state: TaskState) -> bool:
         """Write the summary rendered from the state if it differs; say whether it did."""
+        from gitguard.composing import render_summary
+
         wanted = render_summary(state)
         if self.states.read_summary() == wanted:
             return False
         files.write_bytes(self.states.summary_path, wanted.encode())
         return True
-
-
-def render_summary(state: TaskState) -> str:
-    """Return the structured summary of a state."""
-    from gitguard.rendering import render
-
-    return render("summary.md.j2", state=state)
-
-
-def diagnose(found: Found) -> MissingState | None:
-    """Say whether the state is missing or broken by the contract (seed: startup branch)."""
-    if found.standing == states.ABSENT:
-        return MissingState(
-            "there is no task state and no summary", "Run `gitguard ensure` to begin or restore"
-        )
-    if found.standing == states.MISSING:
-        return MissingState(
-            "the summary is there, the durable task state is missing",
-            "Run `gitguard recover`: it takes the newest good copy",
-        )
-    if found.standing == states.BROKEN:
-        return MissingState(
-            f"the durable task state cannot be used: {found.problem}",
-            "Run `gitguard recover`: it archives the bad file and takes the newest good copy",
-        )
-    state = found.edited or found.state
-    if state is not None and not state.next_action.strip():
-        return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
-    if not found.has_summary:
-        return MissingState(
-            "the summary is missing", "Run `gitguard recover`: it renders the summary again"
-        )
-    return None
-
-
-def refuse_head(head: Head, ref: str) -> GitguardError | None:
-    """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
-    ours = head.anchor.committed[:12] if head.anchor and head.anchor.committed else "nothing"
-    theirs = head.id[:12]
-    refusals: dict[str, GitguardError] = {
-        chain.ADVANCED: HeadAdvanced(
-            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based",
-            "Take it with `gitguard recover --take`, or keep ours with "
-            "`gitguard session fork NAME`",
-        ),
-        chain.MOVED: Tampered(
-            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
-            "the other",
-            "Put ours back with `gitguard recover`, or look at theirs and take it with "
-            f"`gitguard trust --head {theirs}`",
-        ),
-        chain.DELETED: Tampered(
-            f"`{ref}` is gone; this machine wrote {ours} there",
-            "Put it back with `gitguard recover`, or drop it with `gitguard trust --forget`",
-        ),
-        chain.UNTRUSTED: Untrusted(
-            f"`{ref}` is at {theirs}, and this machine did not write it",
-            "Look at it with `gitguard log` and `gitguard show`, then run `gitguard trust`, or "
-            "begin another with `gitguard session use NAME`",
-        ),
-    }
-    if head.standing == chain.REMOTE_ONLY:
-        return Pending(
-            f"only `{head.remote}` has this session; no second history is begun beside it",
-            "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
-        )
-    return refusals.get(head.standing)

@@ -7,8 +7,6 @@ belong to a human; no sandbox.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 OWNER_COMMANDS = ("override", "trust", "accept")
 """Commands that only a human may run (DESIGN section 4, halt)."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
@@ -68,6 +66,6 @@ def _is_one(choice: str, word: str) -> bool:
     if len(choice) == 2 and choice[0] == "-" and choice[1].isalpha():
         # A single-letter flag may stand in a cluster: -rf contains -r and -f.
         return word.startswith("-") and not word.startswith("--") and choice[1] in word
-    if choice.startswith("-"):
-        return fnmatchcase(word, choice)
-    return fnmatchcase(word.rpartition("/")[2].lower(), choice.lower())
+    if not choice.startswith("-"):
+        word, choice = word.rpartition("/")[2].lower(), choice.lower()
+    return word.startswith(choice[:-1]) if choice.endswith("*") else word == choice

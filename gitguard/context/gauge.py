@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitguard.model.config import WindowConfig
-    from gitguard.model.events import Reading
+    from gitguard.model.events import Reading, Transcript
 
 MODEL_WINDOWS = {
     "claude-haiku-4-5": 200_000,
@@ -52,6 +52,15 @@ class Pressure(Value):
             f"{used / 1000:.0f}k/{self.window.tokens / 1000:.0f}k tokens{assumed}",
         ]
         return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"
+
+
+class Circumstances(Value):
+    """What a checkpoint records beside the state."""
+
+    pressure: Pressure | None = None
+    transcript: Transcript | None = None
+    compaction_count: int = 0
+    forked_from: str = ""
 
 
 def newest(readings: Iterable[Reading], *, void_before: float) -> Reading | None:

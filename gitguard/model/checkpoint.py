@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.task import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The version of the tree and the trailers."""
-STATE_FILE = "state.json"
-SUMMARY_FILE = "summary.md"
 SNAPSHOT_FILE = "snapshot.yaml"
 FILES = (STATE_FILE, SUMMARY_FILE, SNAPSHOT_FILE)
 _SUBJECT_LIMIT = 72

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidInput
 from gitguard.model.record import Kind, Record
-from gitguard.model.snapshot import Work
 from gitguard.model.task import Artifact, Failure, LastAction, TaskState, merge_artifacts
 from gitguard.model.text import shorten
 
@@ -16,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, ClassVar, TypeVar
+
+    from gitguard.model.snapshot import Work
 
     T = TypeVar("T", Artifact, Failure)
 
@@ -127,6 +128,8 @@ def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
 
 def work_of(entries: tuple[Entry, ...], state: TaskState) -> Work:
     """Return what the snapshot says of the work in progress."""
+    from gitguard.model.snapshot import Work
+
     prompts = [entry.summary for entry in entries if entry.event == PROMPT]
     running = open_calls(entries)
     last = running[-1] if running else None

@@ -6,17 +6,14 @@ all come from it, so they cannot drift apart.
 
 from __future__ import annotations
 
-import re
-
 from gitguard.errors import InvalidInput
+from gitguard.model.text import is_timestamp
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self
-
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class Kind(Value):
@@ -104,8 +101,8 @@ def _text(value: Any, where: str) -> str:
 
 
 def _timestamp(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
-        raise _wrong(where, "a time like 2026-01-31T09:30:00Z", value)
+    if not isinstance(value, str) or not is_timestamp(value):
+        raise _wrong(where, "a time in UTC like 2026-01-31T09:30:00Z", value)
     return value
 
 

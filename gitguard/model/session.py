@@ -6,13 +6,13 @@ component and in a terminal, and two keys must never share one.
 
 from __future__ import annotations
 
-import re
-
 from gitguard.errors import InvalidInput
 from gitguard.model.value import Value
 
-_PLAIN = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
-_HASHED = re.compile(r"-[0-9a-f]{8}$")
+_HEX = frozenset("0123456789abcdef")
+_ENDS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_LETTERS = _ENDS | frozenset("._-")
+_LONGEST = 64
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)}
 _KEY_LIMIT = 1024
 
@@ -35,11 +35,9 @@ class Session(Value):
 
 def _is_plain(key: str) -> bool:
     return (
-        _PLAIN.fullmatch(key) is not None
-        and ".." not in key
-        and not key.endswith(".lock")
+        is_session_name(key)
         and key.split(".")[0] not in _DEVICES
-        and _HASHED.search(key) is None
+        and not (key[-9:-8] == "-" and _HEX.issuperset(key[-8:]))
     )
 
 
@@ -47,11 +45,18 @@ def _slug(key: str) -> str:
     from hashlib import sha256
 
     digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    letters = re.sub(r"[^a-z0-9-]", "_", key.lower())
+    letters = "".join(c if c in _ENDS or c == "-" else "_" for c in key.lower())
     stem = letters.strip("-_")[:48] or "session"
     return f"{stem}-{digest}"
 
 
 def is_session_name(name: str) -> bool:
     """Say whether a folder or ref component can be a session's name."""
-    return _PLAIN.fullmatch(name) is not None and ".." not in name and not name.endswith(".lock")
+    return (
+        0 < len(name) <= _LONGEST
+        and _LETTERS.issuperset(name)
+        and name[0] in _ENDS
+        and name[-1] in _ENDS
+        and ".." not in name
+        and not name.endswith(".lock")
+    )

@@ -29,15 +29,17 @@ class Value:
             own = [name for name, of in declared if not of.startswith("ClassVar")]
             inherited = cls.field_names
             cls.field_names = (*inherited, *(name for name in own if name not in inherited))
+            cls._known = set(cls.field_names)
+            cls._required = {name for name in cls.field_names if not hasattr(cls, name)}
 
         def __init__(self, *args, **kwargs) -> None:
-            given = dict(zip(self.field_names, args, strict=False), **kwargs)
-            if len(args) > len(self.field_names) or not given.keys() <= set(self.field_names):
+            values = self.__dict__
+            values.update(zip(self.field_names, args, strict=False), **kwargs)
+            if len(args) > len(self.field_names) or not values.keys() <= self._known:
                 raise TypeError(f"`{type(self).__name__}` takes the fields {self.field_names}")
-            for name in self.field_names:
-                if name not in given and not hasattr(type(self), name):
-                    raise TypeError(f"`{type(self).__name__}` needs `{name}`")
-            self.__dict__.update(given)
+            if not self._required <= values.keys():
+                missing = sorted(self._required - values.keys())
+                raise TypeError(f"`{type(self).__name__}` needs {missing}")
 
         def __setattr__(self, name, value) -> None:
             raise AttributeError(f"`{type(self).__name__}` is frozen; use `replace`")

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
+from gitguard.composing import compose
+from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, Tampered
-from gitguard.model.checkpoint import (
-    SNAPSHOT_FILE,
-    STATE_FILE,
-    SUMMARY_FILE,
-    Checkpoint,
-    checkpoint_name,
-)
-from gitguard.model.codec import dump_json
-from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
+from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
+from gitguard.model.task import STATE_FILE
 from gitguard.model.value import Value
-from gitguard.session_store import (
-    Circumstances,
-    Saved,
-    SessionStore,
-    refuse_head,
-    render_summary,
-)
+from gitguard.session_store import Saved, SessionStore
 from gitguard.store import checkpoints as chain
-from gitguard.store import files, states
+from gitguard.store import states
+from gitguard.store.journal import JournalPart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +47,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     elif head.standing in (chain.MOVED, chain.DELETED):
         done.append(_put_back(store, head))
     else:
-        refusal = refuse_head(head, store.chain.ref)
+        refusal = chain.refuse_head(head, store.chain.ref)
         if refusal is not None and head.standing != chain.REMOTE_ONLY:
             raise refusal
     done += _repair_state(store)
@@ -130,15 +120,11 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         return ""
     state = found.state
     sequence = head.anchor.sequence + 1 if head.anchor else 1
-    record = store.record(
-        sequence, "recovery", "Ours, set aside for theirs.", state, head.code, _NOTHING
+    why = "Ours, set aside for theirs."
+    nothing = JournalPart("", (), (), 0)
+    record, contents = compose(
+        state, nothing, sequence, "recovery", why, head.code, _NOTHING, store.clock()
     )
-    meta = SnapshotMeta(sequence, store.now, "recovery", "", None, None, None, "", 0)
-    contents = {
-        STATE_FILE: dump_json(state.to_document()),
-        SUMMARY_FILE: render_summary(state).encode(),
-        SNAPSHOT_FILE: render_snapshot(state, Work(), meta),
-    }
     parent = head.anchor.committed if head.anchor else ""
     return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
 
@@ -161,7 +147,7 @@ def _adopt(
     found = store.save(state, store.states.read())
     store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == states.sha256(data) else "")
     store.write_summary(state)
-    files.write_bytes(store.states.snapshot_path, contents[SNAPSHOT_FILE])
+    store.write_snapshot(contents[SNAPSHOT_FILE])
     return state
 
 

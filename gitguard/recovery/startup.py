@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
+from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, LegacyState
-from gitguard.model.checkpoint import STATE_FILE, checkpoint_name
+from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.codec import dump_json, load_json
 from gitguard.model.session import Session
-from gitguard.model.task import new_task
+from gitguard.model.task import STATE_FILE, new_task
 from gitguard.model.value import Value
-from gitguard.session_store import Circumstances, Saved, SessionStore, diagnose, refuse_head
+from gitguard.session_store import Saved, SessionStore
 from gitguard.store import checkpoints as chain
 from gitguard.store import files, states
 
@@ -53,7 +54,7 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     notes = _notes_on(head)
     if found.standing == states.ABSENT:
         return _from_nothing(store, found, head, notes, circumstances)
-    diagnosed = diagnose(found)
+    diagnosed = states.diagnose(found)
     if diagnosed is not None:
         raise diagnosed
     return _continue(store, store.state(), head, notes, circumstances)
@@ -73,7 +74,7 @@ def _from_nothing(
     circumstances: Circumstances,
 ) -> Startup:
     if head.standing != chain.REMOTE_ONLY:
-        refusal = refuse_head(head, store.chain.ref)
+        refusal = chain.refuse_head(head, store.chain.ref)
         if refusal is not None:
             raise refusal
     if found.written is not None or head.standing == chain.OURS:
@@ -119,7 +120,7 @@ def _continue(
     if replaced is not None:
         notes = (*notes, "the summary conflicted with the state and was rewritten from it")
     if head.standing != chain.REMOTE_ONLY:
-        refusal = refuse_head(head, store.chain.ref)
+        refusal = chain.refuse_head(head, store.chain.ref)
         if refusal is not None:
             raise refusal
     anchor = head.anchor

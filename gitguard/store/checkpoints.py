@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Pending
-from gitguard.model.checkpoint import (
-    FILES,
-    Checkpoint,
-    Code,
-    Record,
-    format_message,
-    parse_commit,
+from gitguard.errors import (
+    GitFailed,
+    GitguardError,
+    HeadAdvanced,
+    InvalidDocument,
+    InvalidInput,
+    Pending,
+    Tampered,
+    Untrusted,
 )
+from gitguard.model.checkpoint import FILES, Checkpoint, Code, Record, format_message, parse_commit
 from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.value import Value
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
@@ -261,3 +263,37 @@ def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
     """Return the repository's session branches: name and head id."""
     refs = repository.refs(prefix.rstrip("/"))
     return {os.path.basename(name): ref.id for name, ref in refs.items() if name.startswith(prefix)}
+
+
+def refuse_head(head: Head, ref: str) -> GitguardError | None:
+    """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
+    ours = head.anchor.committed[:12] if head.anchor and head.anchor.committed else "nothing"
+    theirs = head.id[:12]
+    refusals: dict[str, GitguardError] = {
+        ADVANCED: HeadAdvanced(
+            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based",
+            "Take it with `gitguard recover --take`, or keep ours with "
+            "`gitguard session fork NAME`",
+        ),
+        MOVED: Tampered(
+            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
+            "the other",
+            "Put ours back with `gitguard recover`, or look at theirs and take it with "
+            f"`gitguard trust --head {theirs}`",
+        ),
+        DELETED: Tampered(
+            f"`{ref}` is gone; this machine wrote {ours} there",
+            "Put it back with `gitguard recover`, or drop it with `gitguard trust --forget`",
+        ),
+        UNTRUSTED: Untrusted(
+            f"`{ref}` is at {theirs}, and this machine did not write it",
+            "Look at it with `gitguard log` and `gitguard show`, then run `gitguard trust`, or "
+            "begin another with `gitguard session use NAME`",
+        ),
+    }
+    if head.standing == REMOTE_ONLY:
+        return Pending(
+            f"only `{head.remote}` has this session; no second history is begun beside it",
+            "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
+        )
+    return refusals.get(head.standing)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import GitFailed, InvalidDocument, NotARepository, RefMoved
+from gitguard.errors import GitFailed, InvalidDocument, RefMoved
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess, Popen
     from types import TracebackType
     from typing import Self
+
+    from gitguard.store.place import Place
 
     Clock = Callable[[], float]
 
@@ -58,14 +60,6 @@ _REF_LOCK_AGE = 60
 _HEX = frozenset("0123456789abcdef")
 
 
-class Place(Value):
-    """Where a worktree and its git folders are; every path is absolute and real."""
-
-    worktree: str
-    git_dir: str
-    common_dir: str
-
-
 class Ref(Value):
     """A ref as git lists it."""
 
@@ -80,40 +74,6 @@ class Ref(Value):
 def is_object_id(text: str) -> bool:
     """Say whether text is a full SHA-1 or SHA-256 object id."""
     return len(text) in (40, 64) and set(text) <= _HEX
-
-
-def locate(start: str) -> Place:
-    """Find the worktree that start lies in by its `.git`, without starting git."""
-    folder = os.path.realpath(start)
-    while True:
-        git_dir = _git_dir_of(folder)
-        if git_dir:
-            return Place(folder, git_dir, _common_dir_of(git_dir))
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            raise NotARepository(
-                f"`{start}` is not inside a git worktree",
-                "Go to one, name it with --root or GITGUARD_ROOT, or run `git init` there",
-            )
-        folder = parent
-
-
-def _git_dir_of(folder: str) -> str:
-    path = os.path.join(folder, ".git")
-    if os.path.isfile(os.path.join(path, "HEAD")):
-        return os.path.realpath(path)
-    if not os.path.isfile(path):
-        return ""
-    target = (files.read_bytes(path, limit=4096) or b"").decode("utf-8", "surrogateescape")
-    found = os.path.join(folder, target.removeprefix("gitdir:").strip())
-    return os.path.realpath(found) if os.path.isfile(os.path.join(found, "HEAD")) else ""
-
-
-def _common_dir_of(git_dir: str) -> str:
-    data = files.read_bytes(os.path.join(git_dir, "commondir"), limit=4096)
-    if data is None:
-        return git_dir
-    return os.path.realpath(os.path.join(git_dir, data.decode("utf-8", "surrogateescape").strip()))
 
 
 class Repository:

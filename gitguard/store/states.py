@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, NewerFormat, NotWritable
-from gitguard.model.checkpoint import SNAPSHOT_FILE, STATE_FILE, SUMMARY_FILE
+from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotWritable
 from gitguard.model.codec import STATE_LIMIT, check_size, dump_json, load_json
-from gitguard.model.task import TaskState, read_state
+from gitguard.model.task import STATE_FILE, SUMMARY_FILE, TaskState, read_state
 from gitguard.model.value import Value
 from gitguard.store import files
-from gitguard.store.anchor import AnchorFile, Written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.session import Session
+    from gitguard.store.anchor import AnchorFile, Written
     from gitguard.store.workspace import Workspace
 
 FORMAT = 1
@@ -70,11 +69,15 @@ class StateFiles:
         """Describe the files; nothing is read yet."""
         self._workspace = workspace
         self._session = session
-        self._copies = AnchorFile(workspace.anchor_folder(session))
         self.path = workspace.working_file(session, STATE_FILE)
         self.summary_path = workspace.working_file(session, SUMMARY_FILE)
-        self.snapshot_path = workspace.working_file(session, SNAPSHOT_FILE)
         self._pending_path = workspace.working_file(session, "pending.json")
+
+    @property
+    def _copies(self) -> AnchorFile:
+        from gitguard.store.anchor import AnchorFile
+
+        return AnchorFile(self._workspace.anchor_folder(self._session))
 
     def read(self) -> Found:
         """Read the working state and hold it against the copy."""
@@ -137,6 +140,8 @@ class StateFiles:
         """
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
+        from gitguard.store.anchor import Written
+
         old = before.written
         written = Written(
             state=data.decode(),
@@ -189,3 +194,29 @@ class StateFiles:
         """Return the summary as it lies there, None where there is none."""
         data = files.read_bytes(self.summary_path, limit=4 * STATE_LIMIT)
         return None if data is None else data.decode("utf-8", "replace")
+
+
+def diagnose(found: Found) -> MissingState | None:
+    """Say whether the state is missing or broken by the contract (seed: startup branch)."""
+    if found.standing == ABSENT:
+        return MissingState(
+            "there is no task state and no summary", "Run `gitguard ensure` to begin or restore"
+        )
+    if found.standing == MISSING:
+        return MissingState(
+            "the summary is there, the durable task state is missing",
+            "Run `gitguard recover`: it takes the newest good copy",
+        )
+    if found.standing == BROKEN:
+        return MissingState(
+            f"the durable task state cannot be used: {found.problem}",
+            "Run `gitguard recover`: it archives the bad file and takes the newest good copy",
+        )
+    state = found.edited or found.state
+    if state is not None and not state.next_action.strip():
+        return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
+    if not found.has_summary:
+        return MissingState(
+            "the summary is missing", "Run `gitguard recover`: it renders the summary again"
+        )
+    return None

@@ -17,7 +17,7 @@ from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.journal import JournalFile
 from gitguard.store.lock import Lock
-from gitguard.store.repository import Place, locate
+from gitguard.store.place import Place, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

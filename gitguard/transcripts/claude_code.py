@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.text import seconds
 from gitguard.store.files import lines_backwards
 from gitguard.transcripts.usage import Usage
 
@@ -41,7 +42,7 @@ def read_usage(path: str) -> Usage:
 def _usage(line: bytes) -> Usage | None:
     try:
         entry = json.loads(line)
-        at = _seconds(entry["timestamp"])
+        at = seconds(entry["timestamp"])
         if entry.get("subtype") == "compact_boundary":
             tokens = entry.get("compactMetadata", {}).get("postTokens")
             return Usage(tokens if isinstance(tokens, int) else None, at, after_compaction=True)
@@ -55,9 +56,3 @@ def _usage(line: bytes) -> Usage | None:
 
 def _tokens(usage: dict[str, Any]) -> int:
     return sum(int(usage.get(name) or 0) for name in _COUNTED)
-
-
-def _seconds(stamp: str) -> float:
-    from datetime import datetime
-
-    return datetime.fromisoformat(stamp).timestamp()

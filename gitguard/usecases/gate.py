@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gitguard.context.gate import Verdict, decide
-from gitguard.context.gauge import Pressure, crosses_checkpoint
+from gitguard.context.gauge import Circumstances, Pressure, crosses_checkpoint
 from gitguard.errors import Complete
 from gitguard.model.host_session import Stop
 from gitguard.model.value import Value
-from gitguard.session_store import Circumstances, Saved
+from gitguard.session_store import Saved
 from gitguard.usecases.measuring import measure_pressure, with_reading
 
 TYPE_CHECKING = False
@@ -94,8 +94,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
 
 def _conflict(store: SessionStore) -> str:
     """Rewrite a summary that differs from the state; return the difference."""
+    from gitguard.composing import render_summary
     from gitguard.review.history import diff_texts
-    from gitguard.session_store import render_summary
 
     state = store.state().state
     assert state is not None

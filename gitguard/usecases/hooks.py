@@ -10,6 +10,7 @@ import os
 
 from gitguard.context.actions import destructive_rule, owner_command
 from gitguard.context.gate import HALT_STATUS
+from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, GitguardError, InvalidDocument, MissingState
 from gitguard.model import events
 from gitguard.model import journal as folding
@@ -18,7 +19,7 @@ from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery
 from gitguard.model.text import one_line, shorten
-from gitguard.session_store import HOOK_LOCK_TIMEOUT, Circumstances, SessionStore, diagnose
+from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
 from gitguard.store import states
 from gitguard.store.files import read_bytes
 from gitguard.usecases import gate
@@ -190,7 +191,7 @@ class Handler:
         found = self._store.states.read()
         if found.needs_rewrite:
             found = self._store.states.rewrite(found)
-        problem = diagnose(found)
+        problem = states.diagnose(found)
         if problem is not None:
             raise problem
         head = self._store.own_head()

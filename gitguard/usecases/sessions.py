@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gitguard.context.gauge import Circumstances
 from gitguard.model.session import Session
 from gitguard.recovery import restore, startup
-from gitguard.session_store import LOCK_TIMEOUT, Circumstances, Saved, SessionStore
+from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import sys
 from gitguard.errors import EditedState, GitguardError, NotInitialised
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.value import Value
-from gitguard.session_store import SessionStore, diagnose, refuse_head
+from gitguard.session_store import SessionStore
 from gitguard.store import states
+from gitguard.store.checkpoints import refuse_head
 from gitguard.store.settings import ignored_settings
 
 TYPE_CHECKING = False
@@ -93,7 +94,7 @@ def _look(store: SessionStore) -> tuple[Found | None, Head | None, GitguardError
     error: GitguardError | None = None
     try:
         found = store.states.read()
-        error = diagnose(found)
+        error = states.diagnose(found)
         if error is None and found.standing == states.EDITED:
             error = EditedState(
                 f"`{store.states.path}` was changed by somebody other than gitguard",
