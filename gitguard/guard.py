@@ -10,9 +10,7 @@ from gitguard.context.gauge import Circumstances
 from gitguard.errors import Complete, InvalidInput, NotInitialised
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store.place import locate
-from gitguard.store.settings import load_config, load_user_config
-from gitguard.store.workspace import Workspace
+from gitguard.store.settings import open_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from gitguard.recovery.startup import Startup
     from gitguard.review.history import FieldChange
     from gitguard.store.repository import Repository
+    from gitguard.store.states import Found
     from gitguard.store.workspace import Places
     from gitguard.usecases.gate import Gated
     from gitguard.usecases.status import Overview
@@ -61,9 +60,7 @@ class Guard:
 
         clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
         """
-        user = load_user_config(places.config_home, places.state_home)
-        self.workspace = Workspace(locate(root), places, user.store.directory, clock)
-        self.config = load_config(user, self.workspace.folder)
+        self.workspace, self.config = open_workspace(root, places, clock)
         self.clock = clock
 
     # Sessions
@@ -86,21 +83,16 @@ class Guard:
         """
         startup = self.use_session(self.any_session(), circumstances)
         if startup.state.is_done:
-            self._finish()
+            from gitguard.usecases.sessions import finish
+
+            store = self.store()
+            with store.lock():
+                finish(store, store.state())
             raise Complete(
                 f"the task `{startup.state.task_id}` is complete",
                 "Begin another with `gitguard note --new-task --goal …`",
             )
         return startup
-
-    def _finish(self) -> Saved | None:
-        store = self.store()
-        with store.lock():
-            found = store.state()
-            anchor = store.chain.head().anchor
-            if anchor is not None and anchor.state_sha256 == found.sha256:
-                return None
-            return store.checkpoint("complete", "The task is complete.", Circumstances())
 
     def sessions(self) -> dict[str, str]:
         """Return every session of the repository: name and head, empty without a checkpoint."""
@@ -139,31 +131,23 @@ class Guard:
 
     def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
         """Add to the state what the agent knows; the same as `update`, with lists appended."""
-        current = self.state()
-        merged = dict(changes)
-        for name, value in changes.items():
-            old = getattr(current, name, None)
-            if isinstance(value, list) and isinstance(old, tuple) and not new_task:
-                merged[name] = value if _appends(name) else [*old, *value]
-        return self._change(merged, new_task=new_task)
+        return self._change(changes, new_task=new_task, adds=True)
 
     def update(self, document: dict[str, Any]) -> Noted:
         """Apply a document of fields, whole or not at all."""
-        return self._change(document, new_task=False)
+        return self._change(document, new_task=False, adds=False)
 
-    def _change(self, document: dict[str, Any], *, new_task: bool) -> Noted:
+    def _change(self, document: dict[str, Any], *, new_task: bool, adds: bool) -> Noted:
         from gitguard.model import task
 
+        if not document and not new_task:
+            raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
         store = self.store()
         with store.lock():
-            found = store.state()
-            before = found.state
+            found = _changeable(store, document)
+            before = task.new_task(store.session.key, store.now) if new_task else found.state
             assert before is not None
-            if new_task:
-                before = task.new_task(store.session.key, store.now)
-            after, report = task.update_state(before, document, store.now)
-            if not document and not new_task:
-                raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+            after, report = task.update_state(before, document, store.now, adds=adds)
             saved = store.save(after, found)
             trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
             checkpoint = None
@@ -191,6 +175,8 @@ class Guard:
         """
         from gitguard.usecases.gate import Question, ask
 
+        if reading is not None and reading.share is not None and not reading.share >= 0:
+            raise InvalidInput(f"the pressure `{reading.share}` is not a share of the window")
         store = self.store()
         reading = reading or self._estimate(characters)
         with store.lock():
@@ -342,7 +328,7 @@ class Guard:
         from gitguard.review.history import compare_states, diff_texts
         from gitguard.store.states import decode_state
 
-        older = older or self.log(1)[0].name
+        older = older or self._newest()
         sides = [
             (self.show(STATE_FILE, side), self.show(SUMMARY_FILE, side)) for side in (older, newer)
         ]
@@ -350,6 +336,12 @@ class Guard:
         texts = [summary.decode("utf-8", "replace") for _, summary in sides]
         names = (older, newer or "now")
         return Difference(*names, compare_states(before, after), diff_texts(*texts, names=names))
+
+    def _newest(self) -> str:
+        newest = self.log(1)
+        if not newest:
+            raise NotInitialised("there is no checkpoint yet", "Run `gitguard ensure`")
+        return newest[0].name
 
     def status(self) -> Overview:
         """Describe the session without changing anything but promoting our own pending commit."""
@@ -374,11 +366,13 @@ class Guard:
         return handle(self.workspace, self.config, event, offers_pressure=offers_pressure)
 
 
-def _appends(name: str) -> bool:
-    from gitguard.model.task import TaskState
+def _changeable(store: SessionStore, document: dict[str, Any]) -> Found:
+    """Return the state to change; an empty next action stops no change that sets it."""
+    from gitguard.store.states import OURS
 
-    kind = TaskState.kinds.get(name)
-    return kind is not None and kind.appends
+    found = store.states.read()
+    empty = found.standing == OURS and found.state and not found.state.next_action.strip()
+    return found if empty and "next_action" in document else store.state()
 
 
 def _why_checkpoint(

@@ -27,7 +27,7 @@ def run(arguments: list[str]) -> None:
     try:
         text = answer(arguments, sys.stdin.buffer.read(INPUT_LIMIT + 1))
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
-        _mark(error)
+        _mark("reading a hook's input", error)
     try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
         os.write(1, text.encode("utf-8", "replace"))
     except OSError:
@@ -50,26 +50,34 @@ def answer(arguments: list[str], data: bytes) -> str:
 
 
 def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:
-    from gitguard.cli.surroundings import open_guard
+    from gitguard.cli.surroundings import places
     from gitguard.errors import NotARepository
     from gitguard.model.events import NEUTRAL
+    from gitguard.store.settings import open_workspace
+    from gitguard.usecases.hooks import handle
 
+    root = os.environ.get("GITGUARD_ROOT") or event.project_dir
     try:
-        guard = open_guard(os.environ.get("GITGUARD_ROOT") or event.project_dir)
+        workspace, config = open_workspace(root, places(os.environ), time.time)
+        return handle(workspace, config, event, offers_pressure=offers_pressure)
     except NotARepository:
         return NEUTRAL
-    try:
-        return guard.handle(event, offers_pressure=offers_pressure)
-    except Exception as error:  # noqa: BLE001
-        guard.workspace.note_fault(f"answering {event.kind}", error)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
+        _mark(f"answering {event.kind}", error, root)
         return NEUTRAL
 
 
-def _mark(error: BaseException) -> None:
-    """Mark a fault that came before the event's workspace was known."""
+def _mark(doing: str, error: BaseException, root: str = "") -> None:
+    """Leave a mark for `gitguard status`, even where the configuration does not read."""
     try:
-        from gitguard.cli.surroundings import open_guard
+        from gitguard.cli.surroundings import places
+        from gitguard.model.config import DEFAULTS
+        from gitguard.store.place import locate
+        from gitguard.store.workspace import Workspace
 
-        open_guard().workspace.note_fault("reading a hook's input", error)
+        place = locate(root or os.getcwd())
+        known = places(os.environ)
+        workspace = Workspace(place, known, DEFAULTS.store.directory, time.time)
+        workspace.note_fault(doing, error)
     except Exception:  # noqa: BLE001, S110 - there is nowhere to leave a mark
         pass

@@ -68,8 +68,7 @@ class Lock:
                 raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
             time.sleep(_RETRY)
         self._handle = handle
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()} {self._clock():.0f}\n".encode(), 0)
+        os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
 
     def _open(self) -> int:
         try:
@@ -99,7 +98,8 @@ class Lock:
 
     def _holder(self) -> str:
         data = files.read_bytes(self.path, limit=200) or b""
-        pid, _, since = data.decode("ascii", "replace").strip().partition(" ")
+        pid, _, since = data.decode("ascii", "replace").partition(" ")
+        since = since.strip()
         if not (pid.isdigit() and since.isdigit()):
             return "another process"
         return f"process {pid} for {max(self._clock() - int(since), 0):.0f} s"

@@ -13,10 +13,27 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
 from gitguard.model.config import DEFAULTS, Config, loosening, read_config, tighten
 from gitguard.store import files
+from gitguard.store.place import locate
+from gitguard.store.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    from gitguard.store.workspace import Places
+
+
+def open_workspace(
+    root: str, places: Places, clock: Callable[[], float]
+) -> tuple[Workspace, Config]:
+    """Find the workspace that root lies in, and the configuration in force there.
+
+    clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
+    """
+    user = load_user_config(places.config_home, places.state_home)
+    workspace = Workspace(locate(root), places, user.store.directory, clock)
+    return workspace, load_config(user, workspace.folder)
 
 
 def load_user_config(config_home: str, state_home: str) -> Config:
