@@ -228,10 +228,11 @@ def read_state(
 
 
 def update_state(
-    state: TaskState, changes: dict[str, Any], now: str
+    state: TaskState, changes: dict[str, Any], now: str, *, adds: bool = False
 ) -> tuple[TaskState, dict[str, str]]:
     """Apply a document of changes whole or raise; also say for each field what was done.
 
+    adds appends to every list, also to those that are replaced otherwise.
     What is set here counts as the agent's own: it is no longer marked mechanical.
     """
     report: dict[str, str] = {}
@@ -244,7 +245,11 @@ def update_state(
                 "Fields: " + ", ".join(n for n in TaskState.kinds if n not in _FIXED),
             )
         read = read_field(kind, _with_defaults(name, given, state, now), name)
-        values[name], report[name] = _merged(kind, getattr(state, name), read)
+        values[name], report[name] = _merged(
+            kind, getattr(state, name), read, appends=adds or kind.appends
+        )
+    if not values.get("next_action", "-").strip():
+        raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")
     kept = tuple(name for name in state.mechanical if name not in values)
     status = _status_after(state, values)
     changed = state.replace(**{"status": status, **values, "mechanical": kept, "updated_at": now})
@@ -274,10 +279,10 @@ def _with_defaults(name: str, given: Any, state: TaskState, now: str) -> Any:
     return filled
 
 
-def _merged(kind: Kind, old: Any, new: Any) -> tuple[Any, str]:
+def _merged(kind: Kind, old: Any, new: Any, *, appends: bool) -> tuple[Any, str]:
     if not kind.is_list:
         return new, "set"
-    if not kind.appends:
+    if not appends:
         return new, f"replaced {len(old)} by {len(new)}"
     if kind.record is Artifact:
         return merge_artifacts(old, new), f"appended {len(new)}, one entry a path"

@@ -69,7 +69,9 @@ def ask(store: SessionStore, question: Question) -> Gated:
     assert state is not None
     conflict = _conflict(store)
     if state.is_done:
-        store.checkpoint("complete", "The task is complete.", Circumstances(), found=found)
+        from gitguard.usecases.sessions import finish
+
+        finish(store, found)
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
     known = workspace.host_session(store.session, key)

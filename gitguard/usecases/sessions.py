@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.recovery.startup import Startup
     from gitguard.store.repository import Repository
+    from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
 
@@ -39,6 +40,13 @@ def fork(source: SessionStore, target: SessionStore, repository: Repository) -> 
         saved = restore.fork(source, target)
         startup.settle(source.workspace, target.session, _branch(repository))
     return saved
+
+
+def finish(store: SessionStore, found: Found) -> None:
+    """Write the final state of a completed task, unless the last checkpoint holds it already."""
+    anchor = store.chain.head().anchor
+    if anchor is None or anchor.state_sha256 != found.sha256:
+        store.checkpoint("complete", "The task is complete.", Circumstances(), found=found)
 
 
 def _branch(repository: Repository) -> str:
