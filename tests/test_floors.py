@@ -1,0 +1,235 @@
+"""The house stands: floors, doors, sizes, silence, and what a hook may load."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gitguard
+
+PACKAGE = Path(gitguard.__file__).parent
+PAYLOADS = Path(__file__).parent / "payloads"
+FLOORS = (
+    {"errors"},
+    {"model"},
+    {"store", "rendering"},
+    {"transcripts", "context", "policy", "hosts"},
+    {"composing"},
+    {"session_store"},
+    {"recovery", "review"},
+    {"usecases"},
+    {"guard"},
+    {"cli", "mcp_server"},
+)
+FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+DOORS = {
+    "git": ("store/repository.py",),
+    "gitdb": ("store/repository.py",),
+    "subprocess": ("store/repository.py", "cli/status_line.py"),
+    "ruamel": ("model/codec.py",),
+    "jinja2": ("rendering.py",),
+    "click": ("cli/",),
+}
+"""Which modules may import a library; the status line runs the user's own."""
+HEAVY = ("click", "git", "gitdb", "jinja2", "ruamel", "subprocess", "pathlib", "dataclasses")
+"""What a calm hook must not load, because it starts at every tool call."""
+LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 400
+LONGEST_COMMAND = 15
+"""A command's most statements: parse, one call to the library, print."""
+
+
+def room_of(module: str) -> str:
+    return module.split("/")[0].removesuffix(".py")
+
+
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+HOUSED = [module for module in MODULES if room_of(module) in FLOOR]
+TREES = {module: ast.parse((PACKAGE / module).read_text()) for module in MODULES}
+LIBRARY = [module for module in HOUSED if room_of(module) not in ("cli", "mcp_server")]
+
+
+def imported_names(module: str) -> Iterator[str]:
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def names_of_node(node: ast.AST) -> str:
+    """Return a dotted name such as `os.environ`, empty for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{names_of_node(node.value)}.{node.attr}"
+    return ""
+
+
+def functions(module: str) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(TREES[module]) if isinstance(node, ast.FunctionDef))
+
+
+def body_lines(function: ast.FunctionDef) -> int:
+    """Count a function's lines below its signature and docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    if not body:
+        return 0
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1
+
+
+@pytest.mark.parametrize("module", HOUSED)
+def test_imports_go_down(module: str) -> None:
+    for name in imported_names(module):
+        top, *rest = name.split(".")
+        if top == "gitguard" and rest[0] in FLOOR and rest[0] != room_of(module):
+            assert FLOOR[rest[0]] < FLOOR[room_of(module)], f"{module} must not import {name}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_library_has_one_door(module: str) -> None:
+    for name in imported_names(module):
+        doors = DOORS.get(name.split(".")[0], ("",))
+        assert module.startswith(doors), f"only {', '.join(doors)} may import {name}"
+
+
+def test_every_module_has_a_floor() -> None:
+    assert set(MODULES) - set(HOUSED) <= {"__init__.py", "__main__.py"}
+
+
+@pytest.mark.parametrize("module", LIBRARY)
+def test_the_library_is_mute(module: str) -> None:
+    forbidden = {"print", "input", "sys.exit", "os.environ", "os.getenv", "Path.home"}
+    forbidden |= {"os.path.expanduser", "time.time", "datetime.now", "datetime.utcnow"}
+    if module != "store/lock.py":
+        forbidden |= {"time.monotonic", "time.sleep"}
+    used = {names_of_node(node) for node in ast.walk(TREES[module])}
+    assert not used & forbidden, f"{module} must be given this, not look it up"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) not in ("hosts", "cli")])
+def test_only_adapters_name_a_host(module: str) -> None:
+    if room_of(module) == "transcripts":
+        return
+    text = (PACKAGE / module).read_text().lower().replace("openclaw/checkpoint", "")
+    text = re.sub(r'"claude-[a-z0-9-]+"|claude-(haiku|sonnet|opus)-[0-9-]+', "", text)
+    text = re.sub(r"\(as claude code [0-9.]+ reports them\)|as claude code [0-9.]+ ", "", text)
+    assert not re.findall(r".*(?:claude|openclaw).*", text)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_files_and_functions_stay_small(module: str) -> None:
+    assert len((PACKAGE / module).read_text().splitlines()) <= LONGEST_FILE
+    long = {f.name: body_lines(f) for f in functions(module) if body_lines(f) > LONGEST_FUNCTION}
+    assert not long
+
+
+def test_the_median_function_is_short() -> None:
+    lengths = [body_lines(f) for module in MODULES for f in functions(module)]
+    assert statistics.median(lengths) <= MEDIAN_FUNCTION
+
+
+def is_command(function: ast.FunctionDef) -> bool:
+    names = (
+        names_of_node(d.func if isinstance(d, ast.Call) else d) for d in function.decorator_list
+    )
+    return any(name.endswith((".command", ".group")) for name in names)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) == "cli"])
+def test_commands_are_thin(module: str) -> None:
+    for function in filter(is_command, functions(module)):
+        body = function.body[1:] if ast.get_docstring(function) else function.body
+        statements = [n for part in body for n in ast.walk(part) if isinstance(n, ast.stmt)]
+        assert len(statements) <= LONGEST_COMMAND, f"{module}: {function.name}"
+
+
+def opens_for_writing(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or names_of_node(node.func) not in ("open", "os.fdopen"):
+        return False
+    given = [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "mode")]
+    return any(isinstance(m, ast.Constant) and set("wax+") & set(str(m.value)) for m in given)
+
+
+@pytest.mark.parametrize("module", [m for m in LIBRARY if m != "store/files.py"])
+def test_one_writer_of_files(module: str) -> None:
+    tree = TREES[module]
+    assert not any(opens_for_writing(node) for node in ast.walk(tree))
+    methods = {names_of_node(node).rpartition(".")[2] for node in ast.walk(tree)}
+    assert not methods & {"write_text"}
+
+
+def run_python(*arguments: str, home: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        input=stdin.decode(),
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=home,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_importing_prints_and_writes_nothing(tmp_path: Path) -> None:
+    names = [m.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for m in HOUSED]
+    lines = [f"import gitguard.{name}" for name in names]
+    done = run_python("-B", "-c", "\n".join(["import gitguard", *lines]), home=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_front_door_is_imported_on_first_use(tmp_path: Path) -> None:
+    program = "import gitguard, sys; assert 'gitguard.guard' not in sys.modules; gitguard.Guard"
+    assert run_python("-c", program, home=tmp_path).returncode == 0
+    assert set(gitguard.__all__) == set(dir(gitguard)) == {"Guard", "__version__"}
+
+
+DRIVER = """
+import os, sys
+from gitguard.cli import main
+sys.argv = ["gitguard", "hook", "claude-code"]
+leave = os._exit
+def report(code):
+    print("\\n".join(sorted(sys.modules)), file=sys.stderr, flush=True)
+    leave(code)
+os._exit = report
+main()
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A repository with a session; HOME is tmp_path."""
+    git = shutil.which("git")
+    assert git is not None
+    root = tmp_path / "repo"
+    subprocess.run([git, "init", "--quiet", str(root)], check=True)
+    begun = run_python("-m", "gitguard", "--root", str(root), "ensure", home=tmp_path)
+    assert begun.returncode == 0, begun.stderr
+    return root
+
+
+@pytest.mark.parametrize("event", ["PreToolUse.Bash", "PostToolUse.Bash"])
+def test_a_calm_hook_loads_nothing_heavy(workspace: Path, tmp_path: Path, event: str) -> None:
+    payload = (PAYLOADS / "claude_code" / f"{event}.json").read_text()
+    payload = payload.replace("/repo", str(workspace)).replace("/home/user", str(tmp_path))
+    done = run_python("-c", DRIVER, home=tmp_path, stdin=payload.encode())
+    assert done.stdout == ""
+    loaded = set(done.stderr.split())
+    assert "gitguard.usecases.hooks" in loaded, "the event did not reach its answer"
+    assert {name for name in HEAVY if name in loaded} == set()
+    journal = workspace / ".gitguard" / "sessions"
+    assert any("python3 hello.py" in j.read_text() for j in journal.glob("*/journal.jsonl"))
+    faults = run_python("-m", "gitguard", "--root", str(workspace), "status", home=tmp_path)
+    assert "FAULT" not in faults.stdout
