@@ -1,0 +1,89 @@
+"""gitguard as a user of a sealed host has it: the installed command, run in the same HOME."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .claude_code import SealedClaude
+from .repository import git
+
+COMMAND = Path(sys.executable).with_name("gitguard")
+BLOCK = "<gitguard-resume "
+"""How a resume block begins; a request is searched for it."""
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A repository that `gitguard init` was run in, and the host that works there."""
+
+    claude: SealedClaude
+
+    @property
+    def repo(self) -> Path:
+        return self.claude.project
+
+    def run(self, *args: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
+        """Run `gitguard` as the user would in their terminal; return what it prints."""
+        done = subprocess.run(
+            [str(COMMAND), *args],
+            cwd=self.repo,
+            env={**self.claude.env, **(env or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+        if check:
+            assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    def json(self, *args: str, check: bool = True) -> dict[str, Any]:
+        found = json.loads(self.run(*args, "--json", check=check))
+        assert isinstance(found, dict)
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """The state of the newest checkpoint, read by plain git."""
+        found = json.loads(git(self.repo, "show", f"{self.branch}:state.json"))
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def branch(self) -> str:
+        return "refs/heads/gitguard/main"
+
+    def head(self) -> str:
+        return git(self.repo, "rev-parse", "--verify", self.branch).strip()
+
+    def triggers(self) -> list[str]:
+        """The triggers of all checkpoints, oldest first."""
+        found = self.json("log", "--most", "100")["checkpoints"]
+        return [str(checkpoint["trigger"]) for checkpoint in reversed(found)]
+
+    def faults(self) -> list[str]:
+        status = self.json("status", check=False)
+        return [str(fault["error"]) for fault in status["faults"]]
+
+
+def fingerprint(repo: Path) -> dict[str, str]:
+    """Everything of a user's repository that gitguard must leave alone."""
+    refs = git(repo, "for-each-ref", "--format=%(refname) %(objectname)")
+    files = sorted(path for path in repo.rglob("*") if path.is_file())
+    ours = (".git/", ".gitguard/", ".claude/")
+    return {
+        "HEAD": (repo / ".git/HEAD").read_text(),
+        "index": (repo / ".git/index").read_bytes().hex(),
+        "refs": "\n".join(line for line in refs.splitlines() if "/gitguard/" not in line),
+        "status": git(repo, "status", "--porcelain"),
+        "worktree": "\n".join(
+            f"{name} {path.read_bytes().hex()}"
+            for path in files
+            if not (name := path.relative_to(repo).as_posix()).startswith(ours)
+        ),
+    }

@@ -1,0 +1,371 @@
+"""An agent's state survives a real Claude Code session.
+
+Pressure comes only from the usage that the scripted model reports, state only through hooks and
+the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .claude_code import SealedClaude, kill_group
+from .guarded import BLOCK, COMMAND, Guarded, fingerprint
+from .repository import git
+from .scripted_model import Kind, ScriptedModel, Step, bash, subagent, summary, write
+
+CRITICAL = 184_000
+"""Tokens of a 200,000 window at which the gate halts (92 %)."""
+
+
+@pytest.fixture
+def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = Guarded(claude)
+    _stand_in(found)
+    return found
+
+
+def _stand_in(found: Guarded) -> None:
+    from gitguard.hosts.claude_code import HOOK_EVENTS
+
+    found.run("ensure")
+    hook = [{"hooks": [{"type": "command", "command": "gitguard hook claude-code", "timeout": 10}]}]
+    settings = {
+        "hooks": {name: hook for name in HOOK_EVENTS},
+        "statusLine": {"type": "command", "command": "gitguard hook claude-code"},
+    }
+    (found.repo / ".claude").mkdir()
+    (found.repo / ".claude/settings.local.json").write_text(json.dumps(settings))
+    with (found.repo / ".git/info/exclude").open("a") as exclude:
+        exclude.write("/.claude/\n")
+
+
+def wait_until(happened: Callable[[], bool], timeout: float = 15.0) -> None:
+    deadline = time.monotonic() + timeout
+    while not happened():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+def script_work(model: ScriptedModel, repo: Path) -> None:
+    """Write a file, run a command, fail a command, say something."""
+    model.script(
+        Step("I write the file", (write(repo / "hello.py", "print('hi')\n"),)),
+        Step("I run it", (bash("python3 hello.py"),)),
+        Step("I fail", (bash("python3 -c 'raise SystemExit(3)'"),)),
+        Step("All done."),
+    )
+
+
+# (a) a session
+
+
+def test_a_turn_ends_in_a_checkpoint_with_the_file_and_the_failure(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    script_work(model, guarded.repo)
+    guarded.claude.run("Write hello.py and run it")
+    state = guarded.state()
+    assert [artifact["path"] for artifact in state["artifacts"]] == ["hello.py"]
+    assert "raise SystemExit(3)" in state["failed_attempts"][0]["what"]
+    assert "Exit code 3" in state["failed_attempts"][0]["error"]
+    assert state["goal"] == "Write hello.py and run it"
+    assert set(state["mechanical"]) >= {"goal", "next_action"}
+    assert "python3 hello.py" in state["last_action"]["summary"]
+    assert "turn-end" in guarded.triggers()
+    assert guarded.faults() == []
+
+
+def test_what_the_agent_notes_is_never_overwritten_mechanically(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    notes = "gitguard note --goal 'Ship it' --next 'Run the tests' --decision 'Use git' --why small"
+    model.script(Step("noting", (bash(notes),)), Step("done"))
+    first = guarded.claude.run("hello")
+    model.script(Step("done"))
+    guarded.claude.run("and now?", resume=first.session_id)
+    state = guarded.state()
+    assert (state["goal"], state["next_action"]) == ("Ship it", "Run the tests")
+    assert state["decisions"][0]["why"] == "small"
+    assert guarded.faults() == []
+
+
+# (b) a compaction
+
+
+def test_the_branch_moves_before_the_summarizing_request_reaches_the_model(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    script_work(model, guarded.repo)
+    session = guarded.claude.run("Write hello.py and run it").session_id
+    heads: list[str] = []
+    before = guarded.head()
+    step = summary("what happened so far")
+    model.script_compaction(Step(step.text, before=lambda: heads.append(guarded.head())))
+    guarded.claude.run("/compact", resume=session)
+    assert heads, "the summarizing request never came"
+    assert heads[0] != before
+    assert guarded.triggers().count("compaction") == 1
+    message = git(guarded.repo, "log", "-1", "--format=%B", heads[0])
+    assert "Gitguard-Trigger: compaction" in message
+
+
+def test_the_branch_moves_even_when_the_compaction_fails(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    script_work(model, guarded.repo)
+    session = guarded.claude.run("Write hello.py and run it").session_id
+    model.fail_compactions()
+    guarded.claude.run("/compact", resume=session)
+    assert "compaction" in guarded.triggers()
+    assert guarded.faults() == []
+
+
+def test_start_resume_compaction_and_next_prompt_each_carry_the_block_once(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    guarded.run("note", "--goal", "Ship it", "--constraint", "No new dependencies")
+    counts: dict[str, int] = {}
+
+    def ask(name: str, prompt: str, resume: str | None = None) -> str:
+        seen = len(model.requests(Kind.MAIN))
+        model.script(Step("ok"))
+        run = guarded.claude.run(prompt, resume=resume)
+        (request,) = model.requests(Kind.MAIN)[seen:]
+        counts[name] = request.count(BLOCK)
+        assert "No new dependencies" in request.text
+        return run.session_id
+
+    session = ask("start", "hello")
+    ask("resume", "go on", resume=session)
+    model.script_compaction(summary("what happened so far"))
+    guarded.claude.run("/compact", resume=session)
+    ask("compact + resume", "go on", resume=session)
+    ask("next prompt", "and on", resume=session)
+    assert counts == {"start": 1, "resume": 1, "compact + resume": 1, "next prompt": 1}
+
+
+# (c) crashes
+
+
+def test_the_next_conversation_gets_every_field_after_the_host_was_killed(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    note = (
+        "gitguard note --goal 'Ship it' --phase build --next 'Fix the parser' --done 'Read it' "
+        "--decision 'Use git' --why small --constraint 'No new dependencies' "
+        "--invariant 'Tests stay green' --issue 'Slow start' --blocker 'No key' "
+        "--assumption 'Linux only' --failure 'pip' --error 'no network'"
+    )
+    model.script(
+        Step("noting", (bash(note),)),
+        Step("writing", (write(guarded.repo / "a.txt", "a"),)),
+        Step("waiting", (bash("touch started; sleep 60"),)),
+    )
+    process = guarded.claude.start("begin")
+    wait_until((guarded.repo / "started").exists)
+    kill_group(process)
+    guarded.claude.end_leftovers()
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    text = model.requests(Kind.MAIN)[-1].text
+    wanted = ["Ship it", "build", "Fix the parser", "Read it", "Use git — because small"]
+    wanted += ["No new dependencies", "Tests stay green", "Slow start", "No key", "Linux only"]
+    wanted += ["pip: no network", "a.txt", "sleep 60"]
+    assert [fact for fact in wanted if fact not in text] == []
+
+
+def test_a_hook_killed_in_the_middle_of_a_checkpoint_loses_nothing(
+    guarded: Guarded, model: ScriptedModel, bin_dir: Path
+) -> None:
+    note = "gitguard note --goal 'Ship it' --next 'Fix the parser' --decision 'Use git' --why small"
+    model.script(Step("noting", (bash(note),)), Step("done"))
+    shim = bin_dir / "git"
+    killed = guarded.repo.parent / "killed"
+    model.script(Step("never"))
+    shim.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *"update-ref"*turn-end*) touch {killed}; kill -9 $PPID; exit 1;; esac\n'
+        'exec /usr/bin/git "$@"\n'
+    )
+    shim.chmod(0o755)
+    guarded.claude.run("begin")
+    assert killed.exists()
+    shim.unlink()
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    text = model.requests(Kind.MAIN)[-1].text
+    assert [f for f in ("Ship it", "Fix the parser", "Use git — because small") if f not in text] == []
+    assert "fatal" not in git(guarded.repo, "fsck", "--strict")
+    assert guarded.state()["goal"] == "Ship it"
+
+
+# (d) critical pressure
+
+
+def test_at_critical_pressure_the_tool_does_not_run_and_no_request_follows(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("one", (bash("echo one"),), input_tokens=20_000),
+        Step("two", (bash("echo two"),), input_tokens=CRITICAL),
+        Step("three", (bash("touch ran"),), input_tokens=CRITICAL + 500),
+        Step("never"),
+    )
+    run = guarded.claude.run("go")
+    assert run.terminal_reason == "hook_stopped"
+    assert not (guarded.repo / "ran").exists()
+    assert model.remaining(Kind.MAIN) == 1
+    assert "halt" in guarded.triggers()
+    refused = guarded.claude.run("go on", resume=run.session_id)
+    assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
+    assert model.remaining(Kind.MAIN) == 1
+    model.script_compaction(summary("what happened so far"))
+    guarded.claude.run("/compact", resume=run.session_id)
+    again = guarded.claude.run("go on", resume=run.session_id)
+    assert model.remaining(Kind.MAIN) == 0
+    assert "STATUS" not in again.text
+    assert guarded.faults() == []
+
+
+def test_an_agent_that_overrides_its_own_halt_is_refused(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("I lift it", (bash("cd . && gitguard override --reason please; touch ran"),)),
+        Step("done"),
+    )
+    guarded.claude.run("go")
+    assert not (guarded.repo / "ran").exists()
+    assert "is for a human" in model.requests(Kind.MAIN)[-1].text
+    shown = guarded.json("status")
+    assert all(known.get("override") is None for known in shown["host_sessions"].values())
+
+
+def test_a_human_lifts_the_halt_until_pressure_rises_again(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("one", (bash("echo one"),), input_tokens=20_000),
+        Step("two", (bash("echo two"),), input_tokens=172_000),
+        Step("three", (bash("touch ran"),), input_tokens=172_500),
+    )
+    run = guarded.claude.run("go")
+    assert run.terminal_reason == "hook_stopped"
+    guarded.run("override", "--reason", "nearly done", "--host-session", run.session_id)
+    model.script(
+        Step("four", (bash("touch ran"),), input_tokens=173_000), Step("done", input_tokens=173_500)
+    )
+    guarded.claude.run("go on", resume=run.session_id)
+    assert (guarded.repo / "ran").exists()
+
+
+# Sub-agents
+
+
+def test_sub_agents_are_journaled_for_their_parent_and_never_gated(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(Step("hand over", (subagent("do it"),)), Step("done"))
+    model.script_subagent(
+        Step("working", (bash("touch by-sub-agent"),), input_tokens=CRITICAL),
+        Step("more", (write(guarded.repo / "sub.txt", "x"),), input_tokens=CRITICAL),
+        Step("finished", input_tokens=CRITICAL),
+    )
+    guarded.claude.run("go")
+    assert (guarded.repo / "by-sub-agent").exists()
+    assert "sub.txt" in [artifact["path"] for artifact in guarded.state()["artifacts"]]
+    assert "halt" not in guarded.triggers()
+
+
+# (e) is in test_installation.py: the host compacts by itself where `init` set it
+
+
+# (f) the status line
+
+
+def test_the_status_line_shows_the_gauge_and_its_reading_reaches_the_gate(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(Step("hello there", input_tokens=144_000))
+    with guarded.claude.interactive() as terminal:
+        terminal.wait_for("Context: 0%")
+        terminal.submit("hello")
+        terminal.wait_for("Context: 72%")
+        readings = [
+            known["reading"]
+            for known in guarded.json("status")["host_sessions"].values()
+            if known.get("reading")
+        ]
+        assert [reading["source"] for reading in readings] == ["status-line"]
+        assert readings[0]["tokens"] == 144_050
+
+
+# (g) side by side
+
+
+def test_a_halted_conversation_does_not_stop_the_one_beside_it(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("one", (bash("echo one"),), input_tokens=20_000),
+        Step("two", (bash("echo two"),), input_tokens=CRITICAL),
+        Step("three", (bash("touch halted-ran"),), input_tokens=CRITICAL),
+    )
+    halted = guarded.claude.run("go")
+    assert halted.terminal_reason == "hook_stopped"
+    model.script(Step("other", (bash("touch other-ran"),)), Step("done"))
+    other = guarded.claude.run("something else")
+    assert other.terminal_reason != "hook_stopped"
+    assert (guarded.repo / "other-ran").exists()
+    refused = guarded.claude.run("go on", resume=halted.session_id)
+    assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
+
+
+# (h) a guest
+
+
+def test_the_repository_is_the_same_before_and_after(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    before = fingerprint(guarded.repo)
+    model.script(
+        Step("noting", (bash("gitguard note --goal 'Ship it' --phase build"),)),
+        Step("failing", (bash("exit 3"),)),
+        Step("done"),
+    )
+    session = guarded.claude.run("go").session_id
+    model.script_compaction(summary("so far"))
+    guarded.claude.run("/compact", resume=session)
+    guarded.run("checkpoint")
+    assert fingerprint(guarded.repo) == before
+    assert git(guarded.repo, "status", "--porcelain") == ""
+
+
+# What is written can be read without gitguard, and comes back
+
+
+def test_every_checkpoint_reads_with_plain_git_and_comes_back(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    script_work(model, guarded.repo)
+    guarded.claude.run("Write hello.py and run it")
+    for commit in git(guarded.repo, "rev-list", guarded.branch).split():
+        state = json.loads(git(guarded.repo, "show", f"{commit}:state.json"))
+        assert state["schema_version"] == 1
+    git(guarded.repo, "fsck", "--strict")
+    expected = guarded.run("show", "state")
+    git(guarded.repo, "clean", "-fdxq", ".gitguard")
+    assert not (guarded.repo / ".gitguard/sessions").exists()
+    guarded.run("ensure")
+    assert guarded.run("show", "state") == expected
+    git(guarded.repo, "worktree", "add", "--quiet", "--detach", "../second")
+    restored = guarded.run(
+        "ensure", "--root", str(guarded.repo.parent / "second"), env={"GITGUARD_SESSION": "main"}
+    )
+    assert "Write hello.py and run it" in restored
