@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check e2e bench
+.PHONY: setup demo test check e2e bench references
 
 setup: $(VENV)/installed
 
@@ -28,3 +28,6 @@ e2e: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+references: setup
+	$(BIN)/python -m tests.generate_references

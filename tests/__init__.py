@@ -1,0 +1,1 @@
+"""Tests of gitguard; run them with `make test`."""

@@ -1,0 +1,109 @@
+"""The documents are true: generated pages are current, commands do what is shown, links lead on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gitguard.model.checkpoint import TRIGGERS, parse_commit
+from gitguard.model.codec import load_json, load_yaml
+from gitguard.model.config import DEFAULTS, read_config
+from gitguard.model.task import read_state
+from tests import generate_references as generated
+from tests.scratch import console_blocks, is_as_promised, make_repository, shell
+
+ROOT = Path(__file__).parent.parent
+REFERENCES = ROOT / "references"
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *REFERENCES.glob("*.md")])
+
+
+@pytest.mark.parametrize("name", generated.PAGES)
+def test_generated_pages_are_current(name: str) -> None:
+    page = generated.PAGES[name]()
+    assert (REFERENCES / name).read_text() == page, "run `make references`"
+
+
+def test_the_configuration_example_is_the_defaults() -> None:
+    text = (REFERENCES / "config-example.yaml").read_bytes()
+    config = read_config(load_yaml(text, what="the example"), what="the example")
+    assert config == DEFAULTS
+
+
+def test_the_state_example_reads() -> None:
+    data = (REFERENCES / "persisted-state.example.json").read_bytes()
+    assert read_state(load_json(data, what="the example")) == generated.example_state()
+
+
+def test_the_snapshot_example_reads() -> None:
+    data = (REFERENCES / "snapshot.example.yaml").read_bytes()
+    document = load_yaml(data, what="the example")
+    assert (document["schema"], document["schema_version"]) == ("openclaw/checkpoint", 1)
+    assert document["meta"]["trigger"] in TRIGGERS
+
+
+def test_the_message_example_is_a_checkpoint() -> None:
+    message = generated.example_message().strip("`").lstrip("\n")
+    body = f"tree {'0' * 40}\ncommitter a <a@b> 1 +0000\n\n{message}"
+    checkpoint, _ = parse_commit("1" * 40, body.encode())
+    assert (checkpoint.sequence, checkpoint.trigger) == (7, "compaction")
+
+
+def test_the_resume_example_keeps_its_budget() -> None:
+    block = generated.example_resume().split("```\n")[1]
+    assert len(block) <= 4 * DEFAULTS.resume.max_tokens
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"`[^`]*`", "", page.read_text())
+    for target in re.findall(r"\]\(([^)#]+)", text):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_named_commands_exist(page: Path) -> None:
+    known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | {"session"}
+    options = {opt for _, command in generated.commands() for p in command.params for opt in p.opts}
+    for words in re.findall(r"`gitguard ([a-z][^`]*)`", " ".join(page.read_text().split())):
+        first, *rest = words.split()
+        name = f"{first} {rest[0]}" if first == "session" and rest else first
+        assert name in known, f"`gitguard {words}`"
+        assert {w for w in rest if w.startswith("--")} <= options | {"--help"}, words
+
+
+def check_console(page: Path, root: Path, home: Path) -> None:
+    blocks = console_blocks(page)
+    assert blocks
+    for command, promised in blocks:
+        seen = shell(command, root, home)
+        assert is_as_promised(promised, seen), f"$ {command}\n{seen}\n-- promised --\n{promised}"
+
+
+def test_plain_git_recipes_run(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    shell("git init --quiet --bare ../origin && git remote add origin ../origin", root, home)
+    notes = {"design": "Choose a parser", "build": "Write the tokenizer's tests"}
+    shell("gitguard ensure", root, home)
+    for phase, action in notes.items():
+        note = f'gitguard note --goal "Port the parser" --phase {phase} --next "{action}"'
+        assert "Saved checkpoint" in shell(note, root, home)
+    before = (root / ".git" / "HEAD").read_bytes()
+    check_console(REFERENCES / "plain-git.md", root, home)
+    assert (root / ".git" / "HEAD").read_bytes() == before
+
+
+def test_the_readme_is_what_happens(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    check_console(ROOT / "README.md", root, home)
+    assert shell("git status --short", root, home) == ""
+
+
+def test_schema_and_page_name_the_same_fields() -> None:
+    schema = json.loads((REFERENCES / "task-state.schema.json").read_text())
+    page = (REFERENCES / "task-state.md").read_text()
+    assert all(f"| `{name}` |" in page for name in schema["properties"])
