@@ -7,6 +7,7 @@ names are errors.
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from gitguard.model.text import one_line, visible
 
@@ -34,6 +35,7 @@ def template_source(template: str) -> str:
     raise FileNotFoundError(f"gitguard was installed without its template `{template}`")
 
 
+@cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

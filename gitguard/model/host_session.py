@@ -73,7 +73,8 @@ class HostSession(Record):
         "epoch": Kind("count", "Compactions so far."),
         "compacting": Kind("flag", "A compaction has begun and not ended yet."),
         "compacted_at": Kind("number", "Unix seconds of the last one; readings before are void."),
-        "stale_tokens": Kind("number", "Usage before the last compaction; -1: unknown or passed."),
+        "transcript": Kind("text", "Where the host keeps the conversation."),
+        "transcript_format": Kind("text", "The transcript's format."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
         "reading": Kind("record", "The newest reading.", record=HostReading),
         "halt": Kind("record", "The halt in force.", record=Stop),
@@ -87,7 +88,8 @@ class HostSession(Record):
     epoch: int = 0
     compacting: bool = False
     compacted_at: float = 0
-    stale_tokens: float = -1
+    transcript: str = ""
+    transcript_format: str = ""
     window: int = 0
     reading: HostReading | None = None
     halt: Stop | None = None
@@ -103,7 +105,6 @@ class HostSession(Record):
             epoch=self.epoch + 1,
             compacting=False,
             compacted_at=at,
-            stale_tokens=self.reading.tokens if self.reading else self.stale_tokens,
             reading=None,
             halt=None,
             override=None,

@@ -77,7 +77,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
     known = workspace.host_session(store.session, key)
     if question.reading is not None:
         known = with_reading(known, question.reading)
-    pressure = measure_pressure(known, store.config, first_turn=known.turns == 0)
+    first_turn = known.turns == 0 or bool(known.transcript)
+    pressure = measure_pressure(known, store.config, first_turn=first_turn)
     verdict = judge(
         known,
         pressure,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitguard.context.gauge import Pressure
     from gitguard.model.config import Config
     from gitguard.model.events import HookEvent, ToolCall
+    from gitguard.model.host_session import HostSession
     from gitguard.model.session import Session
     from gitguard.session_store import Saved
     from gitguard.store.lock import Lock
@@ -124,7 +125,7 @@ class Handler:
             block, found = self._deliver(first=self._known.turns == 0)
             self._record_prompt(found)
             self._close_open_calls()
-            self._known = self._known.replace(turns=self._known.turns + 1)
+            self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             line = self._gauge()
             self._keep()
         return HookReply(context="\n".join(text for text in (block, line) if text))
@@ -173,6 +174,12 @@ class Handler:
         if found.state is not None and filled.task_id != found.state.task_id:
             self._checkpoint("start", "A new task begins.", found=saved)
 
+    def _with_transcript(self, known: HostSession) -> HostSession:
+        transcript = self._event.transcript
+        if transcript is None:
+            return known
+        return known.replace(transcript=transcript.path, transcript_format=transcript.format)
+
     def _close_open_calls(self) -> None:
         """Journal tool calls of this conversation that began and never ended as interrupted."""
         part = self._store.journal.read("", 0)
@@ -194,7 +201,7 @@ class Handler:
         problem = states.diagnose(found)
         if problem is not None:
             raise problem
-        head = self._store.own_head()
+        head = self._store.readable_head()
         committed = head.anchor.committed if head.anchor else ""
         if not is_due(self._known, committed):
             return "", found
@@ -330,8 +337,7 @@ class Handler:
             self._refresh()
             why = f"Before a compaction ({self._event.source or 'unknown'})."
             self._checkpoint("compaction", why, pressure=pressure)
-            stale = pressure.tokens if pressure and pressure.tokens else -1
-            self._known = self._known.replace(compacting=True, stale_tokens=stale)
+            self._known = self._known.replace(compacting=True)
             self._keep()
         return NEUTRAL
 
@@ -399,14 +405,11 @@ class Handler:
         A transcript that is not where the host says, or that does not read, is our fault: it is
         marked, and stops nobody.
         """
-        transcript = self._event.transcript
-        if transcript is not None and not os.path.exists(transcript.path):
-            transcript = None
         try:
             pressure = measure_pressure(
                 self._known,
                 self._config,
-                transcript=transcript,
+                transcript=self._event.transcript,
                 model=self._event.model,
                 first_turn=self._offers_pressure or self._known.turns <= 1,
             )

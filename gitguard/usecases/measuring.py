@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.context.gauge import Pressure, measure, newest, resolve_window
-from gitguard.model.events import Reading
+from gitguard.model.events import Reading, Transcript
 from gitguard.model.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config import Config
-    from gitguard.model.events import Transcript
 
 
 def measure_pressure(
@@ -25,7 +26,9 @@ def measure_pressure(
     Raises `InvalidDocument` when the transcript should tell and cannot be read.
     """
     readings = [_stored(host_session.reading)] if host_session.reading else []
-    if transcript is not None:
+    if transcript is None and host_session.transcript:
+        transcript = Transcript(host_session.transcript, host_session.transcript_format)
+    if transcript is not None and os.path.exists(transcript.path):
         readings += _from_transcript(transcript)
     reading = newest(readings, void_before=host_session.compacted_at)
     named = (reading.model if reading else "") or model
@@ -53,14 +56,8 @@ def _from_transcript(transcript: Transcript) -> list[Reading]:
 
 
 def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
-    """Store a pushed reading and the window it came with, unless it is from before a compaction.
-
-    A status line may repeat the old figure after a compaction, so the very same number of tokens
-    as before it is not a new reading.
-    """
+    """Store a pushed reading and the window it came with."""
     window = reading.window or host_session.window
-    if reading.tokens is not None and reading.tokens == host_session.stale_tokens:
-        return host_session.replace(window=window)
     stored = HostReading(
         source=reading.source,
         at=reading.at,
@@ -68,4 +65,4 @@ def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
         share=-1 if reading.share is None else reading.share,
         model=reading.model,
     )
-    return host_session.replace(reading=stored, window=window, stale_tokens=-1)
+    return host_session.replace(reading=stored, window=window)

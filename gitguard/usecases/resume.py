@@ -18,7 +18,7 @@ _DEATH_SPIRAL = 3
 
 def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
     """Return the block; raise what `state` and `own_head` raise when there is nothing to trust."""
-    return resume_of(store, store.state(), store.own_head(), compactions=compactions)
+    return resume_of(store, store.state(), store.readable_head(), compactions=compactions)
 
 
 def resume_of(store: SessionStore, found: Found, head: Head, *, compactions: int = 0) -> str:

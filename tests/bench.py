@@ -1,0 +1,412 @@
+"""How fast gitguard is: ratios measured in one run, interleaved, medians (`make bench`).
+
+Every row compares two commands or functions that take turns, so that a machine whose speed drifts
+drifts for both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import gitguard
+from gitguard import Guard
+from gitguard.composing import compose
+from gitguard.context.gauge import Circumstances
+from gitguard.model.journal import work_of
+from gitguard.model.task import TaskState, new_task, update_state
+from gitguard.recovery.injection import Origin, build_resume
+from gitguard.session_store import SessionStore
+from gitguard.store.anchor import Anchor, identity_of
+from gitguard.store.journal import JournalPart
+from gitguard.store.workspace import Places
+from gitguard.transcripts import USAGE_READERS
+
+PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+COMMAND = str(Path(sys.executable).with_name("gitguard"))
+LEAST_RUNS = 15
+_NOW = 1_800_000_000.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; ratio is the median of ours over the median of theirs."""
+
+    what: str
+    ours_ms: float
+    theirs: str
+    theirs_ms: float
+    ratio: float
+    target: float
+
+    @property
+    def holds(self) -> bool:
+        return self.ratio <= self.target
+
+
+def timed(function: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
+
+
+def compare(
+    what: str,
+    ours: Callable[[], object],
+    theirs: str,
+    other: Callable[[], object],
+    target: float,
+    runs: int,
+) -> Row:
+    """Run both in turn, after one warm-up of each."""
+    ours()
+    other()
+    pairs = [(timed(ours), timed(other)) for _ in range(max(runs, LEAST_RUNS))]
+    mine = statistics.median(pair[0] for pair in pairs)
+    yours = statistics.median(pair[1] for pair in pairs)
+    return Row(what, mine * 1e3, theirs, yours * 1e3, mine / yours, target)
+
+
+class Scratch:
+    """A workspace with a session and a sealed environment, in a folder that goes away."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.root = folder / name
+        self.environment = {
+            "HOME": str(folder / "home"),
+            "PATH": os.environ["PATH"],
+            "GITGUARD_STATE_DIR": str(folder / f"{name}-state"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "CLAUDE_PROJECT_DIR": str(self.root),
+        }
+        self.root.mkdir(parents=True)
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("config", "user.name", "bench")
+        self.git("config", "user.email", "bench@example.invalid")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "first")
+        places = Places(
+            state_home=self.environment["GITGUARD_STATE_DIR"],
+            config_home=str(folder / "config"),
+            environment=self.environment,
+        )
+        self.guard = Guard(str(self.root), places, time.time)
+        self.guard.ensure()
+
+    def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=self.root,
+            env=self.environment,
+            input=stdin,
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+
+    def run(self, *command: str, stdin: bytes = b"") -> bytes:
+        return subprocess.run(
+            command,
+            cwd=self.root,
+            env=self.environment,
+            input=stdin,
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+
+    def payload(self, name: str, transcript: Path) -> bytes:
+        document = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
+        document |= {"cwd": str(self.root), "transcript_path": str(transcript)}
+        return json.dumps(document).encode()
+
+    def bare_python(self) -> bytes:
+        return self.run(sys.executable, "-c", "pass")
+
+    def store(self) -> SessionStore:
+        return self.guard.store()
+
+
+def full_state(facts: int = 12) -> TaskState:
+    """A state as a long task has it."""
+    now = "2026-01-31T09:30:00Z"
+    lines = [f"fact number {i} that the work relies on, in about sixty chars" for i in range(facts)]
+    changes = {
+        "goal": "Rewrite the parser without changing what it accepts",
+        "current_phase": "implementation",
+        "next_action": "Run the slow tests on src/parser.py and fix what they find",
+        "completed_steps": lines,
+        "open_issues": lines,
+        "constraints": lines,
+        "invariants": lines,
+        "decisions": [{"what": line, "why": "it is simpler"} for line in lines],
+        "failed_attempts": [{"what": line, "error": "Exit code 1"} for line in lines],
+        "artifacts": [{"path": f"src/module_{i}.py"} for i in range(facts)],
+    }
+    return update_state(new_task("main", now), changes, now)[0]
+
+
+def usage_line(tokens: int) -> bytes:
+    entry = {
+        "type": "assistant",
+        "isSidechain": False,
+        "timestamp": "2026-01-31T09:30:00.000Z",
+        "message": {"model": "claude-haiku-4-5", "usage": {"input_tokens": tokens}},
+    }
+    return json.dumps(entry).encode() + b"\n"
+
+
+def write_transcript(path: Path, size: int) -> Path:
+    """A conversation of size bytes whose newest line tells a calm usage."""
+    filler = json.dumps({"type": "user", "message": {"content": "x" * 4000}}).encode() + b"\n"
+    with path.open("wb") as file:
+        for _ in range(size // len(filler)):
+            file.write(filler)
+        file.write(usage_line(20_000))
+    return path
+
+
+def calm_hook(folder: Path, runs: int) -> Row:
+    scratch = Scratch(folder, "calm")
+    transcript = write_transcript(folder / "calm.jsonl", 1 << 20)
+    event = scratch.payload("PreToolUse.Bash", transcript)
+    return compare(
+        "calm hook, whole process",
+        lambda: scratch.run(COMMAND, "hook", "claude-code", stdin=event),
+        "python -c pass",
+        scratch.bare_python,
+        2.2,
+        runs,
+    )
+
+
+def checkpointing_hook(folder: Path, runs: int) -> Row:
+    scratch = Scratch(folder, "hook")
+    transcript = write_transcript(folder / "hook.jsonl", 1 << 20)
+    event = scratch.payload("PreCompact", transcript)
+    scratch.guard.note({"goal": "Measure"})
+    return compare(
+        "a hook that checkpoints, whole process",
+        lambda: scratch.run(COMMAND, "hook", "claude-code", stdin=event),
+        "python -c pass",
+        scratch.bare_python,
+        10,
+        runs,
+    )
+
+
+def checkpoint_command(folder: Path, runs: int) -> Row:
+    scratch = Scratch(folder, "command")
+    return compare(
+        "gitguard checkpoint, whole process",
+        lambda: scratch.run(COMMAND, "checkpoint"),
+        "python -c pass",
+        scratch.bare_python,
+        14,
+        runs,
+    )
+
+
+def durable_checkpoint(folder: Path, runs: int) -> Row:
+    """From the look at the branch to the last fsync, against add and commit of the same files."""
+    scratch, plain = Scratch(folder, "durable"), Scratch(folder, "plain")
+    store = scratch.store()
+    counter = iter(range(1_000_000))
+
+    def contents() -> dict[str, bytes]:
+        state = full_state().replace(next_action=f"step {next(counter)}")
+        nothing = JournalPart("", (), (), 0)
+        code = Anchor()
+        del code
+        _, files = compose(
+            state, nothing, 1, "manual", "bench", head_code, Circumstances(), _NOW
+        )
+        return dict(files)
+
+    head_code = store.own_head().code
+    prepared: list[dict[str, bytes]] = []
+
+    def ours() -> None:
+        files = prepared[-1]
+        head = store.own_head()
+        assert head.anchor is not None
+        record, _ = compose(
+            full_state(), JournalPart("", (), (), 0), head.anchor.sequence + 1, "manual", "bench",
+            head.code, Circumstances(), _NOW,
+        )
+        started = time.perf_counter()
+        store.chain.commit(store.own_head(), record, files, "0" * 64)
+        timings.append(time.perf_counter() - started)
+
+    def theirs() -> None:
+        for name, data in prepared[-1].items():
+            (plain.root / name).write_bytes(data)
+        started = time.perf_counter()
+        plain.git("add", *prepared[-1])
+        plain.git("commit", "--quiet", "--message", "checkpoint")
+        others.append(time.perf_counter() - started)
+
+    timings: list[float] = []
+    others: list[float] = []
+    for _ in range(max(runs, LEAST_RUNS) + 1):
+        prepared.append(contents())
+        ours()
+        theirs()
+    mine, yours = statistics.median(timings[1:]), statistics.median(others[1:])
+    return Row(
+        "durable checkpoint, in process",
+        mine * 1e3,
+        "git add && git commit",
+        yours * 1e3,
+        mine / yours,
+        0.85,
+    )
+
+
+def transcript_usage(folder: Path, runs: int) -> Row:
+    small = write_transcript(folder / "small.jsonl", 1 << 20)
+    large = write_transcript(folder / "large.jsonl", 100 << 20)
+    read = USAGE_READERS["claude-code"]
+    return compare(
+        "pressure from a 100 MB transcript",
+        lambda: [read(str(large)) for _ in range(20)],
+        "a 1 MB one",
+        lambda: [read(str(small)) for _ in range(20)],
+        1.2,
+        runs,
+    )
+
+
+def transcript_memory(folder: Path, runs: int) -> Row:
+    """Peak memory of a process that reads the usage; shown in MB instead of milliseconds."""
+    program = (
+        "import resource, sys; from gitguard.transcripts import USAGE_READERS; "
+        "USAGE_READERS['claude-code'](sys.argv[1]); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+
+    def peak(name: str) -> float:
+        done = subprocess.run(
+            [sys.executable, "-c", program, str(folder / name)], stdout=subprocess.PIPE, check=True
+        )
+        return float(done.stdout) / 1024
+
+    pairs = [(peak("large.jsonl"), peak("small.jsonl")) for _ in range(3)]
+    mine, yours = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return Row("peak memory of the same, MB", mine, "a 1 MB one", yours, mine / yours, 1.2)
+
+
+def latest_state(folder: Path, runs: int) -> Row:
+    few, many = (
+        long_history(Scratch(folder, name), count) for name, count in (("few", 10), ("many", 100_000))
+    )
+
+    def read(store: SessionStore) -> Callable[[], object]:
+        return lambda: store.chain.read(store.own_head().id)
+
+    return compare(
+        "latest state at 100,000 checkpoints", read(many), "at 10", read(few), 1.2, runs
+    )
+
+
+def long_history(scratch: Scratch, count: int) -> SessionStore:
+    """Give a session a packed history of count checkpoints, anchored as if we had written it."""
+    store = scratch.store()
+    head = store.own_head()
+    assert head.anchor is not None
+    base = head.anchor.sequence
+    nothing = JournalPart("", (), (), 0)
+    record, contents = compose(
+        full_state(), nothing, base, "manual", "bench", head.code, Circumstances(), _NOW
+    )
+    from gitguard.model.checkpoint import format_message
+
+    stream = [f"reset {store.chain.ref}\nfrom {head.id}\n\n".encode()]
+    for number in range(count):
+        message = format_message(record.replace(sequence=base + number + 1)).encode()
+        stream.append(
+            b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
+            % (store.chain.ref.encode(), int(_NOW), len(message), message)
+        )
+        if number == 0:
+            for name, data in contents.items():
+                stream.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data))
+        stream.append(b"\n")
+    scratch.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+    commit = scratch.git("rev-parse", store.chain.ref).decode().strip()
+    store.chain.anchors.write(
+        head.anchor.replace(
+            committed=commit,
+            sequence=base + count,
+            identity=identity_of(scratch.guard.workspace.place.common_dir),
+        )
+    )
+    return store
+
+
+def resume_size(folder: Path, runs: int) -> Row:
+    """Tokens of a full block (four characters each) over the limit of 700."""
+    state = full_state(60)
+    origin = Origin("main", "cp_100", "0" * 40)
+    block = build_resume(state, work_of((), state), origin, max_tokens=700)
+    tokens = len(block) / 4
+    return Row("resume block, tokens", tokens, "limit", 700, tokens / 700, 1.0)
+
+
+ROWS = (
+    calm_hook,
+    durable_checkpoint,
+    checkpointing_hook,
+    checkpoint_command,
+    transcript_usage,
+    transcript_memory,
+    latest_state,
+    resume_size,
+)
+
+
+def main() -> None:
+    """Print the table, or JSON; the exit code says whether every target holds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--runs", type=int, default=21, help="runs of each side (at least 15)")
+    parser.add_argument("--only", default="", help="a part of a row's function name")
+    options = parser.parse_args()
+    # Hooks start from compiled files wherever gitguard is installed; so they do here.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compileall.compile_dir(str(Path(gitguard.__file__).parent), quiet=1)
+    resource.getrusage(resource.RUSAGE_SELF)
+    rows = []
+    for measure in ROWS:
+        if options.only in measure.__name__:
+            with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+                if measure is transcript_memory:
+                    write_transcript(Path(folder) / "small.jsonl", 1 << 20)
+                    write_transcript(Path(folder) / "large.jsonl", 100 << 20)
+                rows.append(measure(Path(folder), options.runs))
+            if not options.json:
+                show(rows[-1])
+    if options.json:
+        print(json.dumps([{**asdict(row), "holds": row.holds} for row in rows], indent=2))
+    sys.exit(0 if all(row.holds for row in rows) else 1)
+
+
+def show(row: Row) -> None:
+    verdict = "holds" if row.holds else "MISSED"
+    print(
+        f"{row.what:42} {row.ours_ms:9.2f}  {row.theirs:24} {row.theirs_ms:9.2f}  "
+        f"{row.ratio:6.2f} x  (target {row.target:g}) {verdict}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
