@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
     from gitguard.store.workspace import Places
     from gitguard.usecases.gate import Gated
+    from gitguard.usecases.installation import Installer, Outcome
+    from gitguard.usecases.merging import Wishes
     from gitguard.usecases.status import Overview
 
 
@@ -356,6 +358,23 @@ class Guard:
     def forget_faults(self) -> None:
         """Remove the marks of faults that somebody has seen."""
         self.workspace.forget_faults()
+
+    # Installation
+
+    def install(self, host: str, wishes: Wishes, *, dry_run: bool = False) -> Outcome:
+        """Put gitguard into a host's settings and begin the session, or show what would change."""
+        begin = None if dry_run else (lambda: self.use_session(self.any_session()))
+        return self._installer(host).install(wishes, begin)
+
+    def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:
+        """Give a host's settings back; checkpoints and working files stay."""
+        return self._installer(host).uninstall(dry_run=dry_run)
+
+    def _installer(self, host: str) -> Installer:
+        from gitguard.hosts import find_host
+        from gitguard.usecases.installation import Installer
+
+        return Installer(self.workspace, self.config, find_host(host))
 
     # Hooks
 

@@ -13,6 +13,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.hosts.base import Host
     from gitguard.model.events import HookEvent, HookReply
 
 INPUT_LIMIT = 64 << 20
@@ -40,13 +41,28 @@ def answer(arguments: list[str], data: bytes) -> str:
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
     from gitguard.model.codec import load_json
+    from gitguard.model.events import STATUS_LINE
 
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
     payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
     event = host.parse_event(payload, os.environ, time.time())
-    return host.render_reply(event, _reply(event, offers_pressure=host.OFFERS_PRESSURE))
+    text = host.render_reply(event, _reply(event, offers_pressure=host.OFFERS_PRESSURE))
+    return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
+
+
+def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) -> str:
+    from gitguard.cli.status_line import beside_the_other
+    from gitguard.errors import NotARepository
+
+    try:
+        return beside_the_other(host, event, data, own)
+    except NotARepository:
+        return own
+    except Exception as error:  # noqa: BLE001 - our own line is shown all the same
+        _mark("calling the other status line", error, event.project_dir)
+        return own
 
 
 def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:

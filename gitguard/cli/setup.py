@@ -2,10 +2,84 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.shell_completion import get_completion_class
 
+from gitguard.cli.console import Console, with_console
+from gitguard.cli.notes import pending
+from gitguard.cli.surroundings import executable
 from gitguard.hosts import NAMES
+from gitguard.usecases.merging import Wishes
+
+if TYPE_CHECKING:
+    from gitguard.usecases.installation import Outcome
+
+_HOST = click.argument("host", type=click.Choice(NAMES), default=NAMES[0])
+
+
+@click.command()
+@_HOST
+@click.option("--shared", is_flag=True, help="Into the settings of everybody at this project")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
+@click.option("--no-compaction-trigger", is_flag=True, help="Leave to the host when to compact")
+@with_console
+def init(
+    console: Console, host: str, shared: bool, dry_run: bool, no_compaction_trigger: bool
+) -> None:
+    """Set gitguard up for HOST in this repository
+
+    Begins the session, adds hooks, a status line and a skill to the host's settings, and hides
+    what it creates from `git status`. Running it again changes nothing; `gitguard uninstall`
+    gives the settings back.
+    """
+    wishes = Wishes(executable(), shared=shared, with_trigger=not no_compaction_trigger)
+    outcome = console.guard.install(host, wishes, dry_run=dry_run)
+    _say_outcome(console, outcome, dry_run=dry_run)
+
+
+@click.command()
+@_HOST
+@click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
+@with_console
+def uninstall(console: Console, host: str, dry_run: bool) -> None:
+    """Take gitguard out of HOST's settings
+
+    Files that nobody changed since come back byte for byte; from others only gitguard's entries
+    go. Checkpoints and working files stay.
+    """
+    outcome = console.guard.uninstall(host, dry_run=dry_run)
+    _say_outcome(console, outcome, dry_run=dry_run)
+
+
+def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
+    startup = outcome.startup
+    lines = [] if startup is None else [f"Session `{_session(console)}` {startup.how}."]
+    if dry_run:
+        lines += [change.diff().rstrip("\n") for change in outcome.changes]
+    else:
+        lines += [f"{change.what.capitalize()} `{change.name}`." for change in outcome.changes]
+    lines += [] if outcome.changes else ["The host's settings need no change."]
+    notes = [*outcome.notes, *(startup.notes if startup else ())]
+    lines += [f"Note: {note}." for note in notes]
+    lines += [f"Warning: {warning}." for warning in outcome.warnings]
+    document = {
+        "dry_run": dry_run,
+        "session": _session(console) if startup else "",
+        "how": startup.how if startup else "",
+        "changes": [
+            {"path": change.name, "what": change.what, "diff": change.diff()}
+            for change in outcome.changes
+        ],
+        "notes": notes,
+        "warnings": list(outcome.warnings),
+    }
+    console.say("\n".join(lines), document, pending(startup.saved if startup else None))
+
+
+def _session(console: Console) -> str:
+    return console.guard.workspace.current().key
 
 
 @click.command()
@@ -35,4 +109,4 @@ def completion(shell: str) -> None:
     click.echo(found(app, {}, "gitguard", "_GITGUARD_COMPLETE").source())
 
 
-COMMANDS: list[click.Command] = [hook, completion]
+COMMANDS: list[click.Command] = [init, uninstall, hook, completion]

@@ -26,6 +26,7 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
         config_home=_under(environment, "XDG_CONFIG_HOME", f"{home}/.config"),
         session=session or environment.get("GITGUARD_SESSION", ""),
         environment=environment,
+        home=home,
     )
 
 
@@ -40,6 +41,19 @@ def open_guard(root: str = "", session: str = "") -> Guard:
 
     start = root or os.environ.get("GITGUARD_ROOT") or os.getcwd()
     return Guard(start, places(os.environ, session), time.time)
+
+
+def executable() -> str:
+    """Return the absolute path of this installation's command, empty where it has none."""
+    import shutil
+
+    beside_python = os.path.join(os.path.dirname(sys.executable), "gitguard")
+    for candidate in (sys.argv[0], beside_python):
+        runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
+        if runs and os.path.basename(candidate) == "gitguard":
+            return os.path.abspath(candidate)
+    found = shutil.which("gitguard")
+    return os.path.abspath(found) if found else ""
 
 
 def host_session(given: str = "") -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gitguard.hosts.base import HostSettings
+
 NAME = "claude-code"
 OFFERS_PRESSURE = True
 _KINDS = {
@@ -30,6 +32,8 @@ _KINDS = {
 HOOK_EVENTS = tuple(_KINDS)
 """The events that `init` installs a hook for."""
 _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+_STATUS_LINE_LAG = 2.0
+"""Seconds by which the status line may repeat an older figure, even from before a compaction."""
 _NOT_THE_USER = "<task-notification>"
 """How a prompt begins that the host wrote itself when background work ended."""
 _USAGE = (
@@ -43,6 +47,13 @@ _USAGE = (
 def host_session(environment: Mapping[str, str]) -> str:
     """Return the conversation in which a command runs, empty outside Claude Code."""
     return environment.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def settings() -> HostSettings:
+    """Return how gitguard is put into Claude Code's settings."""
+    from gitguard.hosts import claude_code_settings
+
+    return claude_code_settings
 
 
 def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
@@ -124,7 +135,7 @@ def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     window = context.get("context_window_size")
     return Reading(
         "status-line",
-        now,
+        now - _STATUS_LINE_LAG,
         tokens=sum(used),
         window=window if isinstance(window, int) else None,
         model=_model(payload),

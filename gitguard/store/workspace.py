@@ -41,6 +41,8 @@ class Places(Value):
     """A session key that overrides the workspace's current session."""
     environment: Mapping[str, str] = {}
     """Of which the door to git passes on a few names."""
+    home: str = ""
+    """The user's home folder, where hosts keep settings of their own."""
 
 
 class SessionRecord(Record):

@@ -1,0 +1,57 @@
+"""Runs the status line that ours stands in for, so that installing gitguard hides nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hosts.base import Host
+    from gitguard.model.events import HookEvent
+
+_TIME_LIMIT = 5.0
+
+
+def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str:
+    """Return what the other status line shows for the same input, and our own line below it."""
+    return "\n".join(line for line in (_shown(_command(host, event), data), own) if line)
+
+
+def _command(host: Host, event: HookEvent) -> str:
+    from gitguard.cli.surroundings import places
+    from gitguard.model.config import DEFAULTS
+    from gitguard.store.place import locate
+    from gitguard.store.workspace import Workspace
+    from gitguard.usecases.installation import called_status_line
+
+    # The folder of the working files does not matter here, so a broken configuration does not.
+    place = locate(os.environ.get("GITGUARD_ROOT") or event.project_dir)
+    workspace = Workspace(place, places(os.environ), DEFAULTS.store.directory, time.time)
+    return called_status_line(workspace, host)
+
+
+def _shown(command: str, data: bytes) -> str:
+    """Return what a command prints; one that fails or takes too long shows nothing."""
+    if not command:
+        return ""
+    # The command is the user's own, written for the host's shell and kept out of the repository.
+    process = subprocess.Popen(  # noqa: S602
+        command,
+        shell=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(data, timeout=_TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        # Its children hold the pipe too, so all of its group has to go.
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return ""
+    return said.decode("utf-8", "replace").rstrip("\n") if process.returncode == 0 else ""

@@ -1,0 +1,34 @@
+"""Our block of lines in a repository's `info/exclude`, which git reads and never commits."""
+
+from __future__ import annotations
+
+_BEGIN, _END = "# >>> gitguard >>>", "# <<< gitguard <<<"
+
+
+def lines_of(data: bytes | None) -> tuple[str, ...]:
+    """Return the lines between our marks."""
+    lines = _decoded(data).splitlines()
+    if _BEGIN not in lines or _END not in lines:
+        return ()
+    return tuple(lines[lines.index(_BEGIN) + 1 : lines.index(_END)])
+
+
+def without_block(data: bytes | None) -> bytes | None:
+    """Return the file without our block; None is no file."""
+    if data is None:
+        return None
+    head, begin, rest = _decoded(data).partition(_BEGIN + "\n")
+    _, end, tail = rest.partition(_END + "\n")
+    return (head + tail).encode("utf-8", "surrogateescape") if begin and end else data
+
+
+def with_block(data: bytes | None, lines: tuple[str, ...]) -> bytes:
+    """Return the file with our block, once and at its end."""
+    before = without_block(data) or b""
+    gap = b"\n" if before and not before.endswith(b"\n") else b""
+    block = "\n".join([_BEGIN, *lines, _END, ""])
+    return before + gap + block.encode("utf-8", "surrogateescape")
+
+
+def _decoded(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "surrogateescape")

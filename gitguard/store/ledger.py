@@ -1,0 +1,114 @@
+"""What an installation changed, kept outside the repository so that it can be given back.
+
+The bytes that stood in a file before may hold a user's secrets, and a status line is a command that
+will be run: both belong where no repository can reach, in the user's state directory.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode, b64encode
+from hashlib import sha256
+
+from gitguard.errors import InvalidDocument, NewerFormat
+from gitguard.model.codec import dump_json, load_json
+from gitguard.model.value import Value
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+FORMAT = 1
+_LIMIT = 32 << 20
+
+
+class Kept(Value):
+    """A file we changed: what it was, and what we made of it."""
+
+    original: bytes | None
+    """None where there was no file."""
+    written: str
+    """The SHA-256 of the content we wrote."""
+
+    @classmethod
+    def of(cls, original: bytes | None, written: bytes) -> Kept:
+        """Describe a change of ours."""
+        return cls(original, sha256(written).hexdigest())
+
+    def is_unchanged(self, content: bytes) -> bool:
+        """Say whether a file still is what we wrote."""
+        return sha256(content).hexdigest() == self.written
+
+
+class Installed(Value):
+    """What an installation changed in one folder, a worktree or a git directory."""
+
+    files: Mapping[str, Kept] = {}
+    """By path relative to the folder."""
+    folders: tuple[str, ...] = ()
+    """Folders we made, relative too, outer ones first."""
+    status_line: str = ""
+    """The command of the status line that ours stands in for."""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as the ledger's file holds it."""
+        return {
+            "files": {name: _kept_document(kept) for name, kept in self.files.items()},
+            "folders": list(self.folders),
+            "status_line": self.status_line,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Installed:
+        """Read what `to_document` returns."""
+        return cls(
+            {name: _kept_from(kept) for name, kept in document["files"].items()},
+            tuple(map(str, document["folders"])),
+            str(document["status_line"]),
+        )
+
+
+def _kept_document(kept: Kept) -> dict[str, Any]:
+    original = None if kept.original is None else b64encode(kept.original).decode()
+    return {"original": original, "written": kept.written}
+
+
+def _kept_from(document: dict[str, Any]) -> Kept:
+    original = document["original"]
+    return Kept(None if original is None else b64decode(original), str(document["written"]))
+
+
+class LedgerFile:
+    """The ledger of one host in a repository's part of the state directory."""
+
+    def __init__(self, state_folder: str, host: str) -> None:
+        """Name the file; session names, which are folders beside it, never begin with `_`."""
+        self.path = os.path.join(state_folder, f"_{host}.json")
+
+    def read(self) -> dict[str, Installed]:
+        """Return what is installed, by folder; nothing where there is no ledger."""
+        data = files.read_bytes(self.path, limit=_LIMIT)
+        if data is None:
+            return {}
+        document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
+        if isinstance(document.get("format"), int) and document["format"] > FORMAT:
+            raise NewerFormat(f"`{self.path}` has format {document['format']}", "upgrade gitguard")
+        try:
+            folders = document["installed"]
+            return {path: Installed.from_document(item) for path, item in folders.items()}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidDocument(
+                f"`{self.path}` is damaged: {error!r}",
+                "Move it away; `gitguard uninstall` then removes what it recognises as ours",
+            ) from error
+
+    def write(self, ledger: Mapping[str, Installed]) -> None:
+        """Replace the ledger; where nothing is installed there is none."""
+        if not ledger:
+            files.remove(self.path)
+            return
+        files.make_folder(os.path.dirname(self.path))
+        folders = {path: item.to_document() for path, item in ledger.items()}
+        files.write_bytes(self.path, dump_json({"format": FORMAT, "installed": folders}))

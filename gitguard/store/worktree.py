@@ -1,0 +1,32 @@
+"""What git says about a worktree's files: asked by commands that people run, never by hooks."""
+
+from __future__ import annotations
+
+from gitguard.store.repository import Repository
+
+
+class Worktree(Repository):
+    """The door to git, for questions about files and remotes."""
+
+    def tracked(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Return those of the names, relative to the worktree, that the index tracks."""
+        return _names(self._run("ls-files", "-z", "--cached", "--full-name", "--", *names))
+
+    def ignored(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Return those of the names that git ignores; they need not exist."""
+        # The command refuses to run with the literal path names that the door asks for.
+        options = ("--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
+        done = self._try(*options, stdin="\0".join(names).encode())
+        if done.returncode not in (0, 1):
+            raise self._failure("check-ignore", done)
+        return _names(done.stdout)
+
+    def remotes(self) -> tuple[str, ...]:
+        """Return the names of the repository's remotes."""
+        done = self._try("config", "-z", "--name-only", "--get-regexp", r"^remote\..*\.url$")
+        found = _names(done.stdout)
+        return tuple(sorted(n.removeprefix("remote.").removesuffix(".url") for n in found))
+
+
+def _names(listed: bytes) -> frozenset[str]:
+    return frozenset(name.decode("utf-8", "replace") for name in listed.split(b"\0") if name)

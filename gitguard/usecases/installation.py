@@ -1,0 +1,193 @@
+"""Puts gitguard into a host's settings, and gives everything back (DESIGN sections 4 and 5).
+
+All changes are planned and checked before the first is made, and when one cannot be made, those
+before it are taken back.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from gitguard.errors import GitFailed, GitguardError
+from gitguard.model.value import Value
+from gitguard.store.ledger import Installed, LedgerFile
+from gitguard.store.lock import Lock
+from gitguard.store.worktree import Worktree
+from gitguard.usecases.merging import plan_installation
+from gitguard.usecases.planning import Sites, plan_removal, user_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.hosts.base import Host
+    from gitguard.model.config import Config
+    from gitguard.recovery.startup import Startup
+    from gitguard.store.disk import Change
+    from gitguard.store.workspace import Workspace
+    from gitguard.usecases.merging import Wishes
+    from gitguard.usecases.planning import Plan
+
+_LOCK_TIMEOUT = 10.0
+_SKILL = "SKILL.md"
+
+
+class Outcome(Value):
+    """What installing or uninstalling changed, or would change."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+    """Sentences for the person who asked."""
+    warnings: tuple[str, ...] = ()
+    startup: Startup | None = None
+    """How the session came up; None when nothing was done."""
+
+
+class Installer:
+    """Installs gitguard for one host in one worktree."""
+
+    def __init__(self, workspace: Workspace, config: Config, host: Host) -> None:
+        """Describe the installation; nothing is read yet."""
+        self._workspace = workspace
+        self._config = config
+        self._settings = host.settings()
+        self._ledger = LedgerFile(workspace.state_folder, host.NAME)
+        place = workspace.place
+        self._worktree = Worktree(place, workspace.places.environment, workspace.clock)
+
+    def _sites(self) -> Sites:
+        from gitguard.rendering import template_source
+
+        places = self._workspace.places
+        return Sites(
+            settings=self._settings,
+            worktree=self._worktree,
+            ledger=self._ledger.read(),
+            home=places.home,
+            path=places.environment.get("PATH", os.defpath),
+            skill=template_source(_SKILL).encode(),
+        )
+
+    def _lock(self) -> Lock:
+        # No session's name begins with `_`, and the exclude file belongs to all worktrees.
+        path = os.path.join(self._workspace.place.common_dir, "gitguard", "_install.lock")
+        return Lock(path, timeout=_LOCK_TIMEOUT, clock=self._workspace.clock)
+
+    def install(self, wishes: Wishes, begin: Callable[[], Startup] | None) -> Outcome:
+        """Install, after begin has brought the session up; without it, only say what would be."""
+        self._refuse_blocking_branch()
+        sites = self._sites()
+        plan = _checked(plan_installation(sites, wishes))
+        startup = None
+        if begin is not None:
+            startup = begin()
+            with self._lock():
+                plan = _checked(plan_installation(self._sites(), wishes))
+                # The ledger comes first: whatever is written later can then be given back.
+                self._ledger.write(plan.ledger)
+                _apply(plan.changes)
+        warnings = (*self._warnings(plan), *_unreachable(sites, wishes))
+        return Outcome(plan.changes, plan.notes, warnings, startup)
+
+    def uninstall(self, *, dry_run: bool) -> Outcome:
+        """Give back what the host's settings were."""
+        plan = _checked(plan_removal(self._sites()))
+        if not dry_run:
+            with self._lock():
+                plan = _checked(plan_removal(self._sites()))
+                _apply(plan.changes)
+                _remove_empty(plan.leaving)
+                self._ledger.write(plan.ledger)
+        return Outcome(plan.changes, (*plan.notes, *self._remains()))
+
+    def _refuse_blocking_branch(self) -> None:
+        blocking = self._config.store.ref_prefix.rstrip("/")
+        if blocking in self._worktree.refs(blocking):
+            raise GitFailed(
+                f"the branch `{blocking.removeprefix('refs/heads/')}` stands where gitguard keeps "
+                "its branches",
+                "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
+            )
+
+    def _warnings(self, plan: Plan) -> tuple[str, ...]:
+        found = []
+        gauge, limits = self._config.gauge, self._config.thresholds
+        lowest, highest = self._settings.COMPACTS_AT
+        if plan.sets_trigger and not gauge.checkpoint_at < lowest < highest < limits.critical:
+            found.append(
+                f"the compaction trigger lies at {lowest:.1%} to {highest:.1%} of the window, not "
+                f"between `gauge.checkpoint_at` {gauge.checkpoint_at} and `thresholds.critical` "
+                f"{limits.critical}"
+            )
+        remotes = self._worktree.remotes()
+        if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
+            found.append(
+                f"`git push --all` would publish the `gitguard/*` branches to `{remotes[0]}`; "
+                "`store.ref_prefix: refs/gitguard/` in your config.yaml keeps them out of it"
+            )
+        return tuple(found)
+
+    def _remains(self) -> tuple[str, ...]:
+        """Say what uninstalling leaves alone, and how to remove it."""
+        folder = os.path.relpath(self._workspace.folder, self._workspace.place.worktree)
+        found = []
+        refs = ", ".join(f"`{r}`" for r in self._worktree.refs(self._config.store.ref_prefix[:-1]))
+        if refs:
+            found.append(f"the checkpoints stay on {refs}; `git update-ref -d REF` removes one")
+        if os.path.isdir(self._workspace.folder):
+            found.append(f"the working files stay; `rm -r {folder}` removes them")
+        if os.path.isdir(self._workspace.state_folder):
+            state = self._workspace.state_folder
+            found.append(f"this machine's memory of them stays; `rm -r {state}` removes it")
+        return tuple(found)
+
+
+def _checked(plan: Plan) -> Plan:
+    for change in plan.changes:
+        change.refuse_unwritable()
+    return plan
+
+
+def _unreachable(sites: Sites, wishes: Wishes) -> tuple[str, ...]:
+    if sites.is_on_path:
+        return ()
+    folder = os.path.dirname(wishes.executable)
+    way = f"add `{folder}` to it" if folder else "install it there"
+    return (f"`gitguard` is not on PATH, where the agent and shared hooks look for it; {way}",)
+
+
+def _apply(changes: tuple[Change, ...]) -> None:
+    """Make all changes, or none: when one fails, those before it are taken back."""
+    done: list[Change] = []
+    try:
+        for change in changes:
+            done.append(change)
+            change.make()
+    except GitguardError:
+        for change in reversed(done):
+            with suppress(GitguardError):
+                change.reversed().make()
+        raise
+
+
+def _remove_empty(folders: tuple[str, ...]) -> None:
+    for folder in reversed(folders):
+        with suppress(OSError):  # somebody else keeps something there
+            os.rmdir(folder)
+
+
+def called_status_line(workspace: Workspace, host: Host) -> str:
+    """Return the command of the status line that ours stands in for, empty if there is none.
+
+    Where this machine installed nothing, our line came with the project's shared settings, and
+    the user's own is the one that it hides.
+    """
+    ledger = LedgerFile(workspace.state_folder, host.NAME).read()
+    own = ledger.get(workspace.place.worktree, Installed())
+    if not ledger:
+        settings = host.settings()
+        line = settings.other_status_line(user_settings(settings, workspace.places.home))
+        return str(line["command"]) if line else ""
+    # A linked worktree uses the settings of the main one.
+    return own.status_line or next(filter(None, (i.status_line for i in ledger.values())), "")

@@ -1,0 +1,207 @@
+"""Plans an installation: the host's settings, the skill, and what git is to ignore of them."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.layout import Layout
+from gitguard.model.value import Value
+from gitguard.store import exclude
+from gitguard.store.disk import content
+from gitguard.store.ledger import Installed, Kept
+from gitguard.usecases.planning import EXCLUDE, Draft, settings_of, user_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.usecases.planning import Plan, Sites
+
+
+class Wishes(Value):
+    """What the person who installs asks for."""
+
+    executable: str = ""
+    """The absolute path of the installation that personal settings name."""
+    shared: bool = False
+    """Into the settings of everybody who works at the project, instead of one's own."""
+    with_trigger: bool = True
+    """Whether the host is to compact by itself before a halt."""
+
+
+def plan_installation(sites: Sites, wishes: Wishes) -> Plan:
+    """Plan to install; twice is once."""
+    return _Merger(sites, wishes).plan()
+
+
+class _Merger:
+    def __init__(self, sites: Sites, wishes: Wishes) -> None:
+        self._sites = sites
+        self._settings = sites.settings
+        self._wishes = wishes
+        self._draft = Draft(sites)
+        self._kept = dict(self._draft.own.files)
+        self._status_line = ""
+        self._sets_trigger = False
+
+    def plan(self) -> Plan:
+        if not self._wishes.shared and self._is_served_by_shared():
+            self._rely_on_shared()
+        else:
+            self._merge()
+        self._place_skill()
+        excluded = self._exclude()
+        draft, root, common = self._draft, self._sites.root, self._sites.common
+        own = Installed(self._kept, draft.folders(root, draft.own), self._status_line)
+        shared = Installed(excluded, draft.folders(common, draft.shared))
+        mine = {root: own, **({common: shared} if shared != Installed() else {})}
+        return draft.finish(mine, sets_trigger=self._sets_trigger)
+
+    # Settings
+
+    def _is_served_by_shared(self) -> bool:
+        """Say whether shared settings run gitguard here already: two entries answer twice."""
+        name = self._settings.SHARED
+        shared = settings_of(self._draft.read(name), name)
+        return self._sites.is_on_path and self._settings.is_installed(shared)
+
+    def _rely_on_shared(self) -> None:
+        name = self._settings.SHARED
+        self._draft.notes.append(f"`{name}` runs gitguard already, so it is not installed twice")
+        self._remove_from(self._settings.PERSONAL)
+        self._stand_in_for(self._line_beneath(name))
+
+    def _remove_from(self, name: str) -> None:
+        self._draft.take_out(name)
+        self._kept.pop(name, None)
+
+    def _merge(self) -> None:
+        wishes, settings = self._wishes, self._settings
+        target = settings.SHARED if wishes.shared else settings.PERSONAL
+        if wishes.shared:
+            self._remove_from(settings.PERSONAL)
+            self._say_hidden()
+        before, original = self._draft.read(target), self._draft.given_back(target)
+        was, current = settings_of(original, target), settings_of(before, target)
+        line = self._line_beneath(target)
+        theirs = settings.trigger_of(was) or self._trigger_elsewhere(target)
+        if not wishes.with_trigger:
+            current = settings.without_trigger(current, was)
+        try:
+            merged = settings.merge(
+                current,
+                settings.command("" if wishes.shared else wishes.executable),
+                status_line=line,
+                with_trigger=wishes.with_trigger and not theirs,
+            )
+        except InvalidDocument as error:
+            raise InvalidDocument(f"`{target}`: {error.message}", error.hint) from error
+        after = _dumped(merged, before, target)
+        self._kept[target] = Kept.of(original, after)
+        self._draft.change(self._sites.root, target, before, after)
+        self._say_trigger(theirs)
+        self._stand_in_for(line)
+
+    def _line_beneath(self, target: str) -> dict[str, Any] | None:
+        """Return the status line that ours hides: the file's own, the project's, the user's."""
+        names = dict.fromkeys((target, self._settings.SHARED))
+        levels = [self._draft.settings_in(name) for name in names]
+        levels.append(user_settings(self._settings, self._sites.home))
+        return next(filter(None, map(self._settings.other_status_line, levels)), None)
+
+    def _stand_in_for(self, line: dict[str, Any] | None) -> None:
+        if line is not None:
+            self._status_line = str(line["command"])
+            self._draft.notes.append(
+                f"your status line is shown above gitguard's: `{self._status_line}`"
+            )
+
+    def _trigger_elsewhere(self, target: str) -> str:
+        names = (self._settings.PERSONAL, self._settings.SHARED)
+        levels = [self._draft.settings_in(name) for name in names if name != target]
+        levels.append(user_settings(self._settings, self._sites.home))
+        return next(filter(None, map(self._settings.trigger_of, levels)), "")
+
+    def _say_trigger(self, theirs: str) -> None:
+        lowest, highest = self._settings.COMPACTS_AT
+        if theirs:
+            said = f"a compaction trigger is set already and stays: `{theirs}`"
+        elif self._wishes.with_trigger:
+            self._sets_trigger = True
+            said = (
+                f"the host will compact by itself at {lowest:.1%} to {highest:.1%} of the window "
+                f"(`{self._settings.TRIGGER}`), before gitguard has to halt the agent; decline "
+                "with --no-compaction-trigger"
+            )
+        else:
+            said = "when to compact is left to the host; a full context then means a halt"
+        self._draft.notes.append(said)
+
+    def _say_hidden(self) -> None:
+        personal = self._draft.settings_in(self._settings.PERSONAL)
+        if self._settings.other_status_line(personal):
+            self._draft.notes.append(
+                f"the status line in `{self._settings.PERSONAL}` hides gitguard's, so pressure is "
+                "read from transcripts alone"
+            )
+
+    # Skill
+
+    def _place_skill(self) -> None:
+        name = self._settings.SKILL
+        found, wanted = self._draft.read(name), self._sites.skill
+        if found is not None and not self._draft.is_our_skill(found):
+            self._draft.notes.append(f"`{name}` is not as gitguard wrote it, and stays as it is")
+            return
+        self._kept[name] = Kept.of(None, wanted)
+        self._draft.change(self._sites.root, name, found, wanted)
+
+    # What git ignores
+
+    def _exclude(self) -> dict[str, Kept]:
+        """Plan what git is to ignore; return what the ledger has to remember of it."""
+        before = content(self._sites.common, EXCLUDE)
+        known = exclude.lines_of(before)
+        kept_for_others = known if self._sites.others else ()
+        lines = tuple(dict.fromkeys([*kept_for_others, *self._lines(known)]))
+        original = self._draft.exclude_given_back(before)
+        after = before if lines == known else exclude.with_block(before, lines)
+        if not lines:
+            after = original
+        self._draft.change(self._sites.common, EXCLUDE, before, after)
+        return {EXCLUDE: Kept.of(original, after)} if lines and after is not None else {}
+
+    def _lines(self, known: tuple[str, ...]) -> list[str]:
+        """Return our lines: what we create and git neither tracks nor ignores already.
+
+        What is meant for everybody is to be committed, so git has to see it.
+        """
+        if self._wishes.shared:
+            self._say_to_commit()
+        own = (self._settings.PERSONAL, self._settings.SKILL)
+        hidden = own[:1] if self._settings.SHARED in self._kept else own
+        names = tuple(name for name in hidden if name in self._kept)
+        tracked = self._sites.worktree.tracked(names) if names else frozenset()
+        ignored = self._sites.worktree.ignored(names) if names else frozenset()
+        self._say_visible(tracked)
+        created = [n for n in names if self._kept[n].original is None and n not in tracked]
+        return [f"/{n}" for n in created if f"/{n}" in known or n not in ignored]
+
+    def _say_visible(self, tracked: frozenset[str]) -> None:
+        changed = {change.name for change in self._draft.changes}
+        self._draft.notes.extend(
+            f"git tracks `{name}`, so its change shows in `git status`"
+            for name in sorted(changed & tracked)
+        )
+
+    def _say_to_commit(self) -> None:
+        names = [change.name for change in self._draft.changes if change.name in self._kept]
+        if names:
+            files = ", ".join(f"`{name}`" for name in names)
+            self._draft.notes.append(f"commit {files} to share them")
+
+
+def _dumped(merged: dict[str, Any], before: bytes | None, name: str) -> bytes:
+    """Lay settings out as they were; what says the same keeps its bytes."""
+    if before is not None and merged == settings_of(before, name):
+        return before
+    return Layout.of(before or b"").dump(merged)

@@ -1,0 +1,215 @@
+"""What a plan to install or uninstall consists of: everything is read, nothing is written.
+
+What stood in a file before is kept in the ledger, so that an unchanged file comes back byte for
+byte; out of a file that somebody changed since, only our entries are taken.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.codec import load_json
+from gitguard.model.layout import Layout
+from gitguard.model.value import Value
+from gitguard.store import exclude
+from gitguard.store.disk import Change, content, missing_folders
+from gitguard.store.ledger import Installed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gitguard.hosts.base import HostSettings
+    from gitguard.store.ledger import Kept
+    from gitguard.store.worktree import Worktree
+
+_LIMIT = 4 << 20
+EXCLUDE = "info/exclude"
+
+
+class Sites(Value):
+    """Everything that a plan looks at."""
+
+    settings: HostSettings
+    worktree: Worktree
+    ledger: Mapping[str, Installed]
+    home: str
+    path: str
+    """Where commands are looked for."""
+    skill: bytes
+    """The skill's text."""
+
+    @property
+    def root(self) -> str:
+        """The worktree's folder."""
+        return self.worktree.place.worktree
+
+    @property
+    def common(self) -> str:
+        """The git directory that all worktrees share."""
+        return self.worktree.place.common_dir
+
+    @property
+    def is_on_path(self) -> bool:
+        """Whether `gitguard` is a command without its folder being named."""
+        return shutil.which("gitguard", path=self.path) is not None
+
+    @property
+    def others(self) -> dict[str, Installed]:
+        """The ledger's part about worktrees other than this one."""
+        mine = (self.root, self.common)
+        return {k: v for k, v in self.ledger.items() if k not in mine and os.path.isdir(k)}
+
+
+class Plan(Value):
+    """All that is to be done, in order."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+    ledger: Mapping[str, Installed]
+    leaving: tuple[str, ...] = ()
+    """Folders that go if nothing is left in them, outer ones first."""
+    sets_trigger: bool = False
+    """Whether the host will compact at our trigger."""
+
+
+class Draft:
+    """A plan while it is made, and the questions that all plans ask."""
+
+    def __init__(self, sites: Sites) -> None:
+        """Begin an empty plan."""
+        self.sites = sites
+        self.settings = sites.settings
+        self.own = sites.ledger.get(sites.root, Installed())
+        self.shared = sites.ledger.get(sites.common, Installed())
+        """What belongs to all worktrees."""
+        self.changes: list[Change] = []
+        self.notes: list[str] = []
+        self._folders: dict[str, list[str]] = {sites.root: [], sites.common: []}
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file of the worktree."""
+        return content(self.sites.root, name)
+
+    def change(self, root: str, name: str, before: bytes | None, after: bytes | None) -> None:
+        """Plan a change, unless it would change nothing."""
+        if before == after:
+            return
+        path = os.path.join(root, name)
+        inside = path.startswith(self.sites.root + os.sep)
+        shown = os.path.relpath(path, self.sites.root) if inside else path
+        self.changes.append(Change(path, shown, before, after))
+        if after is not None:
+            self._folders[root] += missing_folders(root, name)
+
+    def folders(self, root: str, known: Installed) -> tuple[str, ...]:
+        """Return the folders under root that we made or are about to make."""
+        return tuple(dict.fromkeys([*known.folders, *self._folders[root]]))
+
+    def settings_in(self, name: str) -> dict[str, Any]:
+        """Return settings as they would be without us, empty where they do not read."""
+        try:
+            return settings_of(self.given_back(name), name)
+        except InvalidDocument:
+            return {}
+
+    def given_back(self, name: str) -> bytes | None:
+        """Return a settings file as it was before us, with whatever else was changed since."""
+        before, kept = self.read(name), self.own.files.get(name)
+        if before is None:
+            return None
+        if kept is not None and kept.is_unchanged(before):
+            return kept.original
+        settings = settings_of(before, name)
+        if kept is None and not self.settings.is_installed(settings):
+            return before
+        original = settings_of(kept.original if kept else None, name)
+        rest = self.settings.remove(settings, original)
+        if rest == settings:
+            return before
+        if kept is not None and rest == original:
+            return kept.original
+        return Layout.of(before).dump(rest)
+
+    def take_out(self, name: str) -> None:
+        """Plan to give a settings file back."""
+        self.change(self.sites.root, name, self.read(name), self.given_back(name))
+
+    def is_our_skill(self, found: bytes) -> bool:
+        """Say whether the skill's file is one that we wrote and nobody changed."""
+        name = self.settings.SKILL
+        kept = self.own.files.get(name)
+        if kept is not None:
+            return kept.is_unchanged(found)
+        return found == self.sites.skill and name not in self.sites.worktree.tracked((name,))
+
+    def exclude_given_back(self, before: bytes | None) -> bytes | None:
+        """Return the exclude file without our block."""
+        kept: Kept | None = self.shared.files.get(EXCLUDE)
+        if kept is not None and before is not None and kept.is_unchanged(before):
+            return kept.original
+        return exclude.without_block(before)
+
+    def finish(
+        self,
+        mine: Mapping[str, Installed],
+        *,
+        leaving: tuple[str, ...] = (),
+        sets_trigger: bool = False,
+    ) -> Plan:
+        """Return the plan; mine is the ledger's part about this worktree."""
+        ledger = {**self.sites.others, **mine}
+        return Plan(tuple(self.changes), tuple(self.notes), ledger, leaving, sets_trigger)
+
+
+def plan_removal(sites: Sites) -> Plan:
+    """Plan to give everything back."""
+    draft = Draft(sites)
+    for name in (sites.settings.PERSONAL, sites.settings.SHARED):
+        draft.take_out(name)
+    _remove_skill(draft)
+    leaving = [os.path.join(sites.root, folder) for folder in draft.own.folders]
+    if sites.others:
+        return draft.finish({sites.common: draft.shared}, leaving=tuple(leaving))
+    before = content(sites.common, EXCLUDE)
+    draft.change(sites.common, EXCLUDE, before, draft.exclude_given_back(before))
+    leaving += [os.path.join(sites.common, folder) for folder in draft.shared.folders]
+    return draft.finish({}, leaving=tuple(leaving))
+
+
+def _remove_skill(draft: Draft) -> None:
+    name = draft.settings.SKILL
+    found = draft.read(name)
+    if found is None:
+        return
+    if draft.is_our_skill(found):
+        draft.change(draft.sites.root, name, found, None)
+    elif name in draft.own.files:
+        draft.notes.append(f"`{name}` was changed since it was installed and stays")
+
+
+def settings_of(data: bytes | None, name: str) -> dict[str, Any]:
+    """Read settings; no file and an empty one say nothing."""
+    if data is None or not data.strip():
+        return {}
+    try:
+        return load_json(data, what=f"`{name}`", limit=_LIMIT)
+    except InvalidDocument as error:
+        raise InvalidDocument(
+            error.message, "Correct it and run the command again; nothing was changed"
+        ) from error
+
+
+def user_settings(settings: HostSettings, home: str) -> dict[str, Any]:
+    """Return the user's settings for all projects, empty where they do not read."""
+    if not home:
+        return {}
+    # A link here is the user's own affair: nothing is written through it.
+    path = os.path.realpath(os.path.join(home, settings.USER))
+    try:
+        return settings_of(content(os.path.dirname(path), os.path.basename(path)), path)
+    except InvalidDocument:
+        return {}
