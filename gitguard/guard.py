@@ -27,21 +27,12 @@ if TYPE_CHECKING:
     from gitguard.recovery.startup import Startup
     from gitguard.review.history import FieldChange
     from gitguard.store.repository import Repository
-    from gitguard.store.states import Found
     from gitguard.store.workspace import Places
+    from gitguard.usecases.changing import Noted
     from gitguard.usecases.gate import Gated
     from gitguard.usecases.installation import Installer, Outcome
     from gitguard.usecases.merging import Wishes
     from gitguard.usecases.status import Overview
-
-
-class Noted(Value):
-    """What `note` or `update` did."""
-
-    state: TaskState
-    report: dict[str, str]
-    """For each field: set, replaced or appended."""
-    saved: Saved | None = None
 
 
 class Difference(Value):
@@ -140,24 +131,11 @@ class Guard:
         return self._change(document, new_task=False, adds=False)
 
     def _change(self, document: dict[str, Any], *, new_task: bool, adds: bool) -> Noted:
-        from gitguard.model import task
+        from gitguard.usecases.changing import change
 
-        if not document and not new_task:
-            raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
         store = self.store()
         with store.lock():
-            found = _changeable(store, document)
-            before = task.new_task(store.session.key, store.now) if new_task else found.state
-            assert before is not None
-            after, report = task.update_state(before, document, store.now, adds=adds)
-            saved = store.save(after, found)
-            trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
-            checkpoint = None
-            if trigger:
-                checkpoint = store.checkpoint(trigger, why, Circumstances(), found=saved)
-            else:
-                store.write_summary(after)
-        return Noted(after, report, checkpoint)
+            return change(store, document, new_task=new_task, adds=adds)
 
     # Gate and context
 
@@ -383,27 +361,3 @@ class Guard:
         from gitguard.usecases.hooks import handle
 
         return handle(self.workspace, self.config, event, offers_pressure=offers_pressure)
-
-
-def _changeable(store: SessionStore, document: dict[str, Any]) -> Found:
-    """Return the state to change; an empty next action stops no change that sets it."""
-    from gitguard.store.states import OURS
-
-    found = store.states.read()
-    empty = found.standing == OURS and found.state and not found.state.next_action.strip()
-    return found if empty and "next_action" in document else store.state()
-
-
-def _why_checkpoint(
-    before: TaskState, after: TaskState, document: dict[str, Any], *, new_task: bool
-) -> tuple[str, str]:
-    """Say which checkpoint a change of state calls for (DESIGN section 3, the table)."""
-    if after.is_done:
-        return "complete", "The task is complete."
-    if new_task:
-        return "start", "A new task begins."
-    if (before.goal, before.current_phase) != (after.goal, after.current_phase):
-        return "phase-change", "Phase or goal changed."
-    if "failed_attempts" in document:
-        return "failure", "A failure changed the plan."
-    return "", ""

@@ -6,6 +6,9 @@ for as long as what they read has to stay true.
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from gitguard.errors import (
     EditedState,
     NotWritable,
@@ -141,13 +144,35 @@ class SessionStore:
                 return Saved(trigger)
             saved = self._commit(trigger, why, circumstances, found, part, head)
         except Pending as error:
-            return Saved(trigger, pending=error.message)
+            return self._waiting(trigger, error.message)
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
-            return Saved(trigger, pending=error.message)
+            return self._waiting(trigger, error.message)
+        files.remove(self._waiting_path)
         self.journal.rotate(part)
+        self._sweep()
         return saved
+
+    @property
+    def waits(self) -> bool:
+        """Whether a checkpoint is pending, for the next run that can write."""
+        return os.path.exists(self._waiting_path)
+
+    @property
+    def _waiting_path(self) -> str:
+        return self.workspace.working_file(self.session, "waiting")
+
+    def _waiting(self, trigger: str, why: str) -> Saved:
+        with suppress(NotWritable):
+            files.write_bytes(self._waiting_path, f"{why}\n".encode())
+        return Saved(trigger, pending=why)
+
+    def _sweep(self) -> None:
+        workspace = self.workspace
+        folders = (workspace.session_folder, workspace.anchor_folder)
+        for folder in (workspace.folder, *(of(self.session) for of in folders)):
+            files.sweep(folder, self.clock())
 
     def _commit(
         self,
@@ -177,12 +202,22 @@ class SessionStore:
         files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
 
     def own_head(self) -> Head:
-        """Return the head if it is this machine's, or raise with both sides and the ways out."""
+        """Return a head that may be committed on, or raise with both sides and the ways out."""
         from gitguard.store.checkpoints import refuse_head
 
         head = self.chain.head()
         refusal = refuse_head(head, self.chain.ref)
         if refusal is not None:
+            raise refusal
+        return head
+
+    def readable_head(self) -> Head:
+        """Return a head beside which our state may be handed out, pending or not."""
+        from gitguard.store.checkpoints import refuse_head
+
+        head = self.chain.head()
+        refusal = refuse_head(head, self.chain.ref)
+        if refusal is not None and not isinstance(refusal, Pending):
             raise refusal
         return head
 

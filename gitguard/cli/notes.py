@@ -14,8 +14,8 @@ from gitguard.model.codec import STATE_LIMIT, load_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.guard import Noted
     from gitguard.session_store import Saved
+    from gitguard.usecases.changing import Noted
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

@@ -18,6 +18,7 @@ FORMAT = 1
 SNAPSHOT_FILE = "snapshot.yaml"
 FILES = (STATE_FILE, SUMMARY_FILE, SNAPSHOT_FILE)
 _SUBJECT_LIMIT = 72
+_WHY_LIMIT = 1000
 
 
 class EventRule(Value):
@@ -114,17 +115,19 @@ def format_message(record: Record) -> str:
         "Trigger": record.trigger,
         "Pressure": "unknown" if record.pressure is None else f"{record.pressure:.3f}",
         "Head": record.code.head or "none",
-        "Branch": _trailer_text(record.code.branch or "none"),
+        "Branch": _trailer_text(record.code.branch) if record.code.branch else "none",
         "Format": str(FORMAT),
     }
     if record.forked_from:
         trailers["Forked-From"] = record.forked_from
     lines = [f"Gitguard-{name}: {value}" for name, value in trailers.items()]
-    return "\n".join([subject, "", one_line(record.why), "", *lines, ""])
+    why = shorten(one_line(record.why), _WHY_LIMIT) or "No reason was given."
+    return "\n".join([subject, "", why, "", *lines, ""])
 
 
 def _trailer_text(text: str) -> str:
     plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    plain = plain and text != "none"
     return text if plain else json.dumps(text)
 
 
@@ -152,7 +155,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             sequence=int(trailers["Sequence"]),
             trigger=trailers["Trigger"],
             pressure=_pressure(trailers["Pressure"]),
-            code=Code(_known(trailers["Head"]), _known(_trailer_value(trailers["Branch"]))),
+            code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
         )
         (tree,) = trees

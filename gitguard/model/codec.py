@@ -18,6 +18,13 @@ STATE_LIMIT = 256 * 1024
 """Largest state, summary or snapshot that is read or written, in bytes."""
 
 
+def sha256(data: bytes) -> str:
+    """Return the hex digest that copies and anchors know a state by."""
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
+
+
 def check_size(size: int, *, what: str, limit: int = STATE_LIMIT) -> None:
     """Refuse a document larger than limit bytes before it is read."""
     if size > limit:
@@ -35,6 +42,7 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
             data.decode("utf-8"),
             object_pairs_hook=_without_duplicates,
             parse_constant=_refuse_constant,
+            parse_float=_finite,
         )
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{what} is not valid JSON: {_one_line(error)}") from error
@@ -54,6 +62,13 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"`{name}` is not a JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"`{digits[:40]}` is too large a number")
+    return number
 
 
 def _one_line(error: BaseException) -> str:
@@ -79,7 +94,8 @@ def _compact(value: Any) -> str:
 
 def dump_line(document: dict[str, Any]) -> bytes:
     """Write an object as one line, for append-only files."""
-    return (json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return f"{text}\n".encode("utf-8", "replace")
 
 
 def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, Any]:
@@ -101,7 +117,19 @@ def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
         return {}
     if not isinstance(document, dict):
         raise InvalidDocument(f"{what} must be a YAML mapping, not {type(document).__name__}")
+    _refuse_odd_keys(document, what)
     return document
+
+
+def _refuse_odd_keys(value: Any, what: str) -> None:
+    if isinstance(value, list):
+        for item in value:
+            _refuse_odd_keys(item, what)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidDocument(f"{what} has the key `{key!r:.80}`, which is not text")
+            _refuse_odd_keys(item, what)
 
 
 def dump_yaml(document: dict[str, Any], *, block: frozenset[str], quoted: frozenset[str]) -> bytes:

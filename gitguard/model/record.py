@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self
 
+_DEEPEST = 32
+"""How deep the values of unknown fields may be nested; ours never are."""
+_LARGEST = 1e300
+"""Beyond it whole numbers cannot become floats, and floats are infinite."""
+
 
 class Kind(Value):
     """What one field holds: its type, and where it applies its choices, record and list rule."""
@@ -45,11 +50,15 @@ class Record(Value):
         prefix = f"{where}." if where else ""
         values: dict[str, Any] = {}
         for name, kind in cls.kinds.items():
+            if document.get(name) is None and kind.shape == "record" and hasattr(cls, name):
+                continue
             if name in document:
                 values[name] = read_field(kind, document[name], prefix + name)
             elif not hasattr(cls, name):
                 raise InvalidInput(f"`{prefix}{name}` is missing")
-        values["extra"] = {key: item for key, item in document.items() if key not in cls.kinds}
+        unknown = {key: item for key, item in document.items() if key not in cls.kinds}
+        _check_json(unknown, where or "the document", _DEEPEST)
+        values["extra"] = unknown
         return cls(**values)
 
     def to_document(self) -> dict[str, Any]:
@@ -60,6 +69,24 @@ class Record(Value):
             if value is not None and (value is not False):
                 document[name] = _plain(value)
         return document
+
+
+def _check_json(value: Any, where: str, depth: int) -> None:
+    """Refuse a value of an unknown field that could not be written as JSON again."""
+    if depth == 0:
+        raise InvalidInput(f"`{where:.200}` is nested too deeply")
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _check_json(item, f"{where}.{_text(name, where)}", depth - 1)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            _check_json(item, f"{where}[{i}]", depth - 1)
+    elif isinstance(value, str):
+        _text(value, where)
+    elif isinstance(value, float) and not abs(value) <= _LARGEST:
+        raise _wrong(where, "a finite number", value)
+    elif not isinstance(value, int | float | None):
+        raise _wrong(where, "a JSON value", value)
 
 
 def _plain(value: Any) -> Any:
@@ -120,7 +147,8 @@ def _count(value: Any, where: str) -> int:
 
 
 def _number(value: Any, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not abs(value) <= _LARGEST:
         raise _wrong(where, "a number", value)
     return float(value)
 

@@ -15,6 +15,8 @@ _LETTERS = _ENDS | frozenset("._-")
 _LONGEST = 64
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)}
 _KEY_LIMIT = 1024
+_ARCHIVE = "archive"
+"""With the prefix `refs/gitguard/` the archive of old heads lies beside the sessions."""
 
 
 class Session(Value):
@@ -26,6 +28,7 @@ class Session(Value):
     @classmethod
     def of(cls, key: str) -> Session:
         """Name the session of a key (DESIGN section 3, "Branch")."""
+        key = key.encode("utf-8", "backslashreplace").decode()
         if not key or len(key) > _KEY_LIMIT:
             raise InvalidInput(
                 f"the session key has {len(key)} characters; it needs 1 to {_KEY_LIMIT}"
@@ -37,6 +40,7 @@ def _is_plain(key: str) -> bool:
     return (
         is_session_name(key)
         and key.split(".")[0] not in _DEVICES
+        and key != _ARCHIVE
         and not (key[-9:-8] == "-" and _HEX.issuperset(key[-8:]))
     )
 

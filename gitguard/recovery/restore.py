@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import GitguardError, InvalidInput, Tampered
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, Tampered
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
+from gitguard.model.codec import sha256
 from gitguard.model.task import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore
@@ -40,7 +41,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
 
     take adopts a head that somebody else put on top of ours.
     """
-    done: list[str] = []
+    done = _repair_record(store)
     head = store.chain.head()
     if head.standing == chain.ADVANCED and take:
         done.append(_take(store, head))
@@ -66,11 +67,25 @@ def _put_back(store: SessionStore, head: Head) -> str:
             "This machine's copy of the state is kept: run `gitguard trust --forget`, then "
             "`gitguard ensure` begins a new history from it",
         )
+    store.chain.refuse_checked_out(head)
     if head.id:
         store.chain.archive(head.id, "gitguard: set aside by recover")
     store.chain.point_at(anchor.committed, head.id, "gitguard: recover puts back our head")
     name = checkpoint_name(anchor.sequence)
     return f"put `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}"
+
+
+def _repair_record(store: SessionStore) -> list[str]:
+    workspace, session = store.workspace, store.session
+    try:
+        workspace.read_record(session)
+    except NewerFormat:
+        raise
+    except InvalidDocument:
+        kept = workspace.set_aside(workspace.working_file(session, "session.json"))
+        workspace.write_record(session, workspace.new_record(session))
+        return [f"kept the damaged record of the conversations as `{kept}`"]
+    return []
 
 
 def _repair_state(store: SessionStore) -> list[str]:
@@ -81,7 +96,7 @@ def _repair_state(store: SessionStore) -> list[str]:
         return []
     good, origin = _newest_good(store, found)
     store.workspace.make_folders(store.session)
-    kept = store.states.set_aside(f"{store.clock():.0f}")
+    kept = store.workspace.set_aside(store.states.path)
     if found.written is not None:
         store.states.rewrite(found)
     else:
@@ -144,8 +159,11 @@ def _adopt(
 ) -> TaskState:
     data = contents[STATE_FILE]
     state = states.decode_state(data, "the checkpoint's state")
-    found = store.save(state, store.states.read())
-    store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == states.sha256(data) else "")
+    before = store.states.read()
+    if before.standing in (states.EDITED, states.BROKEN):
+        store.workspace.set_aside(store.states.path)
+    found = store.save(state, before)
+    store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
     store.write_summary(state)
     store.write_snapshot(contents[SNAPSHOT_FILE])
     return state
@@ -190,14 +208,15 @@ def trust(store: SessionStore, wanted: str) -> Change:
         kept = store.chain.archive(anchor.committed, "gitguard: set aside by trust")
         note += f"; our old head is kept as `{kept}`"
     if head.standing == chain.REMOTE_ONLY:
+        store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
     _adopt(store, head, checkpoint, contents)
     return change.replace(notes=(f"trusted {checkpoint.name}, commit {head.id[:12]}{note}",))
 
 
 def forget(store: SessionStore) -> str:
-    """Drop this machine's anchor of the session; the files are kept aside."""
-    store.chain.anchors.archive(f"{store.clock():.0f}")
+    """Drop this machine's anchor of the session; it is kept aside, and the state stays."""
+    store.chain.anchors.archive(f"{store.clock():.0f}", copy=False)
     return f"the anchor of `{store.session.key}` is set aside in `{store.chain.anchors.folder}`"
 
 

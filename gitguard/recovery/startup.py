@@ -7,7 +7,6 @@ import os
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, LegacyState
 from gitguard.model.checkpoint import checkpoint_name
-from gitguard.model.codec import dump_json, load_json
 from gitguard.model.session import Session
 from gitguard.model.task import STATE_FILE, new_task
 from gitguard.model.value import Value
@@ -191,19 +190,12 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
         return workspace.current()
     checked_out = repository.checked_out()
     branch = checked_out.removeprefix("refs/heads/")
-    key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:8]}"
+    key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:7]}"
     session = Session.of(key)
-    owner = read_owner(workspace, session)
+    owner = workspace.read_owner(session).git_dir
     if owner in ("", workspace.place.git_dir) or not os.path.isdir(owner):
         return session
     return Session.of(f"{key}-{os.path.basename(workspace.place.worktree)}")
-
-
-def read_owner(workspace: Workspace, session: Session) -> str:
-    """Return the git directory of the worktree that owns a session, empty if none does."""
-    path = os.path.join(workspace.anchor_folder(session), "owner.json")
-    data = files.read_bytes(path, limit=1 << 16)
-    return "" if data is None else str(load_json(data, what=f"`{path}`").get("git_dir", ""))
 
 
 def settle(workspace: Workspace, session: Session, branch: str) -> None:
@@ -211,17 +203,13 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
     workspace.make_folders(session)
     record = workspace.read_record(session)
     if record.key != session.key or not record.owner:
-        owned = record.replace(key=session.key, began_on=branch, owner=workspace.place.git_dir)
-        workspace.write_record(session, owned)
-    if not workspace.places.session and workspace.current_name() != session.name:
+        known = record.host_sessions
+        workspace.write_record(
+            session, workspace.new_record(session, branch).replace(host_sessions=known)
+        )
+    if not workspace.places.session:
         workspace.use(session)
-    folder = workspace.anchor_folder(session)
-    if read_owner(workspace, session) in ("", workspace.place.git_dir) and files.is_writable(
-        folder
-    ):
-        files.make_folder(folder)
-        document = {"format": 1, "git_dir": workspace.place.git_dir}
-        files.write_bytes(os.path.join(folder, "owner.json"), dump_json(document))
+    workspace.own(session)
 
 
 def refuse_tracked(workspace: Workspace, repository: Repository) -> None:

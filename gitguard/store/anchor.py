@@ -8,39 +8,56 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, NewerFormat
-from gitguard.model.codec import dump_json, load_json
-from gitguard.model.value import Value
+from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model.codec import dump_json, load_json, sha256
+from gitguard.model.record import Kind, Record
 from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+    from typing import Any, ClassVar, TypeVar
+
+    R = TypeVar("R", bound="Record")
 
 FORMAT = 1
 _LIMIT = 1 << 20
 
 
-class Identity(Value):
+class Identity(Record):
     """Which git directory a path leads to."""
 
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "device": Kind("count", "The file system."),
+        "inode": Kind("count", "The folder in it."),
+        "born": Kind("count", "Birth time in nanoseconds, 0 where the system does not tell."),
+    }
     device: int
     inode: int
     born: int
-    """Birth time in nanoseconds, 0 where the system does not tell."""
+    extra: Mapping[str, Any] = {}
 
 
-class Anchor(Value):
+class Anchor(Record):
     """The head this machine wrote, and the one it is about to write."""
 
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "committed": Kind("text", "The newest checkpoint's commit."),
+        "sequence": Kind("count", "Its number."),
+        "state_sha256": Kind("text", "The hash of the state in it."),
+        "pending": Kind("text", "A commit that is written while the ref may not be moved yet."),
+        "pending_sha256": Kind("text", "The hash of the state in that."),
+        "previous": Kind("text", "The checkpoint before."),
+        "identity": Kind("record", "The git directory they lie in.", record=Identity),
+    }
     committed: str = ""
     sequence: int = 0
     state_sha256: str = ""
-    """The hash of the state in the committed checkpoint."""
     pending: str = ""
     pending_sha256: str = ""
     previous: str = ""
     identity: Identity | None = None
+    extra: Mapping[str, Any] = {}
 
     def promoted(self) -> Anchor:
         """Return the anchor once its pending commit has become the head."""
@@ -54,14 +71,22 @@ class Anchor(Value):
         )
 
 
-class Written(Value):
+class Written(Record):
     """The last state gitguard wrote, as text, and how far the journal is folded into it."""
 
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "state": Kind("text", "The state, as `state.json` holds it."),
+        "sha256": Kind("text", "Its hash."),
+        "previous_sha256": Kind("text", "The hash of the state before."),
+        "journal_id": Kind("text", "The journal that was folded into it."),
+        "journal_offset": Kind("count", "Up to which byte."),
+    }
     state: str
     sha256: str
     previous_sha256: str
     journal_id: str = ""
     journal_offset: int = 0
+    extra: Mapping[str, Any] = {}
 
 
 def identity_of(git_dir: str) -> Identity:
@@ -92,17 +117,20 @@ def _statx_birth_time(path: str) -> int:
     return seconds * 10**9 + int.from_bytes(buffer[88:92], "little")
 
 
-def _load(path: str, what: str) -> dict[str, Any] | None:
+def _load(path: str, what: str, record: type[R]) -> R | None:
     data = files.read_bytes(path, limit=_LIMIT)
     if data is None:
         return None
-    document = load_json(data, what=f"{what} `{path}`", limit=_LIMIT)
-    version = document.get("format")
-    if isinstance(version, int) and version > FORMAT:
-        raise NewerFormat(f"{what} `{path}` has format {version}", "upgrade gitguard")
-    if version != FORMAT:
-        raise InvalidDocument(f"{what} `{path}` has no format we know: `{version!r:.40}`")
-    return document
+    try:
+        document = load_json(data, what=f"{what} `{path}`", limit=_LIMIT)
+        version = document.pop("format", None)
+        if isinstance(version, int) and version > FORMAT:
+            raise NewerFormat(f"{what} `{path}` has format {version}", "upgrade gitguard")
+        if version != FORMAT:
+            raise InvalidInput(f"it has no format we know: `{version!r:.40}`")
+        return record.from_document(document)
+    except InvalidInput as error:
+        raise InvalidDocument(f"{what} `{path}` is damaged: {error.message}") from error
 
 
 class AnchorFile:
@@ -116,51 +144,47 @@ class AnchorFile:
 
     def read(self) -> Anchor | None:
         """Return the anchor, None where this machine never wrote the session."""
-        document = _load(self._anchor_path, "the anchor")
-        if document is None:
-            return None
         try:
-            identity = document["identity"]
-            plain = {name: document[name] for name in Anchor.field_names if name != "identity"}
-            return Anchor(**plain, identity=Identity(**identity) if identity else None)
-        except (KeyError, TypeError, ValueError) as error:
+            return _load(self._anchor_path, "the anchor", Anchor)
+        except NewerFormat:
+            raise
+        except InvalidDocument as error:
             raise InvalidDocument(
-                f"the anchor `{self._anchor_path}` is damaged: {error!r}",
-                "Look at the branch with `gitguard log`, then run `gitguard trust`",
+                error.message,
+                "Look at the branch with `git log`, set the anchor aside with "
+                "`gitguard trust --forget`, then take the branch with `gitguard trust`",
             ) from error
 
     def write(self, anchor: Anchor) -> None:
         """Replace the anchor, durable."""
-        document = {
-            name: getattr(anchor, name) for name in anchor.field_names if name != "identity"
-        }
-        identity = anchor.identity
-        document["identity"] = identity and {
-            name: getattr(identity, name) for name in identity.field_names
-        }
-        files.make_folder(self.folder)
-        files.write_bytes(self._anchor_path, dump_json({"format": FORMAT, **document}))
+        self._write(self._anchor_path, anchor)
 
     def read_written(self) -> Written | None:
         """Return the last state written, None where there is none."""
-        document = _load(self._state_path, "the state's copy")
-        if document is None:
-            return None
-        try:
-            return Written(**{name: document[name] for name in Written.field_names})
-        except KeyError as error:
-            raise InvalidDocument(f"the copy `{self._state_path}` lacks {error}") from error
+        written = _load(self._state_path, "the state's copy", Written)
+        if written is not None and sha256(written.state.encode()) != written.sha256:
+            raise InvalidDocument(f"the state's copy `{self._state_path}` is not what was written")
+        return written
 
     def write_written(self, written: Written) -> None:
         """Replace the copy of the state, durable."""
-        document = {name: getattr(written, name) for name in written.field_names}
-        files.make_folder(self.folder)
-        files.write_bytes(self._state_path, dump_json({"format": FORMAT, **document}))
+        self._write(self._state_path, written)
 
-    def archive(self, suffix: str) -> None:
-        """Set anchor and copy aside; they are kept, and no longer in force."""
-        for path in (self._anchor_path, self._state_path):
-            if os.path.exists(path):
-                os.replace(path, f"{path}.{suffix}")
+    def _write(self, path: str, record: Record) -> None:
+        files.make_folder(self.folder)
+        files.write_bytes(path, dump_json({"format": FORMAT, **record.to_document()}))
+
+    def archive(self, suffix: str, *, copy: bool = True) -> None:
+        """Set the anchor aside, and the copy of the state with it; they are no longer in force."""
+        for path in (self._anchor_path, self._state_path)[: 1 + copy]:
+            if os.path.lexists(path):
+                _set_aside(path, files.free_name(f"{path}.{suffix}"))
         if os.path.isdir(self.folder):
             files.sync_folder(self.folder)
+
+
+def _set_aside(path: str, kept: str) -> None:
+    try:
+        os.replace(path, kept)
+    except OSError as error:
+        raise files.refused(path, error) from error

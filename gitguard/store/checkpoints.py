@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 
 from gitguard.errors import (
     GitFailed,
@@ -10,14 +10,18 @@ from gitguard.errors import (
     HeadAdvanced,
     InvalidDocument,
     InvalidInput,
+    NotWritable,
     Pending,
     Tampered,
     Untrusted,
 )
 from gitguard.model.checkpoint import FILES, Checkpoint, Code, Record, format_message, parse_commit
 from gitguard.model.codec import STATE_LIMIT
+from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
+from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
+from gitguard.store.quarantine import ObjectsGone
 from gitguard.store.repository import is_object_id
 
 TYPE_CHECKING = False
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
 _COMMIT_LIMIT = 64 * 1024
 _SHORTEST_ID = 4
 _MOST_COMMITS = 1_000_000
+_ATTEMPTS = 3
+"""How often objects are written again that somebody else's clean-up took away."""
 
 NONE = "none"
 OURS = "ours"
@@ -81,6 +87,9 @@ class Chain:
         refs = self._repository.refs(*patterns)
         code = _code(checked_out, refs)
         ref = refs.get(self.ref)
+        if ref is None and checked_out == self.ref:
+            unborn = self._without_ref(anchor, code, refs)
+            return unborn.replace(checked_out_in=self._workspace.place.worktree)
         if ref is not None and ref.points_to:
             raise InvalidDocument(
                 f"`{self.ref}` is a symbolic ref to `{ref.points_to}`, which is refused",
@@ -101,7 +110,7 @@ class Chain:
             return head
         if anchor.pending and head.id == anchor.pending:
             anchor = anchor.promoted()
-            self.anchors.write(anchor)
+            self._write_anchor(anchor)
         if head.id == anchor.committed:
             return head.replace(standing=OURS, anchor=anchor)
         if self._is_another_repository(anchor):
@@ -127,6 +136,14 @@ class Chain:
         with self._repository.reader() as reader:
             return not reader.exists(anchor.committed)
 
+    def _write_anchor(self, anchor: Anchor) -> None:
+        try:
+            self.anchors.write(anchor)
+        except NotWritable as error:
+            if not files.is_refusal(error):
+                raise
+            # Reading goes on without; the next run that can write promotes it again.
+
     def _set_aside(self) -> None:
         self.anchors.archive(f"{self._workspace.clock():.0f}")
 
@@ -142,24 +159,36 @@ class Chain:
         self, head: Head, record: Record, contents: Mapping[str, bytes], state_sha256: str
     ) -> str:
         """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3)."""
+        self.refuse_checked_out(head)
+        anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
+        for _ in range(_ATTEMPTS):
+            with suppress(ObjectsGone):
+                return self._commit_on(anchor, record, contents, state_sha256)
+        return self._commit_on(anchor, record, contents, state_sha256)
+
+    def refuse_checked_out(self, head: Head) -> None:
+        """Refuse to move the branch under a worktree that has it checked out."""
         if head.checked_out_in:
             raise Pending(
                 f"`{self.ref}` is checked out in `{head.checked_out_in}` and is not moved",
                 "Check out another branch there; the next checkpoint then commits",
             )
-        anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
+
+    def _commit_on(
+        self, anchor: Anchor, record: Record, contents: Mapping[str, bytes], state_sha256: str
+    ) -> str:
         commit = self._repository.write_commit(contents, anchor.committed, format_message(record))
         anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
         self.anchors.write(anchor)
         why = f"gitguard: {record.trigger} checkpoint {record.sequence}"
         try:
             self._repository.move_ref(self.ref, commit, anchor.committed or "0" * len(commit), why)
-        except GitFailed as error:
+        except (GitFailed, Pending) as error:
             raise self._blocked(error) from error
         self.anchors.write(anchor.promoted())
         return commit
 
-    def _blocked(self, error: GitFailed) -> GitFailed:
+    def _blocked(self, error: GitguardError) -> GitguardError:
         blocking = self.ref.rpartition("/")[0]
         if blocking in self._repository.refs(blocking):
             return GitFailed(
@@ -262,7 +291,8 @@ def _code(checked_out: str, refs: Mapping[str, Ref]) -> Code:
 def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
     """Return the repository's session branches: name and head id."""
     refs = repository.refs(prefix.rstrip("/"))
-    return {os.path.basename(name): ref.id for name, ref in refs.items() if name.startswith(prefix)}
+    found = {name.removeprefix(prefix): ref.id for name, ref in refs.items()}
+    return {name: commit for name, commit in found.items() if is_session_name(name)}
 
 
 def refuse_head(head: Head, ref: str) -> GitguardError | None:

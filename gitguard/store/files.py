@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from gitguard.errors import InvalidDocument, NotWritable
 
@@ -14,20 +15,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
+NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""A named pipe in a file's place must not make us wait for its writer."""
+_DEAD_AFTER = 60
+"""Seconds after which a temporary file that did not change was left by a dead process."""
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
 def read_bytes(path: str, *, limit: int) -> bytes | None:
     """Read a regular file of at most limit bytes; None when there is none."""
     try:
-        handle = os.open(path, os.O_RDONLY | _NO_FOLLOW)
+        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _NO_WAIT)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise _unreadable(path, error) from error
     try:
-        size = os.fstat(handle).st_size
+        found = os.fstat(handle)
+        size = found.st_size
+        if not stat.S_ISREG(found.st_mode):
+            raise InvalidDocument(f"`{path}` is not a regular file")
         if size > limit:
             raise InvalidDocument(f"`{path}` has {size:,} bytes; the limit is {limit:,}")
         return _read_all(handle, size)
@@ -54,7 +62,7 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600) -> None:
     """Replace a file: temporary beside it, fsync, rename, fsync of the folder."""
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_FOLLOW, mode)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW, mode)
         try:
             _write_all(handle, data)
             os.fsync(handle)
@@ -76,7 +84,7 @@ def _write_all(handle: int, data: bytes) -> None:
 def append(path: str, line: bytes) -> None:
     """Append one line in one write; the caller holds the lock of the file."""
     try:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | _NO_FOLLOW, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW, 0o600)
         try:
             _write_all(handle, _after_a_torn_line(handle) + line)
         finally:
@@ -116,6 +124,31 @@ def remove(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def sweep(folder: str, now: float) -> None:
+    """Remove the temporary files that dead processes left in a folder."""
+    try:
+        with os.scandir(folder) as entries:
+            old = [e.path for e in entries if e.name.endswith(".tmp") and is_left_over(e.path, now)]
+    except OSError:
+        return
+    for path in old:
+        remove(path)
+
+
+def is_left_over(path: str, now: float) -> bool:
+    """Say whether nobody has touched a temporary file or folder for so long that its maker died."""
+    try:
+        return now - os.lstat(path).st_mtime > _DEAD_AFTER
+    except OSError:
+        return False
+
+
+def free_name(path: str) -> str:
+    """Return the path, or where something lies there already, the path with a number."""
+    names = (f"{path}-{number}" if number else path for number in range(1000))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def make_folder(path: str) -> None:
@@ -159,13 +192,15 @@ def is_refusal(error: NotWritable) -> bool:
 def complete_lines(path: str, *, offset: int, limit: int) -> tuple[list[bytes], int]:
     """Return the whole lines after offset and the offset behind the last of them."""
     try:
-        handle = os.open(path, os.O_RDONLY | _NO_FOLLOW)
+        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _NO_WAIT)
     except FileNotFoundError:
         return [], 0
     except OSError as error:
         raise _unreadable(path, error) from error
     try:
         data = os.pread(handle, limit, offset)
+    except OSError as error:
+        raise _unreadable(path, error) from error
     finally:
         os.close(handle)
     end = data.rfind(b"\n") + 1

@@ -68,16 +68,26 @@ class Lock:
                 raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
             time.sleep(_RETRY)
         self._handle = handle
-        os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
+        try:
+            os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
+        except OSError:
+            return  # a full disk or a read-only lock file: held all the same, only not by name
 
     def _open(self) -> int:
         try:
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | files.NO_FOLLOW, 0o600)
         except FileNotFoundError:
             files.make_folder(os.path.dirname(self.path))
             return self._open()
         except OSError as error:
-            raise files.refused(self.path, error) from error
+            return self._open_to_read(error)
+
+    def _open_to_read(self, refusal: OSError) -> int:
+        # A sandbox sees the lock file on a read-only mount; a lock can be held on it even there.
+        try:
+            return os.open(self.path, os.O_RDONLY | files.NO_FOLLOW)
+        except OSError:
+            raise files.refused(self.path, refusal) from refusal
 
     def _try(self, handle: int) -> bool:
         if fcntl is None:
@@ -86,6 +96,9 @@ class Lock:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            os.close(handle)
+            raise files.refused(self.path, error) from error
         return True
 
     def _is_current(self, handle: int) -> bool:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import GitFailed, InvalidDocument, RefMoved
+from gitguard.errors import GitFailed, GitguardError, InvalidDocument, Pending, RefMoved
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store import files
+from gitguard.store.quarantine import ObjectsGone, Quarantine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from subprocess import CompletedProcess, Popen
-    from types import TracebackType
     from typing import Self
 
     from gitguard.store.place import Place
@@ -44,6 +44,7 @@ _SETTINGS = (
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ALLOW_PROTOCOL": "none",  # older gits would fetch a missing object of a partial clone
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_GRAFT_FILE": os.devnull,
     "GIT_LITERAL_PATHSPECS": "1",
@@ -164,6 +165,8 @@ class Repository:
         """Point a ref at new if it still points at old (zeros: if it does not exist)."""
         self._clear_dead_lock(name)
         done = self._try("update-ref", "--no-deref", "-m", why, name, new, old)
+        if done.returncode and b"nonexistent object" in done.stderr:
+            raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
         if done.returncode:
             raise self._moved(name, old, done)
         path = os.path.join(self.place.common_dir, name)
@@ -172,18 +175,18 @@ class Repository:
         if self._read_back(name, path) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
-    def _moved(self, name: str, old: str, done: CompletedProcess[bytes]) -> GitFailed:
+    def _moved(self, name: str, old: str, done: CompletedProcess[bytes]) -> GitguardError:
         failure = self._failure("update-ref", done)
-        if f"{name}.lock" in failure.message or "Unable to create" in failure.message:
-            failure.hint = (
-                f"Another git process holds the ref; a lock left by a dead one is cleared after "
-                f"{_REF_LOCK_AGE} s"
-            )
-            return failure
         current = self.refs(name).get(name)
-        if current is not None and current.id == old:
-            return failure
-        return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
+        if (current.id if current else "0" * len(old)) != old:
+            return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
+        if f"{name}.lock" in failure.message:
+            return Pending(
+                f"the lock of `{name}` cannot be taken: {failure.message}",
+                "Another git process may hold it; a lock left by a dead one is cleared after "
+                f"{_REF_LOCK_AGE} s",
+            )
+        return failure
 
     def _read_back(self, name: str, path: str) -> str:
         data = files.read_bytes(path, limit=4096)
@@ -236,9 +239,13 @@ class Repository:
             lines += [f"author {stamp}", f"committer {stamp}", "", message]
             return writer.write("commit", "\n".join(lines).encode())
 
-    def _object_writer(self, parent: str) -> _Quarantine | _GitWriter:
+    def _object_writer(self, parent: str) -> Quarantine | _GitWriter:
         is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"
-        return _Quarantine(self.place.common_dir) if is_sha1 else _GitWriter(self._run)
+        return (
+            Quarantine(self.place.common_dir, _store_loose, self._clock)
+            if is_sha1
+            else _GitWriter(self._run)
+        )
 
     def reader(self) -> ObjectReader:
         """Return a context manager that reads and verifies objects."""
@@ -251,76 +258,19 @@ def _find_git(path: str, place: Place) -> str:
     for folder in path.split(os.pathsep):
         candidate = os.path.join(folder, "git")
         outside = os.path.isabs(folder) and not os.path.realpath(candidate).startswith(inside)
-        if outside and os.access(candidate, os.X_OK):
+        if outside and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return candidate
     raise GitFailed("there is no `git` on PATH", "Install git 2.36 or newer")
 
 
-class _Quarantine:
-    """Writes loose objects into a folder of their own, then moves them in place, durable.
+def _store_loose(folder: str, kind: str, data: bytes) -> str:
+    from io import BytesIO
 
-    GitPython's store neither syncs nor replaces; an object that a power cut left empty under its
-    final name would stay broken for ever. So each file is synced before it gets that name.
-    """
+    from gitdb import IStream
+    from gitdb.db.loose import LooseObjectDB
 
-    def __init__(self, common_dir: str) -> None:
-        self._objects = os.path.join(common_dir, "objects")
-        self._folder = os.path.join(self._objects, f"tmp_gitguard-{os.getpid()}")
-
-    def __enter__(self) -> Self:
-        from gitdb.db.loose import LooseObjectDB
-
-        self._remove()
-        files.make_folder(self._folder)
-        self._database = LooseObjectDB(self._folder)
-        return self
-
-    def write(self, kind: str, data: bytes) -> str:
-        """Store an object of a kind; return its id."""
-        from io import BytesIO
-
-        from gitdb import IStream
-
-        stored = self._database.store(IStream(kind.encode(), len(data), BytesIO(data)))
-        return str(stored.binsha.hex())
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        try:
-            if error is None:
-                self._publish()
-        except OSError as failure:
-            raise files.refused(self._objects, failure) from failure
-        finally:
-            self._remove()
-        if isinstance(error, OSError):
-            raise files.refused(self._objects, error) from error
-
-    def _publish(self) -> None:
-        mode = os.stat(self._objects).st_mode & 0o7777
-        touched = {self._objects}
-        for fanout in os.listdir(self._folder):
-            target = os.path.join(self._objects, fanout)
-            if not os.path.isdir(target):
-                os.mkdir(target)
-                os.chmod(target, mode)
-            for name in os.listdir(os.path.join(self._folder, fanout)):
-                source = os.path.join(self._folder, fanout, name)
-                files.sync_file(source)
-                os.replace(source, os.path.join(target, name))
-            touched.add(target)
-        for folder in touched:
-            files.sync_folder(folder)
-
-    def _remove(self) -> None:
-        for folder, _, names in os.walk(self._folder, topdown=False):
-            for name in names:
-                files.remove(os.path.join(folder, name))
-            os.rmdir(folder)
+    stored = LooseObjectDB(folder).store(IStream(kind.encode(), len(data), BytesIO(data)))
+    return str(stored.binsha.hex())
 
 
 class _GitWriter:
@@ -354,6 +304,7 @@ class ObjectReader:
         self._process: Popen[bytes] = subprocess.Popen(
             self._command,
             env=self._environment,
+            cwd="/" if os.name == "posix" else None,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -363,7 +314,8 @@ class ObjectReader:
     def __exit__(self, *exception: object) -> None:
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(BrokenPipeError):
+                    stream.close()
         self._process.wait()
 
     def exists(self, object_id: str) -> bool:

@@ -33,6 +33,7 @@ def open_workspace(
     """
     user = load_user_config(places.config_home, places.state_home)
     workspace = Workspace(locate(root), places, user.store.directory, clock)
+    workspace.refuse_links()
     return workspace, load_config(user, workspace.folder)
 
 

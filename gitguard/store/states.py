@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotWritable
-from gitguard.model.codec import STATE_LIMIT, check_size, dump_json, load_json
+from gitguard.model.codec import STATE_LIMIT, check_size, dump_json, load_json, sha256
 from gitguard.model.task import STATE_FILE, SUMMARY_FILE, TaskState, read_state
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -50,13 +50,6 @@ class Found(Value):
     """A crash came between the copy and the working file."""
 
 
-def sha256(data: bytes) -> str:
-    """Return the hex digest that copies and anchors know a state by."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()
-
-
 def decode_state(data: bytes, what: str) -> TaskState:
     """Read a state from bytes, or raise `InvalidDocument`."""
     return read_state(load_json(data, what=what))
@@ -81,13 +74,14 @@ class StateFiles:
 
     def read(self) -> Found:
         """Read the working state and hold it against the copy."""
+        self._workspace.refuse_links(self._session)
         written, problem = self._written()
         found = Found(
             ABSENT, written=written, has_summary=os.path.exists(self.summary_path), problem=problem
         )
         if written is not None:
-            copy = decode_state(written.state.encode(), "the state's copy")
-            found = found.replace(state=copy, sha256=written.sha256)
+            state = decode_state(written.state.encode(), "the state's copy")
+            found = found.replace(state=state, sha256=written.sha256)
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
         except InvalidDocument as error:
@@ -126,9 +120,18 @@ class StateFiles:
             mark = {} if data is None else load_json(data, what="the pending mark")
         except InvalidDocument:
             return False
-        based_on = mark.get("based_on")
         known = (written.sha256, written.previous_sha256) if written is not None else ("",)
-        return mark.get("sha256") == digest and based_on in known
+        marked = (mark.get("sha256"), mark.get("previous_sha256"))
+        return mark.get("based_on") in known and digest in marked and not self._is_tracked()
+
+    def _is_tracked(self) -> bool:
+        # A clone could bring a state in together with the mark that calls it ours.
+        from gitguard.store.repository import Repository
+
+        workspace = self._workspace
+        repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
+        folder = os.path.relpath(os.path.dirname(self.path), workspace.place.worktree)
+        return bool(repository.tracked_under(folder))
 
     def write(
         self, state: TaskState, before: Found, *, journal_id: str = "", journal_offset: int = -1
@@ -168,6 +171,8 @@ class StateFiles:
         based_on = before.written.sha256 if before.written else ""
         digest = sha256(data)
         mark = {"format": FORMAT, "sha256": digest, "based_on": based_on, "why": why}
+        # The mark comes first; it has to know the state that a crash would leave beside it.
+        mark["previous_sha256"] = before.sha256
         files.write_bytes(self._pending_path, dump_json(mark))
         files.write_bytes(self.path, data)
         return before.replace(standing=PENDING, state=state, sha256=digest, problem=why)
@@ -177,18 +182,6 @@ class StateFiles:
         assert found.written is not None
         files.write_bytes(self.path, found.written.state.encode())
         return found.replace(standing=OURS, needs_rewrite=False, problem="")
-
-    def set_aside(self, stamp: str) -> str:
-        """Move a bad working file out of the way; return where it is kept."""
-        if not os.path.lexists(self.path):
-            return ""
-        kept = f"{self.path}.bad-{stamp}"
-        try:
-            os.replace(self.path, kept)
-            files.sync_folder(os.path.dirname(kept))
-        except OSError as error:
-            raise files.refused(kept, error) from error
-        return kept
 
     def read_summary(self) -> str | None:
         """Return the summary as it lies there, None where there is none."""

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat, NotInitialised
+from gitguard.errors import (
+    GitguardError,
+    InvalidDocument,
+    InvalidInput,
+    NewerFormat,
+    NotInitialised,
+)
 from gitguard.model.codec import dump_json, dump_line, load_json
 from gitguard.model.host_session import HostSession
 from gitguard.model.record import Kind, Record
@@ -62,6 +68,18 @@ class SessionRecord(Record):
     extra: Mapping[str, Any] = {}
 
 
+class Owner(Record):
+    """Which worktree a session belongs to; kept outside the repository."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "git_dir": Kind("text", "The git directory of the worktree."),
+        "key": Kind("text", "The session's key as it was given."),
+    }
+    git_dir: str = ""
+    key: str = ""
+    extra: Mapping[str, Any] = {}
+
+
 class Workspace:
     """One git worktree and the gitguard folder in it."""
 
@@ -110,19 +128,33 @@ class Workspace:
 
     def make_folders(self, session: Session) -> None:
         """Create the working folders, with the ignore file that hides them from git."""
-        self.refuse_links()
+        self.refuse_links(session)
         files.make_folder(self.session_folder(session))
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             files.write_bytes(ignore, b"*\n", mode=0o644)
 
-    def refuse_links(self) -> None:
-        """Refuse a gitguard folder that leads out of the workspace."""
-        for folder in (self.folder, os.path.join(self.folder, "sessions")):
+    def set_aside(self, path: str) -> str:
+        """Move a bad file of ours out of the way; return where it is kept, empty if none is."""
+        if not os.path.lexists(path):
+            return ""
+        kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
+        try:
+            os.replace(path, kept)
+            files.sync_folder(os.path.dirname(kept))
+        except OSError as error:
+            raise files.refused(kept, error) from error
+        return kept
+
+    def refuse_links(self, session: Session | None = None) -> None:
+        """Refuse folders of ours that lead out of the workspace."""
+        folder = self.session_folder(session) if session else self.folder
+        while len(folder) > len(self.place.worktree):
             if os.path.islink(folder):
                 raise InvalidDocument(
                     f"`{folder}` is a symbolic link, which is refused", "Remove the link"
                 )
+            folder = os.path.dirname(folder)
 
     # Sessions
 
@@ -136,7 +168,17 @@ class Workspace:
                 f"`{self.place.worktree}` has no gitguard session",
                 "Run `gitguard ensure`, or `gitguard init` to set up a host as well",
             )
-        return Session(self.read_record(Session(name, name)).key, name)
+        return Session(self._key_of(Session(name, name)), name)
+
+    def _key_of(self, session: Session) -> str:
+        """Return a session's key, also where `session.json` is damaged or gone."""
+        try:
+            record = self.read_record(session)
+        except NewerFormat:
+            raise
+        except InvalidDocument:
+            record = SessionRecord(format=FORMAT, key=session.key)
+        return record.key if record.owner else self.read_owner(session).key or record.key
 
     def current_name(self) -> str:
         """Return the name in `current`, empty when the file is not there."""
@@ -151,7 +193,9 @@ class Workspace:
 
     def use(self, session: Session) -> None:
         """Make a session the current one."""
-        files.write_bytes(os.path.join(self.folder, "current"), f"{session.name}\n".encode())
+        path, wanted = os.path.join(self.folder, "current"), f"{session.name}\n".encode()
+        if files.read_bytes(path, limit=4096) != wanted:
+            files.write_bytes(path, wanted)
 
     def session_names(self) -> list[str]:
         """List the sessions that have working files."""
@@ -162,18 +206,43 @@ class Workspace:
     def lock(self, session: Session, *, timeout: float) -> Lock:
         """Return the session's lock, where every worktree of the repository sees it.
 
-        A git directory that cannot be written, as in an agent's sandbox, leaves the lock beside
-        the working files: there, nobody else can write a checkpoint either.
+        Where the git directory cannot be written, as in an agent's sandbox, and nobody made the
+        lock yet, it lies beside the working files.
         """
         folder = os.path.join(self.place.common_dir, "gitguard")
         shared = os.path.join(folder, f"{session.name}.lock")
-        if not files.is_writable(folder):
+        if not files.is_writable(folder) and not os.path.exists(shared):
             shared = self.working_file(session, "lock")
         return Lock(shared, timeout=timeout, clock=self.clock)
 
     def journal(self, session: Session) -> JournalFile:
         """Return the session's journal."""
         return JournalFile(self.working_file(session, "journal.jsonl"), self.clock)
+
+    # Owners
+
+    def read_owner(self, session: Session) -> Owner:
+        """Return which worktree owns a session, an empty one if none does."""
+        data = files.read_bytes(self._owner_path(session), limit=_LIMIT)
+        if data is None:
+            return Owner()
+        try:
+            return Owner.from_document(load_json(data, what="the session's owner", limit=_LIMIT))
+        except (InvalidDocument, InvalidInput):
+            return Owner()
+
+    def own(self, session: Session) -> None:
+        """Make this worktree the owner of a session that no other one owns."""
+        owner = Owner(git_dir=self.place.git_dir, key=session.key, extra={"format": FORMAT})
+        known = self.read_owner(session)
+        path = self._owner_path(session)
+        free = known.git_dir in ("", owner.git_dir) and files.is_writable(os.path.dirname(path))
+        if free and known != owner:
+            files.make_folder(os.path.dirname(path))
+            files.write_bytes(path, dump_json(owner.to_document()))
+
+    def _owner_path(self, session: Session) -> str:
+        return os.path.join(self.anchor_folder(session), "owner.json")
 
     # session.json
 
@@ -195,6 +264,10 @@ class Workspace:
                 error
             )
         return record.replace(host_sessions=sessions)
+
+    def new_record(self, session: Session, branch: str = "") -> SessionRecord:
+        """Return the record of a session that this worktree works at from now on."""
+        return SessionRecord(FORMAT, session.key, branch, self.place.git_dir)
 
     def write_record(self, session: Session, record: SessionRecord) -> None:
         """Replace `session.json`; of old conversations only the newest are kept."""
@@ -229,13 +302,12 @@ class Workspace:
         for folder in (self.folder, self.state_folder):
             path = os.path.join(folder, "faults.jsonl")
             try:
-                if os.path.isdir(folder) and _size(path) < _MOST_FAULTS:
-                    files.append(path, line)
-                return
-            except OSError:
-                continue
-            except Exception:  # noqa: BLE001, S112 - marking a fault must not raise another
-                continue
+                if os.path.isdir(folder):
+                    if _size(path) < _MOST_FAULTS:
+                        files.append(path, line)
+                    return
+            except (OSError, GitguardError):
+                continue  # marking a fault must not raise another
 
     def faults(self) -> list[dict[str, Any]]:
         """Return the marks that were left, oldest first."""

@@ -1,0 +1,79 @@
+"""Changes the state as an agent says, whole or not at all, with the checkpoint it calls for."""
+
+from __future__ import annotations
+
+from gitguard.context.gauge import Circumstances
+from gitguard.errors import InvalidInput
+from gitguard.model import task
+from gitguard.model.value import Value
+from gitguard.store.states import OURS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.model.task import TaskState
+    from gitguard.session_store import Saved, SessionStore
+    from gitguard.store.states import Found
+
+
+class Noted(Value):
+    """What `note` or `update` did."""
+
+    state: TaskState
+    report: dict[str, str]
+    """For each field: set, replaced or appended."""
+    saved: Saved | None = None
+
+
+def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, adds: bool) -> Noted:
+    """Apply a document of fields to the state, or to a new task's; the caller holds the lock."""
+    if not document and not new_task:
+        raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+    found = _changeable(store, document)
+    before = task.new_task(store.session.key, store.now) if new_task else found.state
+    assert before is not None
+    after, report = task.update_state(before, document, store.now, adds=adds)
+    if new_task:
+        found = _end_task(store, found)
+    saved = store.save(after, found)
+    trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
+    if not trigger and store.waits:
+        trigger, why = "recovery", "A checkpoint was pending."
+    if not trigger:
+        store.write_summary(after)
+        return Noted(after, report)
+    return Noted(after, report, store.checkpoint(trigger, why, Circumstances(), found=saved))
+
+
+def _end_task(store: SessionStore, found: Found) -> Found:
+    """Commit a task that makes room for the next, if its last checkpoint does not hold it whole."""
+    found, _ = store.fold(found)
+    anchor = store.chain.head().anchor
+    if anchor is None or anchor.state_sha256 != found.sha256:
+        why = "The task before was newer than its last checkpoint."
+        store.checkpoint("recovery", why, Circumstances(), found=found)
+    return store.state()
+
+
+def _changeable(store: SessionStore, document: dict[str, Any]) -> Found:
+    """Return the state to change; an empty next action stops no change that sets it."""
+
+    found = store.states.read()
+    empty = found.standing == OURS and found.state and not found.state.next_action.strip()
+    return found if empty and "next_action" in document else store.state()
+
+
+def _why_checkpoint(
+    before: TaskState, after: TaskState, document: dict[str, Any], *, new_task: bool
+) -> tuple[str, str]:
+    """Say which checkpoint a change of state calls for (DESIGN section 3, the table)."""
+    if after.is_done:
+        return "complete", "The task is complete."
+    if new_task:
+        return "start", "A new task begins."
+    if (before.goal, before.current_phase) != (after.goal, after.current_phase):
+        return "phase-change", "Phase or goal changed."
+    if "failed_attempts" in document:
+        return "failure", "A failure changed the plan."
+    return "", ""

@@ -1,0 +1,159 @@
+"""Fixtures of every test: a sealed machine, a repository of one commit, and gitguard in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from gitguard.guard import Guard
+from gitguard.store.workspace import Places
+
+_FOREIGN = ("GITGUARD_", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "OPENCLAW", "LC_")
+
+
+@pytest.fixture(autouse=True)
+def hermetic_seal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give each test a machine of its own: nothing of the user's is read or written."""
+    home = tmp_path_factory.mktemp("home")
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(_FOREIGN):
+            del os.environ[name]
+    os.environ.update(
+        HOME=str(home),
+        XDG_CONFIG_HOME=str(home / ".config"),
+        XDG_STATE_HOME=str(home / ".local" / "state"),
+        XDG_CACHE_HOME=str(home / ".cache"),
+        GIT_CONFIG_NOSYSTEM="1",
+        GIT_EDITOR="false",
+        GIT_TERMINAL_PROMPT="0",
+        LANG="C.UTF-8",
+        TZ="UTC",
+    )
+    time.tzset()
+    yield home
+    os.environ.clear()
+    os.environ.update(before)
+    time.tzset()
+
+
+class Clock:
+    """The time, which passes by itself and can be moved."""
+
+    def __init__(self) -> None:
+        self._offset = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self._offset
+
+    def advance(self, seconds: float) -> None:
+        self._offset += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+class Git:
+    """Runs git in a folder as a person would."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __call__(self, *arguments: str, stdin: str = "", check: bool = True) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.root,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"git {' '.join(arguments)}: {done.stderr}")
+        return done.stdout.strip()
+
+    def at(self, root: Path) -> Git:
+        """Return the same for another folder."""
+        return Git(root)
+
+    def start(self, *arguments: str) -> None:
+        """Begin a repository of one commit in the folder."""
+        self("init", "--quiet", "--initial-branch=main", *arguments)
+        self("config", "user.name", "Test Author")
+        self("config", "user.email", "author@example.invalid")
+        (self.root / "README.md").write_text("# Example\n", encoding="utf-8")
+        self("add", "README.md")
+        self("commit", "--quiet", "--message", "First commit")
+
+    def traces(self) -> dict[str, object]:
+        """Return all that gitguard must leave as it is: HEAD, index, refs of others, worktree."""
+        git_dir = Path(self("rev-parse", "--absolute-git-dir"))
+        index = git_dir / "index"
+        refs = self("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return {
+            "HEAD": (git_dir / "HEAD").read_bytes(),
+            "index": index.read_bytes() if index.exists() else None,
+            "refs": [ref for ref in refs if "/gitguard/" not in ref],
+            "status": self("status", "--porcelain", "--untracked-files=all"),
+            "files": {
+                str(path.relative_to(self.root)): path.read_bytes()
+                for path in sorted(self.root.rglob("*"))
+                if path.is_file() and not {".git", ".gitguard"} & set(path.parts)
+            },
+        }
+
+    def fsck(self) -> None:
+        """Fail unless the repository is sound."""
+        said = self("fsck", "--strict", "--no-dangling", "--full")
+        assert said in ("", "notice: HEAD points to an unborn branch (main)"), said
+
+
+@pytest.fixture
+def git(repo: Path) -> Git:
+    return Git(repo)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A git repository with one commit and an identity of its own."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    Git(root).start()
+    return root
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """Where gitguard's files are on the sealed machine."""
+    return Places(
+        state_home=str(tmp_path / "state"),
+        config_home=str(tmp_path / "config"),
+        environment=dict(os.environ),
+    )
+
+
+class OpenGuard(Protocol):
+    """Opens gitguard in the repository, or elsewhere, with other places."""
+
+    def __call__(self, root: Path | None = None, **places: object) -> Guard: ...
+
+
+@pytest.fixture
+def open_guard(repo: Path, places: Places, clock: Callable[[], float]) -> OpenGuard:
+    def open_it(root: Path | None = None, **changes: object) -> Guard:
+        return Guard(str(root or repo), places.replace(**changes), clock)
+
+    return open_it
+
+
+@pytest.fixture
+def guard(open_guard: OpenGuard) -> Guard:
+    return open_guard()
