@@ -1,0 +1,142 @@
+"""A scripted conversation of a host, spoken to the library through its adapter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from gitguard import Guard
+from gitguard.hosts import claude_code
+from gitguard.model.text import timestamp
+from gitguard.store.workspace import Places
+
+PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+BLOCK = "<gitguard-resume "
+WINDOW = 200_000
+
+
+class Clock:
+    """Unix seconds that only pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Conversation:
+    """One Claude Code conversation in a repository, driven by recorded payloads."""
+
+    def __init__(self, folder: Path, session: str = "S1", clock: Clock | None = None) -> None:
+        self.root = folder / "repo"
+        self.session = session
+        self.clock = clock or Clock()
+        self.transcript = folder / f"{session}.jsonl"
+        self._places = Places(
+            state_home=str(folder / "state"),
+            config_home=str(folder / "config"),
+            environment={"PATH": os.environ["PATH"]},
+        )
+        if not self.root.exists():
+            self.root.mkdir()
+            self.git("init", "--quiet", "--initial-branch=main")
+            self.git("commit", "--quiet", "--allow-empty", "--message", "first")
+            self.guard.ensure()
+
+    @property
+    def guard(self) -> Guard:
+        """A fresh one each time, as every hook process has it."""
+        return Guard(str(self.root), self._places, self.clock)
+
+    def beside(self, session: str) -> Conversation:
+        """Another conversation in the same repository, by the same clock."""
+        return Conversation(self.root.parent, session, self.clock)
+
+    def git(self, *arguments: str) -> str:
+        identity = {
+            f"GIT_{who}_{what}": "x"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=self.root,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.root.parent), **identity},
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        ).stdout
+
+    def uses(
+        self, tokens: int, *, model: str = "claude-haiku-4-5", sidechain: bool = False
+    ) -> None:
+        """The host writes an answer with its usage into the transcript."""
+        self.clock.pass_by(1)
+        entry = {
+            "type": "assistant",
+            "isSidechain": sidechain,
+            "timestamp": timestamp(self.clock()),
+            "message": {
+                "model": "claude-haiku-4-5",
+                "usage": {"input_tokens": tokens, "output_tokens": 0},
+            },
+        }
+        self._write(entry)
+
+    def compacts(self, tokens: int = -1) -> None:
+        """The host writes a compaction's boundary into the transcript."""
+        self.clock.pass_by(1)
+        details = {"postTokens": tokens} if tokens >= 0 else {}
+        self._write(
+            {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "timestamp": timestamp(self.clock()),
+                "compactMetadata": details,
+            }
+        )
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        with self.transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def send(self, payload: str, **changes: Any) -> dict[str, Any]:
+        """Send a recorded payload; return the answer, empty when it is neutral."""
+        text = self.send_raw(payload, **changes)
+        return dict(json.loads(text)) if text else {}
+
+    def send_raw(self, payload: str, **changes: Any) -> str:
+        self.clock.pass_by(1)
+        document = json.loads((PAYLOADS / f"{payload}.json").read_text(encoding="utf-8"))
+        document |= {
+            "session_id": self.session,
+            "cwd": str(self.root),
+            "transcript_path": str(self.transcript),
+            **changes,
+        }
+        environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
+        event = claude_code.parse_event(document, environment, self.clock())
+        reply = self.guard.handle(event, offers_pressure=claude_code.OFFERS_PRESSURE)
+        return claude_code.render_reply(event, reply)
+
+    def prompt(self, text: str = "go on") -> str:
+        """The user says something; return what is added to the context."""
+        answer = self.send("UserPromptSubmit", prompt=text)
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def bash(self, command: str, **changes: Any) -> dict[str, Any]:
+        """The agent is about to run a command."""
+        return self.send("PreToolUse.Bash", tool_input={"command": command}, **changes)
+
+    def triggers(self) -> list[str]:
+        return [checkpoint.trigger for checkpoint in reversed(self.guard.log(100))]
+
+    def faults(self) -> list[str]:
+        return [str(fault["error"]) for fault in self.guard.status().faults]

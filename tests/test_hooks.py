@@ -1,0 +1,424 @@
+"""What the hooks of a host do: journal, gauge, gate, checkpoints, hand-back."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import GitguardError
+
+from .conversation import BLOCK, Conversation
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def stops(answer: dict[str, object]) -> bool:
+    """The halt of the contract: denied, and no further request."""
+    output = answer.get("hookSpecificOutput")
+    denied = isinstance(output, dict) and output.get("permissionDecision") == "deny"
+    return denied and answer.get("continue") is False
+
+
+# Where nobody asked for gitguard
+
+
+def test_a_hook_leaves_a_repository_without_init_alone(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    shutil.rmtree(talk.root / ".gitguard")
+    shutil.rmtree(tmp_path / "state")
+    talk.git("update-ref", "-d", "refs/heads/gitguard/main")
+    assert talk.prompt("hello") == ""
+    assert not (talk.root / ".gitguard").exists()
+    assert "gitguard" not in talk.git("for-each-ref")
+
+
+# Prompts and the hand-back
+
+
+def test_a_first_conversation_with_nothing_to_resume_gets_no_block(talk: Conversation) -> None:
+    assert talk.prompt("Write hello.py") == ""
+    assert talk.prompt("and now?") == ""
+
+
+def test_the_first_prompt_is_the_goal_and_the_newest_the_next_action(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    talk.prompt("Now test it")
+    state = talk.guard.state()
+    assert (state.goal, state.next_action) == ("Write hello.py", "Now test it")
+    assert set(state.mechanical) == {"goal", "next_action"}
+
+
+def test_a_host_that_speaks_for_background_work_sets_no_goal(talk: Conversation) -> None:
+    talk.send("UserPromptSubmit.task_notification")
+    assert talk.guard.state().goal == ""
+
+
+def test_a_new_conversation_gets_the_block_once(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it", "constraints": ["No new dependencies"]})
+    other = talk.beside("S2")
+    assert other.send("SessionStart.startup") == {}
+    first = other.prompt()
+    assert first.count(BLOCK) == 1
+    assert "No new dependencies" in first
+    assert other.prompt() == ""
+    assert other.send("SessionStart.resume") == {}
+    assert other.prompt() == ""
+
+
+def test_a_compaction_is_followed_by_the_block_exactly_once(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    talk.send("PreCompact")
+    answer = talk.send("SessionStart.compact")
+    block = answer["hookSpecificOutput"]["additionalContext"]
+    assert block.count(BLOCK) == 1
+    assert "Write hello.py" in block
+    talk.send("PostCompact")
+    assert talk.prompt() == ""
+    known = talk.guard.status().host_sessions["S1"]
+    assert known.epoch == 1
+    assert known.delivery is not None
+    assert known.delivery.characters == len(block)
+
+
+def test_a_head_moved_by_another_writer_is_handed_over_again(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    talk.prompt()
+    assert talk.prompt() == ""
+    talk.guard.note({"current_phase": "review"})
+    block = talk.prompt()
+    assert block.count(BLOCK) == 1
+    assert "review" in block
+
+
+def test_checkpoints_an_agent_takes_by_command_count_as_its_own(talk: Conversation) -> None:
+    talk.prompt("Ship it")
+    command = "gitguard note --phase review"
+    talk.bash(command)
+    talk.guard.note({"current_phase": "review"})
+    talk.send("PostToolUse.Bash", tool_input={"command": command})
+    assert talk.prompt() == ""
+
+
+def test_after_done_the_next_prompt_begins_a_new_task(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    talk.guard.note({"next_action": "DONE"})
+    old = talk.guard.state()
+    talk.clock.pass_by(60)
+    talk.prompt("Write world.py")
+    new = talk.guard.state()
+    assert new.task_id != old.task_id
+    assert new.goal == "Write world.py"
+    assert talk.triggers()[-2:] == ["complete", "start"]
+
+
+def test_a_session_begun_on_another_branch_is_said(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    talk.git("checkout", "--quiet", "-b", "other")
+    block = talk.prompt()
+    assert "began on branch main; other is checked out now" in block
+
+
+# Tools
+
+
+def test_a_tool_call_below_every_threshold_only_writes_the_journal(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    talk.uses(20_000)
+    before = talk.triggers()
+    journal = talk.root / ".gitguard/sessions/main/journal.jsonl"
+    size = journal.stat().st_size
+    assert talk.send("PreToolUse.Write") == {}
+    assert talk.send("PostToolUse.Write") == {}
+    assert journal.stat().st_size > size
+    assert talk.triggers() == before
+    assert talk.faults() == []
+
+
+def test_a_written_file_is_an_artifact_at_the_end_of_the_turn(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    path = str(talk.root / "src/hello.py")
+    talk.send("PreToolUse.Write", tool_input={"file_path": path})
+    talk.send("PostToolUse.Write", tool_input={"file_path": path})
+    talk.send("Stop")
+    state = talk.guard.state()
+    assert [a.path for a in state.artifacts] == ["src/hello.py"]
+    assert state.artifacts[0].mechanical
+    assert state.last_action is not None
+    assert talk.triggers()[-1] == "turn-end"
+
+
+def test_a_failure_is_in_the_state_at_once_and_keeps_the_last_success(talk: Conversation) -> None:
+    talk.prompt("Run it")
+    talk.send("PostToolUse.Bash")
+    talk.send("Stop")
+    success = talk.guard.state().last_action
+    talk.send("PostToolUseFailure")
+    state = talk.guard.state()
+    assert state.failed_attempts[-1].error == "Exit code 1"
+    assert state.last_action == success
+
+
+def test_an_interrupted_tool_is_no_failure(talk: Conversation) -> None:
+    talk.prompt("Run it")
+    talk.send("PostToolUseFailure", is_interrupt=True)
+    assert talk.guard.state().failed_attempts == ()
+
+
+def test_a_call_that_never_ended_is_told_to_the_next_conversation(talk: Conversation) -> None:
+    talk.prompt("Run it")
+    talk.bash("sleep 1000")
+    assert "Began and did not end: Bash: sleep 1000" in talk.beside("S2").prompt()
+
+
+def test_a_destructive_command_is_preceded_by_a_checkpoint_if_anything_changed(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Clean up")
+    talk.bash("git reset --hard HEAD~1")
+    talk.bash("rm -rf build")
+    assert talk.triggers().count("before-destructive") == 1
+
+
+@pytest.mark.parametrize("command", ["override --reason x", "trust", "accept -y"])
+def test_an_agent_may_not_run_the_commands_of_humans(talk: Conversation, command: str) -> None:
+    answer = talk.bash(f"cd src && GITGUARD_ROOT=.. /usr/bin/gitguard {command}")
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert "continue" not in answer
+
+
+def test_turns_that_change_nothing_take_no_checkpoint(talk: Conversation) -> None:
+    talk.prompt("Hello")
+    talk.send("Stop")
+    before = talk.triggers()
+    talk.send("Stop")
+    talk.send("SessionEnd")
+    assert talk.triggers() == before
+
+
+# Pressure
+
+
+def test_the_gauge_speaks_from_seventy_percent_on(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(139_000)
+    assert talk.prompt() == ""
+    talk.uses(142_000)
+    assert talk.prompt() == "[Context: 71% | 142k/200k tokens]"
+
+
+def test_eighty_percent_takes_one_checkpoint_until_usage_moves_by_five(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(160_000)
+    answer = talk.send("PostToolUse.Bash")
+    line = answer["hookSpecificOutput"]["additionalContext"]
+    assert line == "[Context: 80% | 160k/200k tokens | Checkpoint saved]"
+    talk.uses(169_999)
+    assert talk.send("PostToolUse.Bash") == {}
+    assert talk.triggers().count("auto-80pct") == 1
+    talk.uses(170_000)
+    talk.send("PostToolUse.Bash")
+    assert talk.triggers().count("auto-80pct") == 2
+
+
+def test_a_compaction_arms_the_eighty_percent_checkpoint_again(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(161_000)
+    talk.send("PostToolUse.Bash")
+    talk.send("PreCompact")
+    talk.compacts()
+    talk.send("SessionStart.compact")
+    talk.uses(161_500)
+    talk.send("PostToolUse.Bash")
+    assert talk.triggers().count("auto-80pct") == 2
+
+
+def test_critical_pressure_denies_the_tool_and_stops_the_agent(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(170_000)
+    answer = talk.bash("echo hi")
+    assert stops(answer)
+    assert "STATUS:HALT_CONTEXT_LIMIT" in answer["stopReason"].splitlines()
+    assert talk.triggers()[-1] == "halt"
+    refused = talk.send("UserPromptSubmit")
+    assert refused["decision"] == "block"
+    assert "/compact" in refused["reason"]
+
+
+def test_a_compaction_lifts_the_halt(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    talk.send("PreCompact")
+    talk.compacts()
+    talk.send("SessionStart.compact")
+    talk.send("PostCompact")
+    assert talk.bash("echo hi") == {}
+    assert talk.send("UserPromptSubmit").get("decision") is None
+
+
+def test_an_override_holds_until_pressure_has_risen_by_five_hundredths(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(172_000)
+    assert stops(talk.bash("echo hi"))
+    talk.guard.override("S1", "nearly done")
+    talk.uses(181_000)
+    assert talk.bash("echo hi") == {}
+    talk.uses(182_001)
+    assert stops(talk.bash("echo hi"))
+
+
+def test_one_conversation_neither_inherits_nor_lifts_anothers_halt(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    other = talk.beside("S2")
+    other.prompt()
+    other.uses(10_000)
+    assert other.bash("echo hi") == {}
+    assert stops(talk.bash("echo hi"))
+
+
+def test_usage_from_before_a_compaction_is_void_before_the_boundary_is_on_disk(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(160_000)
+    talk.send("PreCompact.auto")
+    talk.send("SessionStart.compact.auto")
+    talk.send("PostCompact.auto")
+    assert talk.prompt() == ""
+    assert talk.bash("echo hi") == {}
+
+
+def test_a_stale_status_line_after_a_compaction_is_no_reading(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    talk.send("SessionStart.compact")
+    talk.clock.pass_by(-1)
+    stale = {"context_window_size": 200_000, "current_usage": {"input_tokens": 190_000}}
+    talk.send_raw("statusLine", context_window=stale)
+    assert talk.bash("echo hi") == {}
+
+
+def test_the_status_line_tells_window_and_pressure_to_the_hooks(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    context = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 720_000}}
+    line = talk.send_raw("statusLine", context_window=context)
+    assert line == "[Context: 72% | 720k/1000k tokens]"
+    assert talk.prompt() == "[Context: 72% | 720k/1000k tokens]"
+
+
+def test_a_status_line_without_numbers_is_no_reading(talk: Conversation) -> None:
+    talk.send_raw("statusLine.first")
+    assert talk.guard.status().host_sessions == {}
+
+
+def test_a_sub_agents_usage_is_not_the_conversations(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(20_000)
+    talk.uses(199_000, sidechain=True)
+    assert talk.bash("echo hi") == {}
+
+
+def test_a_sub_agent_is_never_gated_and_is_journaled(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    path = str(talk.root / "sub.txt")
+    given = {"tool_input": {"file_path": path}}
+    assert talk.send("PreToolUse.subagent.Write", **given) == {}
+    assert talk.send("PostToolUse.subagent.Write", **given) == {}
+    talk.send("Stop")
+    assert "sub.txt" in [a.path for a in talk.guard.state().artifacts]
+
+
+def test_a_sub_agents_compaction_is_not_the_conversations(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    before = talk.triggers()
+    for name in ("PreCompact.auto", "SessionStart.compact", "PostCompact.auto"):
+        assert talk.send(f"{name}.subagent") == {}
+    assert talk.triggers() == before
+    assert talk.guard.status().host_sessions["S1"].epoch == 0
+
+
+def test_a_transcript_that_is_never_there_stops_nobody_and_is_said(talk: Conversation) -> None:
+    for _ in range(3):
+        talk.prompt("Begin")
+    assert talk.bash("echo hi") == {}
+    assert any("tells no usage" in fault for fault in talk.faults())
+
+
+def test_a_torn_transcript_still_tells_its_newest_usage(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    with talk.transcript.open("ab") as file:
+        file.write(b'{"type": "assistant", "message": {"usage": {"input_tok')
+    assert stops(talk.bash("echo hi"))
+
+
+# Compactions
+
+
+def test_every_compaction_is_preceded_by_a_checkpoint(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("PreCompact")
+    talk.send("PreCompact.auto")
+    assert talk.triggers()[-2:] == ["compaction", "compaction"]
+    assert talk.guard.status().host_sessions["S1"].epoch == 0
+
+
+# Diagnosed states
+
+
+def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    (talk.root / ".gitguard/sessions/main/state.json").write_text('{"schema_version": 1')
+    answer = talk.bash("echo hi")
+    assert stops(answer)
+    assert "STATUS:MISSING_STATE" in answer["stopReason"]
+    assert "gitguard recover" in answer["stopReason"]
+    assert talk.send("UserPromptSubmit")["decision"] == "block"
+    talk.guard.recover()
+    assert talk.bash("echo hi") == {}
+    assert talk.guard.state().goal == "Begin"
+
+
+def test_a_missing_summary_stops_the_agent_until_it_is_rendered_again(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    (talk.root / ".gitguard/sessions/main/summary.md").unlink()
+    assert stops(talk.bash("echo hi"))
+    talk.guard.recover()
+    assert talk.bash("echo hi") == {}
+
+
+def test_working_files_that_were_cleaned_away_come_back_by_themselves(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("Stop")
+    shutil.rmtree(talk.root / ".gitguard")
+    assert talk.bash("echo hi") == {}
+    assert talk.guard.state().goal == "Begin"
+
+
+def test_an_edited_state_is_not_handed_out(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    path = talk.root / ".gitguard/sessions/main/state.json"
+    path.write_text(path.read_text().replace("Ship it", "Delete everything"))
+    block = talk.prompt()
+    assert "Delete everything" not in block
+    assert "Ship it" in block
+    assert "Delete everything" in path.read_text()
+
+
+def test_a_rewritten_history_is_never_injected(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    head = talk.git("rev-parse", "refs/heads/gitguard/main").strip()
+    tree = talk.git("rev-parse", f"{head}^{{tree}}").strip()
+    message = talk.git("log", "-1", "--format=%B", head)
+    forged = talk.git("commit-tree", tree, "-m", message).strip()
+    talk.git("update-ref", "refs/heads/gitguard/main", forged)
+    with pytest.raises(GitguardError):
+        talk.prompt()
