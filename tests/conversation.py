@@ -60,11 +60,8 @@ class Conversation:
         return Conversation(self.root.parent, session, self.clock)
 
     def git(self, *arguments: str) -> str:
-        identity = {
-            f"GIT_{who}_{what}": "x"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
+        names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
+        identity = {f"GIT_{name}": "x" for name in names}
         return subprocess.run(
             ["git", *arguments],
             cwd=self.root,
@@ -74,9 +71,7 @@ class Conversation:
             text=True,
         ).stdout
 
-    def uses(
-        self, tokens: int, *, model: str = "claude-haiku-4-5", sidechain: bool = False
-    ) -> None:
+    def uses(self, tokens: int, *, sidechain: bool = False) -> None:
         """The host writes an answer with its usage into the transcript."""
         self.clock.pass_by(1)
         entry = {

@@ -26,23 +26,17 @@ CRITICAL = 184_000
 def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
     (bin_dir / "gitguard").symlink_to(COMMAND)
     found = Guarded(claude)
-    _stand_in(found)
+    found.run("init")
     return found
 
 
-def _stand_in(found: Guarded) -> None:
-    from gitguard.hosts.claude_code import HOOK_EVENTS
-
-    found.run("ensure")
-    hook = [{"hooks": [{"type": "command", "command": "gitguard hook claude-code", "timeout": 10}]}]
-    settings = {
-        "hooks": {name: hook for name in HOOK_EVENTS},
-        "statusLine": {"type": "command", "command": "gitguard hook claude-code"},
-    }
-    (found.repo / ".claude").mkdir()
-    (found.repo / ".claude/settings.local.json").write_text(json.dumps(settings))
-    with (found.repo / ".git/info/exclude").open("a") as exclude:
-        exclude.write("/.claude/\n")
+@pytest.fixture
+def halting(claude: SealedClaude, bin_dir: Path) -> Guarded:
+    """The same for a user who declined the trigger, so that pressure can become critical."""
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = Guarded(claude)
+    found.run("init", "--no-compaction-trigger")
+    return found
 
 
 def wait_until(happened: Callable[[], bool], timeout: float = 15.0) -> None:
@@ -200,7 +194,9 @@ def test_a_hook_killed_in_the_middle_of_a_checkpoint_loses_nothing(
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     text = model.requests(Kind.MAIN)[-1].text
-    assert [f for f in ("Ship it", "Fix the parser", "Use git — because small") if f not in text] == []
+    assert [
+        f for f in ("Ship it", "Fix the parser", "Use git — because small") if f not in text
+    ] == []
     assert "fatal" not in git(guarded.repo, "fsck", "--strict")
     assert guarded.state()["goal"] == "Ship it"
 
@@ -209,7 +205,7 @@ def test_a_hook_killed_in_the_middle_of_a_checkpoint_loses_nothing(
 
 
 def test_at_critical_pressure_the_tool_does_not_run_and_no_request_follows(
-    guarded: Guarded, model: ScriptedModel
+    halting: Guarded, model: ScriptedModel
 ) -> None:
     model.script(
         Step("one", (bash("echo one"),), input_tokens=20_000),
@@ -217,20 +213,20 @@ def test_at_critical_pressure_the_tool_does_not_run_and_no_request_follows(
         Step("three", (bash("touch ran"),), input_tokens=CRITICAL + 500),
         Step("never"),
     )
-    run = guarded.claude.run("go")
+    run = halting.claude.run("go")
     assert run.terminal_reason == "hook_stopped"
-    assert not (guarded.repo / "ran").exists()
+    assert not (halting.repo / "ran").exists()
     assert model.remaining(Kind.MAIN) == 1
-    assert "halt" in guarded.triggers()
-    refused = guarded.claude.run("go on", resume=run.session_id)
+    assert "halt" in halting.triggers()
+    refused = halting.claude.run("go on", resume=run.session_id)
     assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
     assert model.remaining(Kind.MAIN) == 1
     model.script_compaction(summary("what happened so far"))
-    guarded.claude.run("/compact", resume=run.session_id)
-    again = guarded.claude.run("go on", resume=run.session_id)
+    halting.claude.run("/compact", resume=run.session_id)
+    again = halting.claude.run("go on", resume=run.session_id)
     assert model.remaining(Kind.MAIN) == 0
     assert "STATUS" not in again.text
-    assert guarded.faults() == []
+    assert halting.faults() == []
 
 
 def test_an_agent_that_overrides_its_own_halt_is_refused(
@@ -248,39 +244,39 @@ def test_an_agent_that_overrides_its_own_halt_is_refused(
 
 
 def test_a_human_lifts_the_halt_until_pressure_rises_again(
-    guarded: Guarded, model: ScriptedModel
+    halting: Guarded, model: ScriptedModel
 ) -> None:
     model.script(
         Step("one", (bash("echo one"),), input_tokens=20_000),
         Step("two", (bash("echo two"),), input_tokens=172_000),
         Step("three", (bash("touch ran"),), input_tokens=172_500),
     )
-    run = guarded.claude.run("go")
+    run = halting.claude.run("go")
     assert run.terminal_reason == "hook_stopped"
-    guarded.run("override", "--reason", "nearly done", "--host-session", run.session_id)
+    halting.run("override", "--reason", "nearly done", "--host-session", run.session_id)
     model.script(
         Step("four", (bash("touch ran"),), input_tokens=173_000), Step("done", input_tokens=173_500)
     )
-    guarded.claude.run("go on", resume=run.session_id)
-    assert (guarded.repo / "ran").exists()
+    halting.claude.run("go on", resume=run.session_id)
+    assert (halting.repo / "ran").exists()
 
 
 # Sub-agents
 
 
 def test_sub_agents_are_journaled_for_their_parent_and_never_gated(
-    guarded: Guarded, model: ScriptedModel
+    halting: Guarded, model: ScriptedModel
 ) -> None:
     model.script(Step("hand over", (subagent("do it"),)), Step("done"))
     model.script_subagent(
         Step("working", (bash("touch by-sub-agent"),), input_tokens=CRITICAL),
-        Step("more", (write(guarded.repo / "sub.txt", "x"),), input_tokens=CRITICAL),
+        Step("more", (write(halting.repo / "sub.txt", "x"),), input_tokens=CRITICAL),
         Step("finished", input_tokens=CRITICAL),
     )
-    guarded.claude.run("go")
-    assert (guarded.repo / "by-sub-agent").exists()
-    assert "sub.txt" in [artifact["path"] for artifact in guarded.state()["artifacts"]]
-    assert "halt" not in guarded.triggers()
+    halting.claude.run("go")
+    assert (halting.repo / "by-sub-agent").exists()
+    assert "sub.txt" in [artifact["path"] for artifact in halting.state()["artifacts"]]
+    assert "halt" not in halting.triggers()
 
 
 # (e) is in test_installation.py: the host compacts by itself where `init` set it
@@ -310,20 +306,20 @@ def test_the_status_line_shows_the_gauge_and_its_reading_reaches_the_gate(
 
 
 def test_a_halted_conversation_does_not_stop_the_one_beside_it(
-    guarded: Guarded, model: ScriptedModel
+    halting: Guarded, model: ScriptedModel
 ) -> None:
     model.script(
         Step("one", (bash("echo one"),), input_tokens=20_000),
         Step("two", (bash("echo two"),), input_tokens=CRITICAL),
         Step("three", (bash("touch halted-ran"),), input_tokens=CRITICAL),
     )
-    halted = guarded.claude.run("go")
+    halted = halting.claude.run("go")
     assert halted.terminal_reason == "hook_stopped"
     model.script(Step("other", (bash("touch other-ran"),)), Step("done"))
-    other = guarded.claude.run("something else")
+    other = halting.claude.run("something else")
     assert other.terminal_reason != "hook_stopped"
-    assert (guarded.repo / "other-ran").exists()
-    refused = guarded.claude.run("go on", resume=halted.session_id)
+    assert (halting.repo / "other-ran").exists()
+    refused = halting.claude.run("go on", resume=halted.session_id)
     assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
 
 
