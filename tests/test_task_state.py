@@ -1,0 +1,413 @@
+"""Task state: strict validation, unknown fields kept, versions, update's list rules, the schema."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model.codec import dump_json, load_json
+from gitguard.model.record import Kind, Record
+from gitguard.model.schema import config_schema, state_schema
+from gitguard.model.task import (
+    REQUIRED,
+    SCHEMA_VERSION,
+    TaskState,
+    new_task,
+    read_state,
+    update_state,
+)
+from gitguard.model.text import is_timestamp, timestamp
+
+NOW = "2026-01-31T09:30:00Z"
+SCHEMA_FILE = Path(__file__).parent.parent / "references" / "task-state.schema.json"
+
+
+def state_document(**changes: Any) -> dict[str, Any]:
+    """Return a full and valid state, as a file holds it."""
+    return {
+        "schema_version": 1,
+        "task_id": "task-1",
+        "session_id": "main",
+        "goal": "Ship",
+        "status": "in_progress",
+        "current_phase": "build",
+        "next_action": "Write tests",
+        "completed_steps": ["one"],
+        "open_issues": [],
+        "constraints": [],
+        "artifacts": [{"path": "a.py", "kind": "file", "description": "code"}],
+        "state_confidence": 0.5,
+        "updated_at": NOW,
+        "last_action": {"summary": "built", "outcome": "success", "at": NOW},
+        "decisions": [{"id": "d1", "what": "x", "why": "y", "when": NOW}],
+        "failed_attempts": [{"what": "x", "error": "y", "when": NOW}],
+        "tool_outputs": [{"tool": "t", "summary": "s", "when": NOW}],
+        "blockers": [],
+        "invariants": [],
+        "learnings": [],
+        "pending_assumptions": [],
+        **changes,
+    }
+
+
+def changed(path: str, value: Any) -> dict[str, Any]:
+    """Return the full state with the value at a dotted path replaced."""
+    document = copy.deepcopy(state_document())
+    *parents, last = path.split(".")
+    place: Any = document
+    for name in parents:
+        place = place[int(name)] if name.isdigit() else place[name]
+    place[int(last) if last.isdigit() else last] = value
+    return document
+
+
+WRONG: list[tuple[str, Any, str]] = [
+    ("task_id", 5, "5"),
+    ("goal", None, "None"),
+    ("status", "sleeping", "sleeping"),
+    ("completed_steps", "one", "one"),
+    ("completed_steps.0", 7, "7"),
+    ("artifacts", {"path": "a"}, "path"),
+    ("artifacts.0", "a.py", "a.py"),
+    ("artifacts.0.kind", "folder", "folder"),
+    ("artifacts.0.path", None, "None"),
+    ("artifacts.0.mechanical", "yes", "yes"),
+    ("state_confidence", 1.01, "1.01"),
+    ("state_confidence", -0.1, "-0.1"),
+    ("state_confidence", True, "True"),
+    ("state_confidence", "high", "high"),
+    ("updated_at", "yesterday", "yesterday"),
+    ("updated_at", "2026-13-01T00:00:00Z", "2026-13-01T00:00:00Z"),
+    ("updated_at", "2026-01-31T25:00:00Z", "2026-01-31T25:00:00Z"),
+    ("updated_at", "2026-01-31T09:30:00+01:00", "2026-01-31T09:30:00+01:00"),
+    ("last_action", "built", "built"),
+    ("last_action.outcome", "failure", "failure"),
+    ("last_action.at", 0, "0"),
+    ("decisions.0.when", "", ""),
+    ("failed_attempts.0.error", ["y"], "y"),
+    ("tool_outputs.0.tool", 1, "1"),
+    ("learnings", None, "None"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "shown"), WRONG, ids=lambda item: repr(item)[:30])
+def test_an_error_names_the_field_and_the_value(path: str, value: Any, shown: str) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read_state(changed(path, value))
+    field = "".join(f"[{p}]" if p.isdigit() else f".{p}" for p in path.split(".")).lstrip(".")
+    assert f"`{field}`" in caught.value.message
+    assert shown in caught.value.message
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_missing_required_field_is_named(name: str) -> None:
+    document = state_document()
+    del document[name]
+    with pytest.raises(InvalidDocument, match=name):
+        read_state(document)
+
+
+def test_the_required_fields_are_the_specified_ones() -> None:
+    assert set(REQUIRED) == {
+        "schema_version", "task_id", "session_id", "goal", "status", "current_phase",
+        "next_action", "completed_steps", "open_issues", "constraints", "artifacts",
+        "state_confidence", "updated_at",
+    }  # fmt: skip
+
+
+def test_unknown_fields_survive_a_round_trip_at_the_top_and_inside_items() -> None:
+    document = state_document(future={"a": [1, None, 2.5]})
+    document["decisions"][0]["votes"] = 3
+    document["last_action"]["cost"] = "low"
+    document["artifacts"][0]["lines"] = [1, 2]
+    assert read_state(document).to_document() == {**document, "mechanical": []}
+
+
+def test_unknown_fields_survive_an_update() -> None:
+    document = state_document(future=1)
+    document["decisions"][0]["votes"] = 3
+    state, _ = update_state(
+        read_state(document), {"decisions": [{"what": "z", "votes": 4}], "goal": "other"}, NOW
+    )
+    after = state.to_document()
+    assert after["future"] == 1
+    assert [item["votes"] for item in after["decisions"]] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["\ud800", {"\udfff": 1}, [["\ud800"]], float("inf"), float("nan")],
+    ids=["text", "key", "nested", "infinite", "nan"],
+)
+def test_an_unknown_field_that_could_not_be_written_again_is_refused(odd: Any) -> None:
+    with pytest.raises(InvalidDocument, match="future"):
+        read_state(state_document(future=odd))
+    with pytest.raises(InvalidInput, match=r"decisions\[0\]"):
+        update_state(
+            read_state(state_document()), {"decisions": [{"what": "x", "future": odd}]}, NOW
+        )
+
+
+def test_endless_nesting_in_an_unknown_field_is_refused() -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(InvalidDocument, match="nested"):
+        read_state(state_document(future=deep))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "not valid JSON"),
+        (b"[]", "must be a JSON object"),
+        (b'{"a": 1, "a": 2}', "`a` stands there twice"),
+        (b'{"a": NaN}', "NaN"),
+        (b'{"a": -Infinity}', "Infinity"),
+        (b'{"a": 1e999}', "too large"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a": "\xff"}', "not valid JSON"),
+        (b"{" + b" " * 300_000 + b"}", "the limit is"),
+    ],
+    ids=lambda item: repr(item[:20]),
+)
+def test_bytes_that_are_no_plain_json_object_are_refused(data: bytes, said: str) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        load_json(data, what="the state")
+    assert said in caught.value.message
+    assert len(caught.value.message) < 400
+
+
+# Versions
+
+
+def test_a_newer_state_is_refused_before_anything_else_is_read() -> None:
+    with pytest.raises(NewerFormat) as caught:
+        read_state({"schema_version": SCHEMA_VERSION + 1, "goal": 5})
+    assert caught.value.hint == "upgrade gitguard"
+
+
+@pytest.mark.parametrize("version", [None, "1", True, 1.0, 0, -3])
+def test_a_version_that_nobody_ever_wrote_is_refused(version: Any) -> None:
+    with pytest.raises(InvalidDocument, match="schema.version"):
+        read_state(state_document(schema_version=version))
+
+
+def test_an_older_state_is_migrated_step_by_step() -> None:
+    def from_minus_one(document: dict[str, Any]) -> dict[str, Any]:
+        return {**document, "schema_version": 0, "goal": document["aim"]}
+
+    def from_zero(document: dict[str, Any]) -> dict[str, Any]:
+        return {**document, "schema_version": 1, "next_action": document["todo"]}
+
+    old = state_document(schema_version=-1, aim="Old aim", todo="Old step")
+    del old["goal"], old["next_action"]
+    state = read_state(old, {-1: from_minus_one, 0: from_zero})
+    assert (state.goal, state.next_action, state.schema_version) == ("Old aim", "Old step", 1)
+
+
+# update
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "given", "after", "said"),
+    [
+        ("completed_steps", ["one"], ["two"], ["one", "two"], "appended 1"),
+        ("learnings", ["a"], ["b"], ["a", "b"], "appended 1"),
+        ("open_issues", ["a", "b"], ["c"], ["c"], "replaced 2 by 1"),
+        ("constraints", ["a"], [], [], "replaced 1 by 0"),
+        ("blockers", ["a"], ["b"], ["b"], "replaced 1 by 1"),
+        ("invariants", ["a"], ["b"], ["b"], "replaced 1 by 1"),
+        ("pending_assumptions", ["a"], ["b"], ["b"], "replaced 1 by 1"),
+    ],
+)
+def test_update_says_for_every_list_whether_it_replaces_or_appends(
+    name: str, before: list[str], given: list[str], after: list[str], said: str
+) -> None:
+    state, report = update_state(read_state(state_document(**{name: before})), {name: given}, NOW)
+    assert state.to_document()[name] == after
+    assert report[name] == said
+
+
+def test_entries_are_appended_and_what_an_agent_need_not_write_is_filled() -> None:
+    state, report = update_state(
+        read_state(state_document()),
+        {
+            "decisions": [{"what": "z"}],
+            "failed_attempts": [{"what": "w", "error": "e"}],
+            "artifacts": [{"path": "a.py", "description": "newer"}, {"path": "b.py"}],
+        },
+        NOW,
+    )
+    assert [(d.id, d.what, d.when) for d in state.decisions][1:] == [("d2", "z", NOW)]
+    assert [f.what for f in state.failed_attempts] == ["x", "w"]
+    assert [(a.path, a.description) for a in state.artifacts] == [("a.py", "newer"), ("b.py", "")]
+    assert report["artifacts"] == "appended 2, one entry a path"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"goal": "new", "statuss": "blocked"},
+        {"goal": "new", "schema_version": 1},
+        {"goal": "new", "task_id": "x"},
+        {"goal": "new", "mechanical": []},
+        {"goal": "new", "next_action": "  "},
+        {"goal": "new", "artifacts": [{"kind": "file"}]},
+    ],
+    ids=lambda item: str(list(item)[-1]),
+)
+def test_an_update_is_taken_whole_or_refused_whole(document: dict[str, Any]) -> None:
+    state = read_state(state_document())
+    with pytest.raises(InvalidInput):
+        update_state(state, document, NOW)
+    assert state.goal == "Ship"
+
+
+def test_done_completes_the_task_and_another_step_opens_it_again() -> None:
+    state = read_state(state_document())
+    for word in ("DONE", "complete", " Finish "):
+        done, _ = update_state(state, {"next_action": word}, NOW)
+        assert (done.status, done.is_done) == ("complete", True)
+    again, _ = update_state(done, {"next_action": "More"}, NOW)
+    assert (again.status, again.is_done) == ("in_progress", False)
+
+
+# Round trip
+
+
+def values_of(kind: Kind) -> st.SearchStrategy[Any]:
+    text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+    if kind.choices:
+        return st.sampled_from(kind.choices)
+    if kind.record is not None:
+        record = documents_of(kind.record)
+        return st.lists(record, max_size=3) if kind.is_list else record
+    return {
+        "text": text,
+        "texts": st.lists(text, max_size=3),
+        "time": st.integers(0, 4_000_000_000).map(timestamp),
+        "share": st.floats(0, 1),
+        "count": st.integers(0, 10**9),
+        "flag": st.just(value=True),
+    }[kind.shape]
+
+
+def documents_of(record: type[Record]) -> st.SearchStrategy[dict[str, Any]]:
+    required = {n: values_of(k) for n, k in record.kinds.items() if not hasattr(record, n)}
+    optional = {n: values_of(k) for n, k in record.kinds.items() if hasattr(record, n)}
+    json_values = st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(10**6), 10**6)
+        | st.text("abc\n\"'{é", max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=2) | st.dictionaries(st.text("xyz"), inner, max_size=2)
+        ),
+        max_leaves=4,
+    )
+    unknown = st.dictionaries(st.text("qu_", min_size=1, max_size=5), json_values, max_size=2)
+    known = st.fixed_dictionaries(required, optional=optional)
+    return st.tuples(unknown, known).map(lambda pair: {**pair[0], **pair[1]})
+
+
+STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 1})
+
+
+@settings(max_examples=60, deadline=None)
+@given(STATES)
+def test_every_state_reads_back_as_it_was_written(document: dict[str, Any]) -> None:
+    state = read_state(document)
+    data = dump_json(state.to_document())
+    again = read_state(load_json(data, what="the state", limit=1 << 24))
+    assert again == state
+    assert dump_json(again.to_document()) == data
+    assert again.to_document() == {**again.to_document(), **kept(document)}
+
+
+def kept(document: Any) -> Any:
+    """Return a document with the empty descriptions that reading fills in."""
+    if isinstance(document, list):
+        return [kept(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    filled = {name: kept(item) for name, item in document.items()}
+    if "path" in filled:
+        return {"kind": "file", "description": "", **filled}
+    return filled
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 200_000_000_000))
+def test_a_time_is_real_in_every_time_zone(seconds: int) -> None:
+    assert is_timestamp(timestamp(seconds))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-30T00:00:00Z",
+        "2026-01-31T09:30:000Z",
+        "2026-01-31T09:30:00.Z ",
+        "2\uff1026-01-31T09:30:00Z",
+        "2026-01-31T09:30:60Z",
+        "2026-01-31T09:30:00",
+        "2026-01-31 09:30:00Z",
+        "2026-01-31T09:30:00.-1Z",
+    ],
+)
+def test_a_time_that_is_none_is_refused(text: str) -> None:
+    assert not is_timestamp(text)
+
+
+# The schema
+
+
+def test_the_schema_in_the_references_is_current() -> None:
+    wanted = json.dumps(state_schema(), indent=2, ensure_ascii=False) + "\n"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == wanted
+
+
+def test_the_schemas_are_schemas() -> None:
+    jsonschema.Draft202012Validator.check_schema(state_schema())
+    jsonschema.Draft202012Validator.check_schema(config_schema())
+
+
+def reads(document: dict[str, Any]) -> bool:
+    try:
+        read_state(document)
+    except GitguardError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("path", "value", "_"), WRONG, ids=lambda item: repr(item)[:30])
+def test_the_schema_refuses_what_we_refuse(path: str, value: Any, _: str) -> None:
+    document = changed(path, value)
+    assert not reads(document)
+    assert not jsonschema.Draft202012Validator(state_schema()).is_valid(document)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STATES, st.sampled_from([*REQUIRED, ""]))
+def test_the_schema_takes_what_we_take(document: dict[str, Any], removed: str) -> None:
+    document = {name: value for name, value in document.items() if name != removed}
+    validator = jsonschema.Draft202012Validator(state_schema())
+    assert validator.is_valid(document) == reads(document)
+
+
+def test_a_new_task_is_a_complete_state() -> None:
+    document = new_task("main", NOW).to_document()
+    assert document["next_action"] == "START"
+    assert jsonschema.Draft202012Validator(state_schema()).is_valid(document)
+    assert read_state(document).is_untouched
