@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
-from gitguard.errors import InvalidDocument, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, NotWritable
 from gitguard.model.value import Value
 from gitguard.store import files
 
@@ -78,6 +79,20 @@ def _lines(data: bytes | None) -> list[str]:
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n\\ No newline at end of file\n"
     return lines
+
+
+def make_all(changes: tuple[Change, ...]) -> None:
+    """Make all changes, or none: when one fails, those before it are taken back."""
+    done: list[Change] = []
+    try:
+        for change in changes:
+            done.append(change)
+            change.make()
+    except GitguardError:
+        for change in reversed(done[:-1]):
+            with suppress(GitguardError):
+                change.reversed().make()
+        raise
 
 
 def content(root: str, name: str) -> bytes | None:

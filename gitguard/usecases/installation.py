@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import GitFailed, GitguardError
+from gitguard.errors import GitFailed
 from gitguard.model.value import Value
+from gitguard.store.disk import make_all
 from gitguard.store.ledger import Installed, LedgerFile
 from gitguard.store.lock import Lock
 from gitguard.store.worktree import Worktree
@@ -86,7 +87,7 @@ class Installer:
                 plan = _checked(plan_installation(self._sites(), wishes))
                 # The ledger comes first: whatever is written later can then be given back.
                 self._ledger.write(plan.ledger)
-                _apply(plan.changes)
+                make_all(plan.changes)
         warnings = (*self._warnings(plan), *_unreachable(sites, wishes))
         return Outcome(plan.changes, plan.notes, warnings, startup)
 
@@ -96,7 +97,7 @@ class Installer:
         if not dry_run:
             with self._lock():
                 plan = _checked(plan_removal(self._sites()))
-                _apply(plan.changes)
+                make_all(plan.changes)
                 _remove_empty(plan.leaving)
                 self._ledger.write(plan.ledger)
         return Outcome(plan.changes, (*plan.notes, *self._remains()))
@@ -155,20 +156,6 @@ def _unreachable(sites: Sites, wishes: Wishes) -> tuple[str, ...]:
     folder = os.path.dirname(wishes.executable)
     way = f"add `{folder}` to it" if folder else "install it there"
     return (f"`gitguard` is not on PATH, where the agent and shared hooks look for it; {way}",)
-
-
-def _apply(changes: tuple[Change, ...]) -> None:
-    """Make all changes, or none: when one fails, those before it are taken back."""
-    done: list[Change] = []
-    try:
-        for change in changes:
-            done.append(change)
-            change.make()
-    except GitguardError:
-        for change in reversed(done):
-            with suppress(GitguardError):
-                change.reversed().make()
-        raise
 
 
 def _remove_empty(folders: tuple[str, ...]) -> None:
