@@ -40,7 +40,8 @@ DOORS = {
     "click": ("cli/",),
 }
 """Which modules may import a library; the status line runs the user's own."""
-HEAVY = ("click", "git", "gitdb", "jinja2", "ruamel", "subprocess", "pathlib", "dataclasses", "hashlib")
+HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
+HEAVY += ["pathlib", "dataclasses", "hashlib"]
 """What a calm hook must not load, because it starts at every tool call."""
 LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 400
 LONGEST_COMMAND = 15

@@ -1,0 +1,399 @@
+"""The command line: what people and programs see, and every exit code on its way out."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import pytest
+
+from gitguard.errors import StatusSignal
+from tests.generate_references import commands, error_classes
+from tests.scratch import environment, make_repository, shell
+
+ROOT = Path(__file__).parent.parent
+REFERENCES = ROOT / "references"
+
+
+class Place:
+    """A scratch repository with a session, and what a person types in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "repo"
+        self.home = folder / "home"
+        make_repository(self.root, self.home)
+
+    def type(self, command: str) -> str:
+        """Run a command line; return what the person sees."""
+        return shell(command, self.root, self.home)
+
+    def run(
+        self, command: str, *, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one gitguard command without a terminal."""
+        return subprocess.run(
+            shlex.split(command),
+            cwd=self.root,
+            env={**environment(self.home), **variables},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def start(self, command: str) -> subprocess.Popen[str]:
+        """Begin a command and do not wait for it."""
+        return subprocess.Popen(
+            shlex.split(command),
+            cwd=self.root,
+            env=environment(self.home),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the session's lock, as another process would."""
+        with (self.root / ".git" / "gitguard" / "main.lock").open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def session(place: Place) -> Place:
+    assert "begun" in place.type("gitguard ensure")
+    return place
+
+
+@pytest.fixture(scope="module", autouse=True)
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """A command that waits for a held lock in vain, while the other tests run."""
+    place = Place(tmp_path_factory.mktemp("waiting"))
+    place.type("gitguard ensure")
+    with place.locked(), place.start("gitguard checkpoint") as process:
+        yield process
+        process.kill()
+
+
+# Help and reference
+
+COMMANDS = dict(commands())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_options_have_help(name: str) -> None:
+    command = COMMANDS[name]
+    first = (command.help or "").partition("\n")[0]
+    assert first
+    assert not first.endswith(".")
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, f"{name} {option.name}"
+            assert not option.help.endswith("."), f"{name} {option.name}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_options_stand_in_the_reference(name: str) -> None:
+    page = (REFERENCES / "commands.md").read_text()
+    section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    assert section
+    common = page.partition("\n## ")[0]
+    for option in COMMANDS[name].params:
+        if isinstance(option, click.Option):
+            longest = max(option.opts, key=len)
+            assert f"`{longest}" in section + common or f", `{longest}" in section, longest
+
+
+def test_a_typo_gets_a_suggestion(place: Place) -> None:
+    done = place.run("gitguard enusre")
+    assert done.returncode == 2
+    assert "Did you mean 'ensure'?" in done.stderr
+    assert done.stdout == ""
+
+
+def test_completion_offers_commands(place: Place) -> None:
+    assert "_GITGUARD_COMPLETE" in place.run("gitguard completion bash").stdout
+    asked = {"COMP_WORDS": "gitguard re", "COMP_CWORD": "1", "_GITGUARD_COMPLETE": "bash_complete"}
+    offered = place.run("gitguard", **asked).stdout.split()
+    assert {"plain,recover", "plain,restore", "plain,resume"} <= set(offered)
+
+
+# Where, which, how
+
+
+def test_the_root_is_found_named_or_given(session: Place, tmp_path: Path) -> None:
+    (session.root / "sub").mkdir()
+    assert session.type("cd sub && gitguard status").startswith(f"Workspace: {session.root}")
+    elsewhere = f"cd {shlex.quote(str(tmp_path))} && "
+    assert f"Workspace: {session.root}" in session.type(f"{elsewhere}gitguard status --root repo")
+    assert f"Workspace: {session.root}" in session.type(f"{elsewhere}gitguard --root repo status")
+    assert f"Workspace: {session.root}" in session.type(
+        f"{elsewhere}GITGUARD_ROOT=repo gitguard status"
+    )
+    assert "is not inside a git worktree" in session.type(f"{elsewhere}gitguard status")
+
+
+def test_the_session_is_named_or_given(session: Place) -> None:
+    assert "`other` begun" in session.run("gitguard ensure --session other").stdout
+    assert "`third` begun" in session.run("gitguard ensure", GITGUARD_SESSION="third").stdout
+    current = json.loads(session.run("gitguard session list --json").stdout)
+    assert current["current"] == "main"
+    assert set(current["sessions"]) == {"main", "other", "third"}
+
+
+def test_a_conversation_is_named_or_given(session: Place) -> None:
+    session.run("gitguard gate --pressure 0.2", GITGUARD_HOST_SESSION="one")
+    session.run("gitguard gate --pressure 0.2 --host-session two")
+    known = json.loads(session.run("gitguard status --json").stdout)["host_sessions"]
+    assert set(known) == {"one", "two"}
+
+
+def test_json_is_one_document_and_text_is_clean(session: Place) -> None:
+    escape = "\x1b[31mred\x1b[0m"
+    session.run(f"gitguard note --goal '{escape}'")
+    assert "\x1b" not in session.run("gitguard status").stdout
+    for command in ("status", "log", "diff", "show summary", "bundle", "resume", "session list"):
+        done = session.run(f"gitguard {command} --json")
+        assert done.returncode == 0, done.stderr
+        assert isinstance(json.loads(done.stdout), dict)
+        assert done.stderr == ""
+
+
+def test_colour_and_questions_are_for_terminals(session: Place) -> None:
+    session.type("gitguard note --goal One && gitguard note --goal Two")
+    answer, seen = talk(session, "gitguard restore 2", b"n\n")
+    assert answer == 39
+    assert "Restore this state? [y/N]" in seen
+    assert "\x1b[31m" in seen
+    assert "Two" in session.run("gitguard show summary").stdout
+    answer, seen = talk(session, "gitguard restore 2", b"y\n")
+    assert answer == 0
+    assert "One" in session.run("gitguard show summary").stdout
+
+
+def talk(place: Place, command: str, said: bytes) -> tuple[int, str]:
+    """Run a command on a terminal and answer it."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(place.root)
+        words = shlex.split(command)
+        os.execvpe(words[0], words, {**environment(place.home), "TERM": "xterm"})
+    os.write(terminal, said)
+    seen = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+
+
+@pytest.mark.parametrize("command", ["restore 1", "trust --forget", "accept"])
+def test_without_a_yes_nothing_changes(session: Place, command: str) -> None:
+    session.run("gitguard note --goal One")
+    if command == "accept":
+        session.type(
+            'sed -i.old \'s/"goal": .*/"goal": "Two",/\' .gitguard/sessions/main/state.json'
+        )
+    before = session.type("git for-each-ref; cat .gitguard/sessions/main/state.json")
+    done = session.run(f"gitguard {command}")
+    assert done.returncode == 39
+    assert "Say --yes" in done.stderr
+    assert session.type("git for-each-ref; cat .gitguard/sessions/main/state.json") == before
+    assert session.run(f"gitguard {command} --yes").returncode == 0
+
+
+def test_a_dry_run_says_what_would_change(session: Place) -> None:
+    session.type("gitguard note --goal One && gitguard note --goal Two")
+    done = session.run("gitguard restore 2 --dry-run")
+    assert done.returncode == 0
+    assert "goal: Two -> One" in done.stdout
+    assert json.loads(session.run("gitguard restore 2 --dry-run --json").stdout)["changes"]
+
+
+# What the agent writes
+
+
+def test_an_update_is_whole_or_nothing(session: Place) -> None:
+    before = session.run("gitguard show").stdout
+    wrong = json.dumps({"goal": "New", "blockers": "not a list"})
+    done = session.run("gitguard update", stdin=wrong)
+    assert done.returncode == 23
+    assert "`blockers` must be a list" in done.stderr
+    assert session.run("gitguard show").stdout == before
+    right = json.dumps({"blockers": ["CI is down"], "learnings": ["one"]})
+    done = session.run("gitguard update", stdin=right)
+    assert done.stdout.splitlines() == ["blockers: replaced 0 by 1", "learnings: appended 1"]
+
+
+def test_notes_add_to_every_list(session: Place) -> None:
+    for text in ("one", "two"):
+        session.run(f"gitguard note --constraint {text} --output 'pytest: {text}' --artifact a.py")
+    state = json.loads(session.run("gitguard show --json").stdout)["text"]
+    state = json.loads(state)
+    assert state["constraints"] == ["one", "two"]
+    assert [o["summary"] for o in state["tool_outputs"]] == ["one", "two"]
+    assert [a["path"] for a in state["artifacts"]] == ["a.py"]
+
+
+def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> None:
+    assert session.run("gitguard note --next ''").returncode == 23
+    path = session.root / ".gitguard" / "sessions" / "main" / "state.json"
+    path.write_text(path.read_text().replace('"START"', '""'))
+    assert session.run("gitguard gate").returncode == 10
+
+
+# Exit codes
+
+MOVER = """#!/bin/sh
+case " $* " in *" update-ref "*)
+    {git} update-ref refs/heads/gitguard/main "$({git} rev-parse main)" ;;
+esac
+exec {git} "$@"
+"""
+GIT = shutil.which("git")
+STATE = ".gitguard/sessions/main/state.json"
+ON_TOP = (
+    "git update-ref refs/heads/gitguard/main $(git log -1 --format=%B gitguard/main | "
+    "git commit-tree gitguard/main^{tree} -p gitguard/main)"
+)
+ELSEWHERE = "git worktree add --quiet ../other gitguard/main"
+CASES = {
+    1: (f"gitguard note --goal Two; {ELSEWHERE}", "gitguard restore 1 --yes"),
+    2: ("", "gitguard gate --pressure high"),
+    10: ("rm .gitguard/sessions/main/summary.md", "gitguard gate"),
+    11: ("", "gitguard gate --pressure 0.9"),
+    12: ("gitguard note --next DONE", "gitguard ensure"),
+    13: (ELSEWHERE, "gitguard checkpoint"),
+    20: ("rm -r .git", "gitguard status"),
+    21: ("rm -r .gitguard", "gitguard checkpoint"),
+    22: ("mkdir -p ~/.config/gitguard; echo 'colour: 1' > ~/.config/gitguard/config.yaml",)
+    + ("gitguard status",),
+    23: ("", "gitguard note"),
+    24: ("", "gitguard update"),
+    25: (f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}', "gitguard show"),
+    26: ("rm -r .gitguard; echo {} > task_state.json", "gitguard ensure"),
+    31: (
+        "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
+        "git branch gitguard",
+        "gitguard ensure",
+    ),
+    33: (ON_TOP, "gitguard checkpoint"),
+    34: ("rm -r ~/.local/state/gitguard .gitguard", "gitguard ensure"),
+    35: ("git update-ref -d refs/heads/gitguard/main", "gitguard checkpoint"),
+    36: (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
+    37: ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
+    38: ("touch .gitguard/archive; echo {} > task_state.json", "gitguard migrate"),
+    39: ("gitguard note --goal Two", "gitguard restore 1"),
+}
+"""For each exit code: how it comes about, and the command that ends with it."""
+ELSEWHERE_TESTED = {30, 32, 70, 130}
+
+
+def test_every_exit_code_has_one_meaning_and_a_test() -> None:
+    codes = [cls.exit_code for cls in error_classes()]
+    assert len(codes) == len(set(codes))
+    assert set(codes) == set(CASES) | ELSEWHERE_TESTED
+    page = (REFERENCES / "exit-codes.md").read_text()
+    assert sorted(codes + [0]) == [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
+    assert all(code >= 10 for code in codes if code not in (1, 2)), "2 means something to hosts"
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_exit_codes(session: Place, code: int) -> None:
+    setting, command = CASES[code]
+    script = f'{{ {setting or ":"}; }} >/dev/null 2>&1; {command} --json; echo "exit code $?"'
+    text, _, ended = session.type(script).rpartition("exit code ")
+    assert int(ended) == code, text
+    error = json.loads(text)["error"]
+    cls = next(c for c in error_classes() if c.exit_code == code)
+    assert (error["kind"], error["exit_code"]) == (cls.__name__, code)
+    assert error["message"]
+
+
+@pytest.mark.parametrize("code", [10, 11, 12])
+def test_signals_stand_on_a_line_of_their_own(session: Place, code: int) -> None:
+    setting, command = CASES[code]
+    session.type(setting)
+    done = session.run(command)
+    signals = {c.exit_code: c.status for c in error_classes() if issubclass(c, StatusSignal)}
+    assert done.returncode == code
+    assert signals[code] in done.stdout.splitlines()
+    assert done.stderr.startswith("error: ")
+
+
+def test_a_lost_race_for_the_ref(session: Place, tmp_path: Path) -> None:
+    shim = tmp_path / "shim" / "git"
+    shim.parent.mkdir()
+    shim.write_text(MOVER.format(git=GIT))
+    shim.chmod(0o755)
+    path = os.pathsep.join((str(shim.parent), environment(session.home)["PATH"]))
+    done = session.run("gitguard checkpoint", PATH=path)
+    assert done.returncode == 32, done.stderr
+
+
+def test_a_held_lock_is_waited_for_and_then_told(waiting: subprocess.Popen[str]) -> None:
+    _, told = waiting.communicate(timeout=30)
+    assert waiting.returncode == 30
+    assert "error: " in told
+    assert "hint: " in told
+
+
+def test_a_waiting_command_can_be_interrupted(session: Place) -> None:
+    with session.locked(), session.start("gitguard checkpoint") as process:
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert told.strip() == "error: interrupted"
+
+
+FAULTY = """
+from gitguard.cli import main
+from gitguard.guard import Guard
+def log(self, most): raise ZeroDivisionError("a fault")
+Guard.log = log
+main()
+"""
+
+
+def test_a_fault_of_ours_leaves_a_report(session: Place) -> None:
+    done = session.run(f"{sys.executable} -c {shlex.quote(FAULTY)} log")
+    assert done.returncode == 70
+    assert "Traceback" not in done.stderr
+    report = session.home / ".local" / "state" / "gitguard" / "crash.log"
+    assert str(report) in done.stderr
+    assert "ZeroDivisionError: a fault" in report.read_text()
+
+
+def test_the_demo_is_as_told() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.demo"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.endswith("All of it was as told.\n")
