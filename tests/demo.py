@@ -73,7 +73,7 @@ class Stage:
         """Return the environment a host gives its hooks and commands."""
         path = [first] if first else []
         own = {
-            "PATH": os.pathsep.join([*path, os.environ["PATH"]]),
+            "PATH": os.pathsep.join([*path, str(Path(GITGUARD).parent), os.environ["PATH"]]),
             "HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_PAGER": "cat",
@@ -288,8 +288,9 @@ def main() -> int:
             title("gitguard, in a scratch repository")
             stage = Stage(Path(folder).resolve())
             head = stage.git("rev-parse", "HEAD", "main")
-            say("   $ gitguard ensure")
-            show(stage.run(GITGUARD, "ensure"))
+            say("   $ gitguard init")
+            show(stage.run(GITGUARD, "init"))
+            check(stage.git("status", "--short") == "", "git status is clean")
             talk = compaction(stage)
             talk = kill(stage, talk)
             context_limit(stage, talk)

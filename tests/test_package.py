@@ -15,7 +15,7 @@ import gitguard
 from tests.scratch import environment, make_repository
 
 ROOT = Path(__file__).parent.parent
-TEMPLATES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "templates").rglob("*.j2")}
+TEMPLATES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "templates").iterdir()}
 
 
 @pytest.fixture(scope="module")
