@@ -2,9 +2,55 @@
 
 from __future__ import annotations
 
-from gitguard.guard import Guard
+import json
+import os
+import shutil
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 
-from .conftest import Git
+import pytest
+
+from gitguard.errors import (
+    Complete,
+    EditedState,
+    InvalidDocument,
+    InvalidInput,
+    LegacyState,
+    MissingState,
+    NewerFormat,
+)
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+from gitguard.store.workspace import Places
+
+from .conftest import Clock, Git, OpenGuard
+
+
+def session_file(guard: Guard, name: str) -> Path:
+    """Return the path of a working file of the current session."""
+    return Path(guard.workspace.working_file(guard.workspace.current(), name))
+
+
+def own_file(guard: Guard, name: str) -> Path:
+    """Return the path of a file in the state directory."""
+    return Path(guard.workspace.anchor_folder(guard.workspace.current()), name)
+
+
+def edit(guard: Guard, **changes: object) -> None:
+    """Change `state.json` as an editor would."""
+    path = session_file(guard, "state.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    guard.ensure()
+    guard.note({"goal": "Survive", "next_action": "Go on"})
+    return guard
+
+
+# Step 1 and 2: nothing is there
 
 
 def test_the_first_ensure_begins_a_session_with_a_checkpoint(guard: Guard, git: Git) -> None:
@@ -14,5 +60,354 @@ def test_the_first_ensure_begins_a_session_with_a_checkpoint(guard: Guard, git: 
     assert startup.state.next_action == "START"
     assert git("show", "gitguard/main:state.json")
     assert git("show", "gitguard/main:summary.md").startswith("# (no goal set)")
+    assert session_file(guard, "summary.md").read_text().startswith("# (no goal set)")
+    assert "\nGitguard-Trigger: start\n" in git("log", "-1", "--format=%B", "gitguard/main")
     assert git.traces() == before
     git.fsck()
+
+
+def test_a_summary_without_a_state_stops_the_agent(begun: Guard) -> None:
+    session_file(begun, "state.json").unlink()
+    with pytest.raises(MissingState) as caught:
+        begun.ensure()
+    assert "recover" in caught.value.hint
+    assert begun.recover() != ()
+    assert begun.ensure().state.goal == "Survive"
+
+
+# Step 3: required fields are missing, or it does not read
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"",
+        b'{"schema_version": 1',
+        b'{"schema_version": 1, "goal": "only"}',
+        b'{"schema_version": 1, "goal": "a", "goal": "b"}',
+        b"[1, 2]",
+        b"\xff\xfe\x00",
+        b"{" + b" " * 50_000_000,
+    ],
+    ids=["empty", "truncated", "incomplete", "duplicate keys", "a list", "not text", "50 MB"],
+)
+def test_a_bad_state_stops_the_agent_and_is_kept_by_recover(begun: Guard, bad: bytes) -> None:
+    path = session_file(begun, "state.json")
+    path.write_bytes(bad)
+    for ask in (begun.ensure, begun.state, lambda: begun.gate("host")):
+        with pytest.raises(MissingState) as caught:
+            ask()
+        assert len(caught.value.message) < 600
+        assert "recover" in caught.value.hint
+    assert path.read_bytes() == bad
+    done = begun.recover()
+    assert any("kept the bad state" in sentence for sentence in done)
+    (kept,) = path.parent.glob("state.json.bad-*")
+    assert kept.read_bytes() == bad
+    assert begun.ensure().state.goal == "Survive"
+
+
+def test_two_bad_states_in_one_second_are_both_kept(begun: Guard) -> None:
+    path = session_file(begun, "state.json")
+    for bad in (b"one", b"two"):
+        path.write_bytes(bad)
+        begun.recover()
+    kept = {file.read_bytes() for file in path.parent.glob("state.json.bad-*")}
+    assert kept == {b"one", b"two"}
+
+
+def test_a_state_that_is_a_named_pipe_or_a_folder_blocks_nobody(begun: Guard) -> None:
+    path = session_file(begun, "state.json")
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(MissingState, match="regular file"):
+        begun.state()
+    begun.recover()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(MissingState):
+        begun.state()
+    begun.recover()
+    assert begun.ensure().state.goal == "Survive"
+
+
+def test_a_newer_state_is_refused_and_not_repaired(begun: Guard) -> None:
+    edit(begun, schema_version=2)
+    for ask in (begun.ensure, begun.state, begun.recover):
+        with pytest.raises(NewerFormat) as caught:
+            ask()
+        assert caught.value.hint == "upgrade gitguard"
+
+
+# Step 4: no next action
+
+
+def test_an_empty_next_action_stops_the_agent_until_it_is_set(begun: Guard) -> None:
+    edit(begun, next_action="  ")
+    with pytest.raises(MissingState, match="next_action"):
+        begun.ensure()
+    begun.recover()
+    assert begun.ensure().state.next_action == "Go on"
+
+
+# Step 5: done
+
+
+@pytest.mark.parametrize("word", ["DONE", "COMPLETE", "FINISH", "done"])
+def test_a_done_task_is_committed_and_said_to_be_complete(
+    begun: Guard, git: Git, word: str
+) -> None:
+    begun.note({"next_action": word})
+    assert "\nGitguard-Trigger: complete\n" in git("log", "-1", "--format=%B", "gitguard/main")
+    for ask in (begun.ensure, lambda: begun.gate("host")):
+        with pytest.raises(Complete):
+            ask()
+    assert begun.log(1)[0].trigger == "complete"
+    assert f"**Next action:** {word}" in git("show", "gitguard/main:summary.md")
+
+
+def test_a_new_task_goes_on_in_the_same_chain(begun: Guard, clock: Clock, git: Git) -> None:
+    begun.note({"learnings": ["never committed"]})
+    first = begun.state().task_id
+    clock.advance(5)
+    noted = begun.note({"goal": "The next"}, new_task=True)
+    assert noted.state.task_id != first
+    assert noted.state.next_action == "START"
+    assert [c.trigger for c in begun.log(2)] == ["start", "recovery"]
+    assert "never committed" in git("show", "gitguard/main~1:state.json")
+
+
+# Steps 6 to 9: the summary
+
+
+def test_a_missing_summary_stops_the_agent_and_recover_renders_it(begun: Guard) -> None:
+    path = session_file(begun, "summary.md")
+    wanted = path.read_text()
+    path.unlink()
+    for ask in (begun.ensure, lambda: begun.gate("host")):
+        with pytest.raises(MissingState, match="summary"):
+            ask()
+    assert begun.recover() == ("rendered the summary again from the state",)
+    assert path.read_text() == wanted
+
+
+def test_a_summary_that_conflicts_is_rewritten_from_the_state(begun: Guard) -> None:
+    path = session_file(begun, "summary.md")
+    wanted = path.read_text()
+    path.write_text("# Something else\n")
+    startup = begun.ensure()
+    assert path.read_text() == wanted
+    assert any("conflicted" in note for note in startup.notes)
+
+
+def test_the_gate_is_told_of_a_conflict_with_a_unified_diff(begun: Guard) -> None:
+    path = session_file(begun, "summary.md")
+    path.write_text(path.read_text().replace("Survive", "Give up"))
+    gated = begun.gate("host")
+    assert "-# Give up\n+# Survive\n" in gated.summary_conflict
+    assert "the summary conflicted with the state" in gated.verdict.reasons
+    assert path.read_text().startswith("# Survive")
+
+
+# Working files that are gone
+
+
+def test_deleted_working_files_come_back_with_all_that_was_noted(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    begun.note({"learnings": ["noted and not committed"]})
+    git("clean", "-fdxq")
+    assert not Path(begun.workspace.folder).exists()
+    startup = open_guard().ensure()
+    assert startup.how == "restored"
+    assert startup.state.learnings == ("noted and not committed",)
+    assert any("restored" in note for note in startup.notes)
+
+
+def test_without_the_copy_they_come_back_from_the_checkpoint(begun: Guard, git: Git) -> None:
+    begun.checkpoint("A reason.")
+    own_file(begun, "state.json").unlink()
+    shutil.rmtree(begun.workspace.folder)
+    startup = begun.ensure()
+    assert startup.state.goal == "Survive"
+    assert any("cp_003" in note for note in startup.notes)
+
+
+def test_a_state_newer_than_the_checkpoint_is_committed_at_startup(begun: Guard) -> None:
+    begun.note({"learnings": ["noted and not committed"]})
+    startup = begun.ensure()
+    assert startup.saved is not None
+    assert startup.saved.trigger == "recovery"
+    assert begun.ensure().saved is None
+
+
+# Somebody else's edits
+
+
+def test_an_edited_state_is_used_only_after_accept(begun: Guard) -> None:
+    edit(begun, goal="Theirs")
+    for ask in (begun.ensure, begun.state, lambda: begun.note({"goal": "x"})):
+        with pytest.raises(EditedState) as caught:
+            ask()
+        assert "accept" in caught.value.hint
+    change = begun.accept(dry_run=True)
+    assert change.before is not None
+    assert (change.before.goal, change.after.goal) == ("Survive", "Theirs")
+    begun.accept()
+    assert begun.ensure().state.goal == "Theirs"
+
+
+def test_an_edited_state_is_dropped_by_recover_and_kept_aside(begun: Guard) -> None:
+    edit(begun, goal="Theirs")
+    begun.recover()
+    assert begun.ensure().state.goal == "Survive"
+    (kept,) = session_file(begun, "state.json").parent.glob("state.json.bad-*")
+    assert "Theirs" in kept.read_text()
+
+
+def test_there_is_nothing_to_accept_where_nothing_was_edited(begun: Guard) -> None:
+    with pytest.raises(InvalidInput):
+        begun.accept()
+
+
+def test_a_damaged_copy_does_not_lose_the_state(begun: Guard) -> None:
+    copy = own_file(begun, "state.json")
+    copy.write_bytes(copy.read_bytes().replace(b"Survive", b"Deceive"))
+    with pytest.raises(EditedState):
+        begun.ensure()
+    begun.accept()
+    assert begun.ensure().state.goal == "Survive"
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b'{"format": 1, "state": 5, "sha256": "", "previous_sha256": ""}']
+)
+def test_a_copy_that_does_not_read_is_no_copy(begun: Guard, damage: bytes) -> None:
+    begun.checkpoint("A reason.")
+    own_file(begun, "state.json").write_bytes(damage)
+    shutil.rmtree(begun.workspace.folder)
+    assert begun.ensure().state.goal == "Survive"
+
+
+# The record of the session
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b'{"format": 1, "key": 5}', b"\0\0"])
+def test_a_damaged_session_record_is_repaired_by_recover(
+    guard: Guard, git: Git, damage: bytes
+) -> None:
+    git("checkout", "--quiet", "-b", "Feature/X")
+    guard.ensure()
+    session_file(guard, "session.json").write_bytes(damage)
+    with pytest.raises(InvalidDocument, match=r"session\.json"):
+        guard.gate("host")
+    done = guard.recover()
+    assert any("conversations" in sentence for sentence in done)
+    assert guard.workspace.current().key == "Feature/X"
+    assert guard.gate("host").verdict.action == "continue"
+
+
+def test_a_session_keeps_its_key_without_its_record(guard: Guard, git: Git) -> None:
+    git("checkout", "--quiet", "-b", "Feature/X")
+    guard.ensure()
+    session_file(guard, "session.json").unlink()
+    assert guard.workspace.current().key == "Feature/X"
+    assert guard.ensure().how == "continued"
+
+
+@pytest.mark.parametrize("damage", ["../x\n", "--help\n", "A B\n", "\0\n", "x" * 300])
+def test_a_damaged_current_file_is_repaired_by_naming_a_session(
+    begun: Guard, open_guard: OpenGuard, damage: str
+) -> None:
+    (Path(begun.workspace.folder) / "current").write_text(damage)
+    with pytest.raises(InvalidDocument) as caught:
+        begun.ensure()
+    assert "session use" in caught.value.hint
+    begun.use_session(Session.of("main"))
+    assert begun.ensure().state.goal == "Survive"
+
+
+# Other tools
+
+
+@pytest.mark.parametrize("name", [".context_guardian", "task_state.json"])
+def test_state_of_another_tool_is_refused_until_it_is_archived(
+    guard: Guard, git: Git, name: str
+) -> None:
+    place = git.root / name
+    if name.endswith(".json"):
+        place.write_text("{}")
+    else:
+        (place / "sub").mkdir(parents=True)
+    with pytest.raises(LegacyState) as caught:
+        guard.ensure()
+    assert "migrate" in caught.value.hint
+    (moved,) = guard.migrate().values()
+    assert Path(moved).exists()
+    assert not place.exists()
+    assert guard.ensure().how == "begun"
+
+
+# Doors by which a clone could bring state in
+
+
+def test_tracked_state_is_refused(begun: Guard, git: Git, tmp_path: Path, places: Places) -> None:
+    git("add", "--force", ".gitguard")
+    git("commit", "--quiet", "--message", "Poison")
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", ".", str(clone))
+    victim = Guard(str(clone), places.replace(state_home=str(tmp_path / "other")), begun.clock)
+    with pytest.raises(EditedState, match="tracks"):
+        victim.ensure()
+
+
+def test_a_tracked_state_is_not_ours_even_with_a_mark_that_calls_it_pending(
+    begun: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    state = session_file(begun, "state.json")
+    mark = {"format": 1, "sha256": sha256(state.read_bytes()).hexdigest(), "based_on": ""}
+    session_file(begun, "pending.json").write_text(json.dumps(mark))
+    git("add", "--force", ".gitguard")
+    git("commit", "--quiet", "--message", "Poison")
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", ".", str(clone))
+    victim = Guard(str(clone), places.replace(state_home=str(tmp_path / "other")), begun.clock)
+    for ask in (victim.ensure, victim.state, victim.resume, lambda: victim.gate("host")):
+        with pytest.raises(EditedState):
+            ask()
+
+
+@pytest.mark.parametrize("link", [".gitguard", ".gitguard/sessions", ".gitguard/sessions/main"])
+def test_a_symbolic_link_out_of_the_workspace_is_refused(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, link: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (git.root / link).rename(elsewhere)
+    (git.root / link).symlink_to(elsewhere)
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    for ask in (
+        lambda: open_guard().ensure(),
+        lambda: open_guard().note({"goal": "x"}),
+        lambda: open_guard().recover(),
+    ):
+        with pytest.raises(InvalidDocument, match="symbolic link"):
+            ask()
+    after = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    assert after == before
+
+
+@pytest.mark.parametrize("name", ["state.json", "summary.md", "session.json", "journal.jsonl"])
+def test_a_working_file_that_is_a_link_is_never_written_through(
+    begun: Guard, tmp_path: Path, name: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious\n")
+    path = session_file(begun, name)
+    path.unlink(missing_ok=True)
+    path.symlink_to(victim)
+    with suppress(InvalidDocument, MissingState):
+        begun.note({"goal": "x"})
+        begun.checkpoint("A reason.")
+    with suppress(InvalidDocument):
+        begun.recover()
+    assert victim.read_text() == "precious\n"
