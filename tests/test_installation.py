@@ -53,6 +53,7 @@ ORIGINALS = {
     "tabs": json.dumps(FOREIGN, indent="\t").encode() + b"\n",
     "no newline at the end": json.dumps(FOREIGN, indent=4).encode(),
     "CRLF": json.dumps(FOREIGN, indent=2).replace("\n", "\r\n").encode() + b"\r\n",
+    "escapes": b'{\n  "model": "\\ud800 \\u00e9"\n}\n',
     "odd spacing": b'{ "model" :\n"opus",\n\n     "hooks": { } }\n\n\n',
 }
 
@@ -300,6 +301,24 @@ def test_without_its_memory_uninstall_knows_its_own_entries(
     assert "gitguard" not in (git.root / ".git" / "info" / "exclude").read_text()
 
 
+def test_a_crash_before_the_files_are_written_costs_nothing(
+    guard: Guard, repo: Path, personal: Path
+) -> None:
+    put(personal, FOREIGN)
+    before = everything(repo)
+    guard.install(HOST, MINE)
+    ledger = Path(guard.workspace.state_folder) / f"_{HOST}.json"
+    kept = ledger.read_bytes()
+    uninstall(guard)
+    put(ledger, kept)
+    assert uninstall(guard).changes == ()
+    put(ledger, kept)
+    guard.install(HOST, MINE)
+    uninstall(guard)
+    assert everything(repo) == before
+    assert not ledger.exists()
+
+
 def test_a_changed_skill_stays_and_uninstall_says_so(guard: Guard, skill: Path) -> None:
     guard.install(HOST, MINE)
     skill.write_text("my own words\n")
@@ -359,6 +378,35 @@ def test_settings_that_git_tracks_are_changed_and_said(
     outcome = guard.install(HOST, MINE)
     assert any("git tracks `.claude/settings.local.json`" in note for note in outcome.notes)
     assert git("status", "--porcelain") == "M .claude/settings.local.json"
+
+
+KINDS = {
+    "no commit": "git init -q repo",
+    "detached": "git init -q repo; cd repo; git commit -qm one --allow-empty; git checkout -q @~0",
+    "SHA-256": "git init -q --object-format=sha256 repo",
+    "bare with a worktree": "git init -q one; git -C one commit -qm one --allow-empty; "
+    "git clone -q --bare one bare; git -C bare worktree add -q ../repo",
+    "submodule": "git init -q sub; git -C sub commit -qm one --allow-empty; git init -q outer; "
+    "cd outer; git -c protocol.file.allow=always submodule add -q ../sub; ln -s outer/sub ../repo",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_repository_is_served(
+    open_guard: OpenGuard, tmp_path: Path, kind: str
+) -> None:
+    folder = tmp_path / "kinds"
+    folder.mkdir()
+    for name in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{name}_NAME": "A", f"GIT_{name}_EMAIL": "a@example.invalid"}
+    subprocess.run(["/bin/sh", "-ec", KINDS[kind]], cwd=folder, check=True, capture_output=True)
+    git = Git(folder / "repo")
+    before = git.traces()
+    guard = open_guard(folder / "repo")
+    guard.install(HOST, MINE)
+    assert git("status", "--porcelain", "--untracked-files=all") == before["status"] == ""
+    uninstall(guard)
+    assert git.traces() == before
 
 
 def test_worktrees_share_the_exclude_block(

@@ -12,7 +12,7 @@ from contextlib import suppress
 from gitguard.errors import GitFailed
 from gitguard.model.value import Value
 from gitguard.store.disk import make_all
-from gitguard.store.ledger import Installed, LedgerFile
+from gitguard.store.ledger import LedgerFile
 from gitguard.store.lock import Lock
 from gitguard.store.worktree import Worktree
 from gitguard.usecases.merging import plan_installation
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LOCK_TIMEOUT = 10.0
 _SKILL = "SKILL.md"
+_NOT_BEGUN = "the session would begin or go on: its branch and its folder of working files"
 
 
 class Outcome(Value):
@@ -89,7 +90,8 @@ class Installer:
                 self._ledger.write(plan.ledger)
                 make_all(plan.changes)
         warnings = (*self._warnings(plan), *_unreachable(sites, wishes))
-        return Outcome(plan.changes, plan.notes, warnings, startup)
+        notes = plan.notes if startup else (*plan.notes, _NOT_BEGUN)
+        return Outcome(plan.changes, notes, warnings, startup)
 
     def uninstall(self, *, dry_run: bool) -> Outcome:
         """Give back what the host's settings were."""
@@ -171,10 +173,12 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
     the user's own is the one that it hides.
     """
     ledger = LedgerFile(workspace.state_folder, host.NAME).read()
-    own = ledger.get(workspace.place.worktree, Installed())
-    if not ledger:
-        settings = host.settings()
-        line = settings.other_status_line(user_settings(settings, workspace.places.home))
-        return str(line["command"]) if line else ""
-    # A linked worktree uses the settings of the main one.
-    return own.status_line or next(filter(None, (i.status_line for i in ledger.values())), "")
+    own = ledger.get(workspace.place.worktree)
+    if own is not None:
+        return own.status_line
+    if ledger:
+        # A linked worktree without an installation uses the settings of the main one.
+        return next(filter(None, (installed.status_line for installed in ledger.values())), "")
+    settings = host.settings()
+    line = settings.other_status_line(user_settings(settings, workspace.places.home))
+    return str(line["command"]) if line else ""
