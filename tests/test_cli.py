@@ -268,6 +268,22 @@ def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> No
     assert session.run("gitguard gate").returncode == 10
 
 
+def test_closed_input_and_poor_output_are_no_faults(session: Place) -> None:
+    assert "standard input is not valid JSON" in session.type("gitguard update <&-")
+    assert "nothing was changed" in session.type("gitguard restore 1 <&-")
+    session.run("gitguard note --goal 'More …'")
+    done = session.run("gitguard status", PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0
+    assert "Goal: More ?" in done.stdout
+
+
+def test_faults_are_shown_first_until_they_are_cleared(session: Place) -> None:
+    assert session.run("gitguard hook claude-code", stdin="no json").returncode == 0
+    for command in ("gitguard status", "gitguard status --clear"):
+        assert session.run(command).stdout.startswith("FAULT ")
+    assert "FAULT" not in session.run("gitguard status").stdout
+
+
 # Exit codes
 
 MOVER = """#!/bin/sh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import sys
@@ -61,6 +62,9 @@ for module in (setup, sessions, notes, gate, checkpoints, repair):
 
 def run_app() -> None:
     """Run the command line and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what it cannot encode must not end the command
+            stream.reconfigure(errors="replace")
     try:
         code = app.main(standalone_mode=False, prog_name="gitguard")
         sys.exit(code if isinstance(code, int) else 0)

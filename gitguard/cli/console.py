@@ -124,11 +124,16 @@ def with_console(command: F) -> F:
     return run  # type: ignore[return-value]
 
 
+def read_input(limit: int) -> bytes:
+    """Return at most limit bytes of standard input, none where it is closed."""
+    return sys.stdin.buffer.read(limit) if sys.stdin else b""
+
+
 def confirm(question: str, *, yes: bool) -> None:
     """Go on with --yes, or when somebody on a terminal says so; else raise `NotConfirmed`."""
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not (sys.stdin and sys.stdin.isatty()):
         raise NotConfirmed(
             "nothing was changed, because there is no terminal to ask on", "Say --yes to go on"
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, read_input, with_console
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model.codec import STATE_LIMIT, load_json
 
@@ -115,8 +114,8 @@ def update(console: Console) -> None:
     All of it is applied, or nothing. Of the lists, artifacts, completed_steps, decisions,
     failed_attempts, learnings and tool_outputs are appended to; the others are replaced.
     """
-    data = sys.stdin.buffer.read(STATE_LIMIT + 1)
-    _say_noted(console, console.guard.update(load_json(data, what="standard input")))
+    document = load_json(read_input(STATE_LIMIT + 1), what="standard input")
+    _say_noted(console, console.guard.update(document))
 
 
 def _say_noted(console: Console, noted: Noted) -> None:

@@ -54,9 +54,11 @@ def status(console: Console, clear: bool) -> None:
     Ends with the exit code of the problem that would stop an agent, 0 if there is none.
     """
     overview = console.guard.status()
-    if clear:
+    text = _overview_text(overview)
+    if clear and overview.faults:
         console.guard.forget_faults()
-    console.say(_overview_text(overview), _overview_document(overview), overview.error)
+        text += "\nThe faults above are forgotten."
+    console.say(text, _overview_document(overview), overview.error)
 
 
 def _overview_text(overview: Overview) -> str:
