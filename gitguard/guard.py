@@ -222,7 +222,7 @@ class Guard:
         """Repair what can be repaired; return what was done."""
         from gitguard.recovery import restore
 
-        store = self.store()
+        store = self.store(self.any_session())
         with store.lock():
             return restore.recover(store, take=take)
 

@@ -284,6 +284,22 @@ def test_faults_are_shown_first_until_they_are_cleared(session: Place) -> None:
     assert "FAULT" not in session.run("gitguard status").stdout
 
 
+def test_the_way_out_that_ensure_names_works(session: Place) -> None:
+    session.type("git update-ref -d refs/heads/gitguard/main && rm -r .gitguard")
+    assert "gitguard recover" in session.run("gitguard ensure").stderr
+    assert session.run("gitguard recover").returncode == 0
+    assert "`main` continued" in session.run("gitguard ensure").stdout
+
+
+def test_the_way_out_that_session_use_names_works(session: Place) -> None:
+    session.type(f"gitguard note --goal One && {ON_TOP} && gitguard session fork ours")
+    refused = session.run("gitguard session use main")
+    assert refused.returncode == 33
+    assert "`--session main`" in refused.stderr
+    assert session.run("gitguard --session main recover --take").returncode == 0
+    assert session.run("gitguard session use main").returncode == 0
+
+
 # Exit codes
 
 MOVER = """#!/bin/sh

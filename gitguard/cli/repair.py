@@ -125,7 +125,8 @@ def migrate(console: Console) -> None:
 
 def _show_plan(console: Console, plan: Change) -> None:
     changes = compare_states(plan.before, plan.after)
-    lines = [line for change in changes for line in change.lines()] or ["The state stays the same."]
+    told = [change for change in changes if change.before is not None or change.after]
+    lines = [line for change in told for line in change.lines()] or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
         lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject}")

@@ -9,7 +9,7 @@ import click
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import host_session, refuse_agents
-from gitguard.errors import InvalidInput
+from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
 
 if TYPE_CHECKING:
@@ -163,7 +163,13 @@ def list_sessions(console: Console) -> None:
 @with_console
 def use(console: Console, key: str) -> None:
     """Work at the session KEY from now on, beginning or restoring it"""
-    _say_startup(console, console.guard.use_session(Session.of(key)))
+    try:
+        startup = console.guard.use_session(Session.of(key))
+    except GitguardError as error:
+        if error.hint:
+            error.hint += f"; name this session with `--session {key}`"
+        raise
+    _say_startup(console, startup)
 
 
 @session.command()
