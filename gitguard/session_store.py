@@ -7,7 +7,6 @@ for as long as what they read has to stay true.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from gitguard.errors import (
     EditedState,
@@ -164,8 +163,10 @@ class SessionStore:
         return self.workspace.working_file(self.session, "waiting")
 
     def _waiting(self, trigger: str, why: str) -> Saved:
-        with suppress(NotWritable):
+        try:
             files.write_bytes(self._waiting_path, f"{why}\n".encode())
+        except NotWritable:
+            return Saved(trigger, pending=why)  # the state itself is saved; only the mark is not
         return Saved(trigger, pending=why)
 
     def _sweep(self) -> None:

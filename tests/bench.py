@@ -16,19 +16,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import gitguard
 from gitguard import Guard
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
+from gitguard.model.checkpoint import Record, format_message
 from gitguard.model.journal import work_of
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
-from gitguard.store.anchor import Anchor, identity_of
+from gitguard.store.anchor import identity_of
+from gitguard.store.checkpoints import Head
 from gitguard.store.journal import JournalPart
 from gitguard.store.workspace import Places
 from gitguard.transcripts import USAGE_READERS
@@ -216,59 +219,32 @@ def checkpoint_command(folder: Path, runs: int) -> Row:
 
 
 def durable_checkpoint(folder: Path, runs: int) -> Row:
-    """From the look at the branch to the last fsync, against add and commit of the same files."""
+    """Objects, anchor, ref and anchor, all synced, against add and commit of the same files."""
     scratch, plain = Scratch(folder, "durable"), Scratch(folder, "plain")
     store = scratch.store()
-    counter = iter(range(1_000_000))
-
-    def contents() -> dict[str, bytes]:
-        state = full_state().replace(next_action=f"step {next(counter)}")
-        nothing = JournalPart("", (), (), 0)
-        code = Anchor()
-        del code
-        _, files = compose(
-            state, nothing, 1, "manual", "bench", head_code, Circumstances(), _NOW
-        )
-        return dict(files)
-
-    head_code = store.own_head().code
-    prepared: list[dict[str, bytes]] = []
-
-    def ours() -> None:
-        files = prepared[-1]
-        head = store.own_head()
+    head = store.own_head()
+    pairs = []
+    for number in range(max(runs, LEAST_RUNS) + 1):
+        state = full_state().replace(next_action=f"step {number}")
         assert head.anchor is not None
-        record, _ = compose(
-            full_state(), JournalPart("", (), (), 0), head.anchor.sequence + 1, "manual", "bench",
-            head.code, Circumstances(), _NOW,
-        )
-        started = time.perf_counter()
-        store.chain.commit(store.own_head(), record, files, "0" * 64)
-        timings.append(time.perf_counter() - started)
-
-    def theirs() -> None:
-        for name, data in prepared[-1].items():
+        record, contents = compose_checkpoint(state, head, number)
+        mine = timed(partial(store.chain.commit, head, record, contents, "0" * 64))
+        for name, data in contents.items():
             (plain.root / name).write_bytes(data)
-        started = time.perf_counter()
-        plain.git("add", *prepared[-1])
-        plain.git("commit", "--quiet", "--message", "checkpoint")
-        others.append(time.perf_counter() - started)
+        theirs = timed(lambda: plain.git("add", "--", "."))
+        theirs += timed(lambda: plain.git("commit", "--quiet", "--message", "checkpoint"))
+        pairs.append((mine, theirs))
+        head = store.own_head()
+    ours, others = (statistics.median(side) for side in zip(*pairs[1:], strict=True))
+    what = "durable checkpoint, in process"
+    return Row(what, ours * 1e3, "git add && git commit", others * 1e3, ours / others, 0.85)
 
-    timings: list[float] = []
-    others: list[float] = []
-    for _ in range(max(runs, LEAST_RUNS) + 1):
-        prepared.append(contents())
-        ours()
-        theirs()
-    mine, yours = statistics.median(timings[1:]), statistics.median(others[1:])
-    return Row(
-        "durable checkpoint, in process",
-        mine * 1e3,
-        "git add && git commit",
-        yours * 1e3,
-        mine / yours,
-        0.85,
-    )
+
+def compose_checkpoint(
+    state: TaskState, head: Head, sequence: int
+) -> tuple[Record, Mapping[str, bytes]]:
+    nothing = JournalPart("", (), (), 0)
+    return compose(state, nothing, sequence, "manual", "bench", head.code, Circumstances(), _NOW)
 
 
 def transcript_usage(folder: Path, runs: int) -> Row:
@@ -306,15 +282,14 @@ def transcript_memory(folder: Path, runs: int) -> Row:
 
 def latest_state(folder: Path, runs: int) -> Row:
     few, many = (
-        long_history(Scratch(folder, name), count) for name, count in (("few", 10), ("many", 100_000))
+        long_history(Scratch(folder, name), count)
+        for name, count in (("few", 10), ("many", 100_000))
     )
 
     def read(store: SessionStore) -> Callable[[], object]:
         return lambda: store.chain.read(store.own_head().id)
 
-    return compare(
-        "latest state at 100,000 checkpoints", read(many), "at 10", read(few), 1.2, runs
-    )
+    return compare("latest state at 100,000 checkpoints", read(many), "at 10", read(few), 1.2, runs)
 
 
 def long_history(scratch: Scratch, count: int) -> SessionStore:
@@ -323,12 +298,7 @@ def long_history(scratch: Scratch, count: int) -> SessionStore:
     head = store.own_head()
     assert head.anchor is not None
     base = head.anchor.sequence
-    nothing = JournalPart("", (), (), 0)
-    record, contents = compose(
-        full_state(), nothing, base, "manual", "bench", head.code, Circumstances(), _NOW
-    )
-    from gitguard.model.checkpoint import format_message
-
+    record, contents = compose_checkpoint(full_state(), head, base)
     stream = [f"reset {store.chain.ref}\nfrom {head.id}\n\n".encode()]
     for number in range(count):
         message = format_message(record.replace(sequence=base + number + 1)).encode()
@@ -338,7 +308,9 @@ def long_history(scratch: Scratch, count: int) -> SessionStore:
         )
         if number == 0:
             for name, data in contents.items():
-                stream.append(b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data))
+                stream.append(
+                    b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
+                )
         stream.append(b"\n")
     scratch.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
     commit = scratch.git("rev-parse", store.chain.ref).decode().strip()

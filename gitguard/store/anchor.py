@@ -155,9 +155,9 @@ class AnchorFile:
                 "`gitguard trust --forget`, then take the branch with `gitguard trust`",
             ) from error
 
-    def write(self, anchor: Anchor) -> None:
-        """Replace the anchor, durable."""
-        self._write(self._anchor_path, anchor)
+    def write(self, anchor: Anchor, *, settled: bool = True) -> None:
+        """Replace the anchor, durable; not settled, a crash may leave the one before."""
+        self._write(self._anchor_path, anchor, settled=settled)
 
     def read_written(self) -> Written | None:
         """Return the last state written, None where there is none."""
@@ -170,9 +170,10 @@ class AnchorFile:
         """Replace the copy of the state, durable."""
         self._write(self._state_path, written)
 
-    def _write(self, path: str, record: Record) -> None:
+    def _write(self, path: str, record: Record, *, settled: bool = True) -> None:
         files.make_folder(self.folder)
-        files.write_bytes(path, dump_json({"format": FORMAT, **record.to_document()}))
+        document = {"format": FORMAT, **record.to_document()}
+        files.write_bytes(path, dump_json(document), settled=settled)
 
     def archive(self, suffix: str, *, copy: bool = True) -> None:
         """Set the anchor aside, and the copy of the state with it; they are no longer in force."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from gitguard.errors import (
     GitFailed,
     GitguardError,
@@ -21,7 +19,7 @@ from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
-from gitguard.store.quarantine import ObjectsGone
+from gitguard.store.objects import ObjectsGone
 from gitguard.store.repository import is_object_id
 
 TYPE_CHECKING = False
@@ -162,8 +160,10 @@ class Chain:
         self.refuse_checked_out(head)
         anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
         for _ in range(_ATTEMPTS):
-            with suppress(ObjectsGone):
+            try:
                 return self._commit_on(anchor, record, contents, state_sha256)
+            except ObjectsGone:
+                continue
         return self._commit_on(anchor, record, contents, state_sha256)
 
     def refuse_checked_out(self, head: Head) -> None:
@@ -177,15 +177,18 @@ class Chain:
     def _commit_on(
         self, anchor: Anchor, record: Record, contents: Mapping[str, bytes], state_sha256: str
     ) -> str:
-        commit = self._repository.write_commit(contents, anchor.committed, format_message(record))
-        anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
-        self.anchors.write(anchor)
         why = f"gitguard: {record.trigger} checkpoint {record.sequence}"
-        try:
-            self._repository.move_ref(self.ref, commit, anchor.committed or "0" * len(commit), why)
-        except (GitFailed, Pending) as error:
-            raise self._blocked(error) from error
-        self.anchors.write(anchor.promoted())
+        with self._repository.ref_move(self.ref, why) as move:
+            message = format_message(record)
+            commit = self._repository.write_commit(contents, anchor.committed, message)
+            anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
+            self.anchors.write(anchor)
+            try:
+                move.to(commit, anchor.committed or "0" * len(commit))
+            except (GitFailed, Pending) as error:
+                raise self._blocked(error) from error
+        # The anchor on disk says `pending` durably, which reads as well once the ref is there.
+        self.anchors.write(anchor.promoted(), settled=False)
         return commit
 
     def _blocked(self, error: GitguardError) -> GitguardError:

@@ -58,24 +58,29 @@ def _unreadable(path: str, error: OSError) -> InvalidDocument:
     return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
 
 
-def write_bytes(path: str, data: bytes, *, mode: int = 0o600) -> None:
-    """Replace a file: temporary beside it, fsync, rename, fsync of the folder."""
+def write_bytes(path: str, data: bytes, *, mode: int = 0o600, settled: bool = True) -> None:
+    """Replace a file: temporary beside it, fsync, rename, fsync of the folder.
+
+    The last fsync is left out when not settled, for a file whose older content says as much.
+    """
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW, mode)
         try:
-            _write_all(handle, data)
+            write_all(handle, data)
             os.fsync(handle)
         finally:
             os.close(handle)
         os.replace(temporary, path)
-        sync_folder(os.path.dirname(path))
+        if settled:
+            sync_folder(os.path.dirname(path))
     except OSError as error:
         remove(temporary)
         raise refused(path, error) from error
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of data, however little the system takes at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
@@ -86,7 +91,7 @@ def append(path: str, line: bytes) -> None:
     try:
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW, 0o600)
         try:
-            _write_all(handle, _after_a_torn_line(handle) + line)
+            write_all(handle, _after_a_torn_line(handle) + line)
         finally:
             os.close(handle)
     except OSError as error:

@@ -14,7 +14,7 @@ from gitguard.errors import GitFailed, GitguardError, InvalidDocument, Pending, 
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store import files
-from gitguard.store.quarantine import ObjectsGone, Quarantine
+from gitguard.store.objects import LooseObjects, ObjectsGone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,8 +163,19 @@ class Repository:
 
     def move_ref(self, name: str, new: str, old: str, why: str) -> None:
         """Point a ref at new if it still points at old (zeros: if it does not exist)."""
+        with self.ref_move(name, why) as move:
+            move.to(new, old)
+
+    def ref_move(self, name: str, why: str) -> RefMove:
+        """Return a context in which git waits, ready to move a ref.
+
+        Git starts while the caller still writes objects, which hides the time that takes.
+        """
         self._clear_dead_lock(name)
-        done = self._try("update-ref", "--no-deref", "-m", why, name, new, old)
+        command = self._command(["update-ref", "--stdin", "--no-deref", "-m", why])
+        return RefMove(name, command, self._environment, self._check_move)
+
+    def _check_move(self, name: str, new: str, old: str, done: CompletedProcess[bytes]) -> None:
         if done.returncode and b"nonexistent object" in done.stderr:
             raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
         if done.returncode:
@@ -199,7 +210,7 @@ class Repository:
         path = os.path.join(self.place.common_dir, name + ".lock")
         try:
             age = self._clock() - os.stat(path).st_mtime
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         if age > _REF_LOCK_AGE:
             files.remove(path)
@@ -230,19 +241,19 @@ class Repository:
 
     def write_commit(self, contents: Mapping[str, bytes], parent: str, message: str) -> str:
         """Write blobs, a flat tree and a commit, all durable; return the commit's id."""
-        with self._object_writer(parent) as writer:
-            blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
-            entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
-            tree = writer.write("tree", b"".join(entries))
-            stamp = f"{_IDENTITY} {int(self._clock())} +0000"
-            lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
-            lines += [f"author {stamp}", f"committer {stamp}", "", message]
-            return writer.write("commit", "\n".join(lines).encode())
+        writer = self._object_writer(parent)
+        blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
+        entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
+        tree = writer.write("tree", b"".join(entries))
+        stamp = f"{_IDENTITY} {int(self._clock())} +0000"
+        lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+        lines += [f"author {stamp}", f"committer {stamp}", "", message]
+        return writer.write("commit", "\n".join(lines).encode())
 
-    def _object_writer(self, parent: str) -> Quarantine | _GitWriter:
+    def _object_writer(self, parent: str) -> LooseObjects | _GitWriter:
         is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"
         return (
-            Quarantine(self.place.common_dir, _store_loose, self._clock)
+            LooseObjects(self.place.common_dir, _encode_loose, self._clock)
             if is_sha1
             else _GitWriter(self._run)
         )
@@ -263,14 +274,58 @@ def _find_git(path: str, place: Place) -> str:
     raise GitFailed("there is no `git` on PATH", "Install git 2.36 or newer")
 
 
-def _store_loose(folder: str, kind: str, data: bytes) -> str:
-    from io import BytesIO
+def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
+    """Return an object's id and the content of its file."""
+    from gitdb.fun import loose_object_header
+    from gitdb.stream import ZippedStoreShaWriter
 
-    from gitdb import IStream
-    from gitdb.db.loose import LooseObjectDB
+    writer = ZippedStoreShaWriter()
+    writer.write(loose_object_header(kind.encode(), len(data)))
+    writer.write(data)
+    writer.close()
+    return str(writer.sha(as_hex=True)), bytes(writer.getvalue())
 
-    stored = LooseObjectDB(folder).store(IStream(kind.encode(), len(data), BytesIO(data)))
-    return str(stored.binsha.hex())
+
+class RefMove:
+    """A git that waits to move one ref; leaving the context without a move leaves the ref alone."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        check: Callable[[str, str, str, CompletedProcess[bytes]], None],
+    ) -> None:
+        """Prepare the command; it starts when the context is entered."""
+        self._name = name
+        self._command = command
+        self._environment = environment
+        self._check = check
+
+    def __enter__(self) -> Self:
+        import subprocess
+
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        return self
+
+    def to(self, new: str, old: str) -> None:
+        """Point the ref at new if it still points at old, durable, and read it back."""
+        import subprocess
+
+        request = f"update {self._name} {new} {old}\n".encode()
+        _, said = self._process.communicate(request, timeout=_TIME_LIMIT)
+        done = subprocess.CompletedProcess(self._command, self._process.returncode, b"", said)
+        self._check(self._name, new, old, done)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._process.returncode is None:
+            self._process.communicate()  # the end of input without a request moves nothing
 
 
 class _GitWriter:
@@ -278,12 +333,6 @@ class _GitWriter:
 
     def __init__(self, run: _Run) -> None:
         self._run = run
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        return None
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object of a kind; return its id."""

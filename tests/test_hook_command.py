@@ -1,0 +1,144 @@
+"""The installed hook command: whatever happens, it never hurts the host that calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conversation import PAYLOADS, Conversation
+
+COMMAND = Path(sys.executable).with_name("gitguard")
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def run_hook(
+    talk: Conversation, data: bytes, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [str(COMMAND), "hook", *(arguments or ("claude-code",))],
+        cwd=talk.root,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(talk.root.parent / "home"),
+            "GITGUARD_STATE_DIR": str(talk.root.parent / "state"),
+            "CLAUDE_PROJECT_DIR": str(talk.root),
+            **environment,
+        },
+        input=data,
+        capture_output=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def payload(talk: Conversation, name: str, **changes: object) -> bytes:
+    document = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
+    document |= {"cwd": str(talk.root), "transcript_path": str(talk.transcript), **changes}
+    return json.dumps(document).encode()
+
+
+BAD_INPUT = {
+    "nothing": b"",
+    "not JSON": b"hello",
+    "torn": b'{"session_id": "S1"',
+    "a list": b"[]",
+    "duplicate keys": b'{"session_id": "a", "session_id": "b"}',
+    "no session": b'{"hook_event_name": "Stop"}',
+    "wrong types": b'{"session_id": 7, "hook_event_name": []}',
+    "deep": b'{"a":' * 100_000,
+    "not UTF-8": b'{"session_id": "\xff"}',
+    "NaN": b'{"session_id": NaN}',
+}
+
+
+@pytest.mark.parametrize("data", BAD_INPUT.values(), ids=BAD_INPUT.keys())
+def test_bad_input_gets_a_neutral_answer_and_a_loud_mark(talk: Conversation, data: bytes) -> None:
+    done = run_hook(talk, data)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert len(talk.faults()) == 1
+
+
+def test_an_event_of_a_newer_host_gets_a_neutral_answer(talk: Conversation) -> None:
+    done = run_hook(talk, payload(talk, "Stop", hook_event_name="Telepathy", thoughts=["hm"]))
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert talk.faults() == []
+
+
+@pytest.mark.parametrize("arguments", [("unheard-of",), (), ("claude-code", "more")])
+def test_wrong_arguments_end_with_zero(talk: Conversation, arguments: tuple[str, ...]) -> None:
+    command = [str(COMMAND), "hook", *arguments]
+    done = subprocess.run(
+        command, cwd=talk.root, input=b"{}", capture_output=True, check=False, timeout=30
+    )
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_outside_a_repository_the_hook_says_nothing(talk: Conversation, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    data = payload(talk, "UserPromptSubmit", cwd=str(outside))
+    done = run_hook(talk, data, CLAUDE_PROJECT_DIR=str(outside))
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_folder_that_is_gone_is_no_error(talk: Conversation, tmp_path: Path) -> None:
+    done = run_hook(talk, payload(talk, "Stop"), CLAUDE_PROJECT_DIR=str(tmp_path / "gone"))
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_a_wrong_configuration_stops_no_agent_and_is_said(talk: Conversation) -> None:
+    (talk.root / ".gitguard/config.yaml").write_text("thresholds: {critical: 7}\n")
+    done = run_hook(talk, payload(talk, "PreToolUse.Bash"))
+    assert (done.returncode, done.stdout) == (0, b"")
+    (talk.root / ".gitguard/config.yaml").unlink()
+    assert any("thresholds.critical" in fault for fault in talk.faults())
+
+
+def test_half_a_surrogate_in_a_prompt_is_replaced(talk: Conversation) -> None:
+    done = run_hook(talk, payload(talk, "UserPromptSubmit", prompt="caf\ud83d now"))
+    assert done.returncode == 0
+    assert talk.guard.state().goal == "caf? now"
+    assert talk.faults() == []
+
+
+def test_a_lock_held_by_a_living_process_is_said_and_stops_nobody(talk: Conversation) -> None:
+    with talk.guard.store().lock():
+        done = run_hook(talk, payload(talk, "Stop"))
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert any("is held by process" in fault for fault in talk.faults())
+
+
+def test_the_calm_hook_starts_no_git_and_loads_no_heavy_library(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(20_000)
+    event = talk.root.parent / "event.json"
+    event.write_bytes(payload(talk, "PreToolUse.Bash", session_id="S1"))
+    program = (
+        "import sys; from gitguard.cli import hook; "
+        f"hook.answer(['claude-code'], open({str(event)!r}, 'rb').read()); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={
+            "PATH": "/nowhere",
+            "HOME": str(talk.root.parent / "home"),
+            "GITGUARD_STATE_DIR": str(talk.root.parent / "state"),
+            "CLAUDE_PROJECT_DIR": str(talk.root),
+        },
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    heavy = {"click", "git", "gitdb", "jinja2", "ruamel", "ruamel.yaml", "subprocess"}
+    heavy |= {"pathlib", "dataclasses", "hashlib", "datetime", "typing", "contextlib"}
+    assert heavy & set(done.stdout.split()) == set()
+    assert talk.faults() == []
