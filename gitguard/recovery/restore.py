@@ -9,6 +9,7 @@ from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import sha256
 from gitguard.model.task import STATE_FILE
 from gitguard.model.value import Value
+from gitguard.recovery.startup import settle
 from gitguard.session_store import Saved, SessionStore
 from gitguard.store import checkpoints as chain
 from gitguard.store import states
@@ -211,6 +212,7 @@ def trust(store: SessionStore, wanted: str) -> Change:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
     _adopt(store, head, checkpoint, contents)
+    settle(store.workspace, store.session, head.code.branch)
     return change.replace(notes=(f"trusted {checkpoint.name}, commit {head.id[:12]}{note}",))
 
 

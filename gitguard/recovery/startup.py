@@ -48,8 +48,8 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     `refuse_head` returns when the branch is not where this machine left it.
     """
     refuse_legacy(store.workspace)
+    head = store.chain.head()  # it sets aside what another repository at this path has left
     found = store.states.read()
-    head = store.chain.head()
     notes = _notes_on(head)
     if found.standing == states.ABSENT:
         return _from_nothing(store, found, head, notes, circumstances)
