@@ -1,0 +1,132 @@
+"""Tool calls: journaled, gated, and preceded by a checkpoint where they destroy."""
+
+from __future__ import annotations
+
+from gitguard.context.actions import destructive_rule, owner_command
+from gitguard.context.gate import HALT_STATUS
+from gitguard.errors import GitguardError
+from gitguard.model import events
+from gitguard.model import journal as folding
+from gitguard.model.config import DESTRUCTIVE
+from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.model.text import one_line, shorten
+from gitguard.usecases import gate
+from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.context.gauge import Pressure
+    from gitguard.session_store import Saved
+
+_OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
+
+
+class ToolCalls(Conversation):
+    """Answers the start and the end of a tool call."""
+
+    def reply(self) -> HookReply:
+        """Answer the event; a sub-agent's pressure is not its parent's, so it is never gated."""
+        main = not self._event.sub_agent
+        if self._event.kind == events.TOOL_START:
+            return self._tool_start() if main else self._begin_tool()
+        if self._event.kind == events.TOOL_END:
+            return self._tool_end() if main else self._tool_ended()
+        return self._tool_failed()
+
+    def _tool_start(self) -> HookReply:
+        refused = self._bring_up()
+        if refused is not None:
+            return HookReply(stop=stop_text(refused))
+        measured, pressure = self._measure()
+        if self._known.halt is not None:
+            return self._halt(pressure, self._known.halt.reason)
+        if measured:
+            verdict = gate.judge(self._known, pressure, self._config)
+            if verdict.halts:
+                with self._lock():
+                    self._refresh()
+                    self._known = gate.halted(self._known, self._store.now, verdict)
+                    self._keep()
+                return self._halt(pressure, verdict.reasons[0])
+        return self._begin_tool()
+
+    def _begin_tool(self) -> HookReply:
+        tool = self._tool
+        owner = owner_command(tool.command)
+        if owner:
+            return HookReply(refuse=_OWNER_REFUSAL.format(owner))
+        rule = destructive_rule(tool.command, DESTRUCTIVE + self._config.destructive)
+        with self._lock():
+            if rule:
+                self._refresh()
+                self._checkpoint("before-destructive", f"Before `{rule}`: {tool.summary}")
+                self._keep()
+            self._store.journal.append(self._entry(folding.STARTED))
+        return NEUTRAL
+
+    def _halt(self, pressure: Pressure | None, reason: str) -> HookReply:
+        """Save everything and stop the agent; a checkpoint that fails does not lift the halt."""
+        saved = ""
+        try:
+            with self._lock():
+                self._refresh()
+                done = self._checkpoint("halt", reason, pressure=pressure)
+                saved = _saved_text(done)
+                self._keep()
+        except GitguardError as error:
+            self._mark(error)
+            saved = f"The checkpoint failed: {error.message}."
+        return HookReply(stop=f"{HALT_STATUS}\n{reason}. {saved} {WAY_OUT}")
+
+    def _tool_end(self) -> HookReply:
+        self._tool_ended()
+        if "gitguard" in self._tool.command:
+            self._adopt_own_head()
+        _, pressure = self._measure()
+        if self._known.halt is not None or not gate.rises(self._known, pressure, self._config):
+            return NEUTRAL
+        with self._lock():
+            self._refresh()
+            line = self._gauge(pressure)
+            self._keep()
+        return HookReply(context=line)
+
+    def _tool_ended(self) -> HookReply:
+        with self._lock():
+            self._store.journal.append(self._entry(folding.ENDED))
+        return NEUTRAL
+
+    def _tool_failed(self) -> HookReply:
+        tool = self._tool
+        event = folding.INTERRUPTED if tool.interrupted else folding.FAILED
+        with self._lock():
+            self._store.journal.append(self._entry(event))
+            if tool.interrupted:
+                return NEUTRAL
+            from gitguard.model.task import Failure
+
+            what = shorten(f"{tool.name}: {tool.summary}" if tool.summary else tool.name, 400)
+            error = shorten(one_line(tool.error) or "failed", 400)
+            found = self._store.state()
+            assert found.state is not None
+            failure = Failure(what, error, self._store.now, mechanical=True)
+            state = folding.add_failure(found.state, failure, self._store.now)
+            self._store.save(state, found)
+            self._store.write_summary(state)
+        return NEUTRAL
+
+    def _adopt_own_head(self) -> None:
+        """Count checkpoints that the agent itself took by command as this conversation's own."""
+        anchor = self._store.chain.anchors.read()
+        if anchor is None or anchor.committed == self._known.head:
+            return
+        with self._lock():
+            self._refresh()
+            self._known = self._known.replace(head=anchor.committed)
+            self._keep()
+
+
+def _saved_text(saved: Saved) -> str:
+    if saved.pending:
+        return f"The state is saved, the commit is pending: {saved.pending}."
+    return f"State and summary are saved in checkpoint {saved.sequence}."

@@ -1,0 +1,207 @@
+"""Prompts, turns, compactions and conversations: where the state is kept and handed back."""
+
+from __future__ import annotations
+
+from gitguard.context.gate import HALT_STATUS
+from gitguard.model import events
+from gitguard.model import journal as folding
+from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.model.host_session import Delivery
+from gitguard.model.text import one_line, shorten
+from gitguard.store import states
+from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
+from gitguard.usecases.measuring import with_reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.host_session import HostSession
+    from gitguard.store.states import Found
+
+_TOPIC_LIMIT = 2000
+
+
+class Turns(Conversation):
+    """Answers every event that is not a tool call."""
+
+    def reply(self) -> HookReply:
+        """Answer the event."""
+        answers = {
+            events.PROMPT: self._prompt,
+            events.TURN_END: self._turn_end,
+            events.COMPACTION_START: self._compaction_start,
+            events.COMPACTION_END: self._compaction_end,
+            events.SESSION_START: self._session_start,
+            events.SESSION_END: self._session_end,
+            events.STATUS_LINE: self._status_line,
+        }
+        answer = answers.get(self._event.kind)
+        return answer() if answer else NEUTRAL
+
+    # Prompts
+
+    def _prompt(self) -> HookReply:
+        if self._known.halt is not None:
+            return HookReply(refuse=f"{HALT_STATUS}\n{self._known.halt.reason}. {WAY_OUT}")
+        refused = self._bring_up(always=self._known.turns == 0)
+        if refused is not None:
+            return HookReply(refuse=stop_text(refused))
+        with self._lock():
+            block, found = self._deliver(first=self._known.turns == 0)
+            self._record_prompt(found)
+            self._close_open_calls()
+            self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
+            line = self._gauge()
+            self._keep()
+        return HookReply(context="\n".join(text for text in (block, line) if text))
+
+    def _record_prompt(self, found: Found) -> None:
+        prompt = shorten(one_line(self._event.prompt), _TOPIC_LIMIT)
+        if not prompt:
+            return
+        self._store.journal.append(self._entry(folding.PROMPT, summary=prompt))
+        state = found.state
+        if found.standing == states.EDITED or state is None:
+            return
+        from gitguard.model.task import fill_mechanically, new_task
+
+        if state.is_done:
+            state = new_task(self._store.session.key, self._store.now)
+        goal = {} if state.goal else {"goal": prompt}
+        filled = fill_mechanically(state, {**goal, "next_action": prompt})
+        if filled == found.state:
+            return
+        saved = self._store.save(filled.replace(updated_at=self._store.now), found)
+        self._store.write_summary(filled.replace(updated_at=self._store.now))
+        if found.state is not None and filled.task_id != found.state.task_id:
+            self._checkpoint("start", "A new task begins.", found=saved)
+
+    def _with_transcript(self, known: HostSession) -> HostSession:
+        transcript = self._event.transcript
+        if transcript is None:
+            return known
+        return known.replace(transcript=transcript.path, transcript_format=transcript.format)
+
+    def _close_open_calls(self) -> None:
+        """Journal tool calls of this conversation that began and never ended as interrupted."""
+        part = self._store.journal.read("", 0)
+        for entry in folding.open_calls(part.entries):
+            if entry.host_session == self._event.host_session and not entry.sub_agent:
+                interrupted = entry.replace(event=folding.INTERRUPTED, at=self._store.now)
+                self._store.journal.append(interrupted)
+
+    # The hand-back
+
+    def _deliver(self, *, first: bool) -> tuple[str, Found]:
+        """Return the resume block if this conversation lacks it, with a receipt kept."""
+        from gitguard.recovery.injection import is_due
+        from gitguard.usecases.resume import resume_of
+
+        found = self._store.states.read()
+        if found.needs_rewrite:
+            found = self._store.states.rewrite(found)
+        problem = states.diagnose(found)
+        if problem is not None:
+            raise problem
+        head = self._store.readable_head()
+        committed = head.anchor.committed if head.anchor else ""
+        if not is_due(self._known, committed):
+            return "", found
+        assert found.state is not None
+        nothing_yet = first and found.state.is_untouched
+        block = (
+            ""
+            if nothing_yet
+            else resume_of(self._store, found, head, compactions=self._known.epoch)
+        )
+        self._known = self._known.replace(delivery=self._receipt(committed, block), head=committed)
+        return block, found
+
+    def _receipt(self, committed: str, block: str) -> Delivery:
+        return Delivery(
+            at=self._store.now,
+            event=self._event.kind,
+            head=committed,
+            epoch=self._known.epoch,
+            characters=len(block),
+        )
+
+    # Turns, compactions, conversations
+
+    def _turn_end(self) -> HookReply:
+        with self._lock():
+            if not self._gauge():
+                self._checkpoint("turn-end", "The turn ended.")
+            self._keep()
+        return NEUTRAL
+
+    def _compaction_start(self) -> HookReply:
+        refused = self._bring_up()
+        if refused is not None:
+            self._mark(refused)
+            return NEUTRAL
+        _, pressure = self._measure()
+        with self._lock():
+            self._refresh()
+            why = f"Before a compaction ({self._event.source or 'unknown'})."
+            self._checkpoint("compaction", why, pressure=pressure)
+            self._known = self._known.replace(compacting=True)
+            self._keep()
+        return NEUTRAL
+
+    def _compaction_end(self) -> HookReply:
+        if self._known.compacting:
+            self._compacted()
+        return NEUTRAL
+
+    def _compacted(self) -> None:
+        with self._lock():
+            self._refresh()
+            self._known = self._known.compacted(self._workspace.clock())
+            self._keep()
+
+    def _session_start(self) -> HookReply:
+        if self._event.source != events.STARTED_AFTER_COMPACTION:
+            if self._event.reading is not None:
+                self._store_reading()
+            return NEUTRAL
+        self._compacted()
+        refused = self._bring_up()
+        if refused is not None:
+            self._mark(refused)
+            return NEUTRAL
+        with self._lock():
+            self._refresh()
+            block, _ = self._deliver(first=False)
+            self._keep()
+        return HookReply(context=block)
+
+    def _session_end(self) -> HookReply:
+        with self._lock():
+            self._checkpoint("session-end", "The conversation ended.")
+            self._keep()
+        return NEUTRAL
+
+    # The status line
+
+    def _status_line(self) -> HookReply:
+        if self._event.reading is not None:
+            self._store_reading()
+        faults = len(self._workspace.faults())
+        marks = [f"gitguard: {faults} fault{'s' * (faults > 1)}, see `gitguard status`"] * (
+            faults > 0
+        )
+        if self._known.halt is not None:
+            marks.append(f"gitguard: {HALT_STATUS}")
+        _, pressure = self._measure()
+        gauge = [pressure.gauge_line()] if pressure else []
+        return HookReply(line=" ".join(gauge + marks))
+
+    def _store_reading(self) -> None:
+        reading = self._event.reading
+        assert reading is not None
+        with self._lock():
+            self._refresh()
+            known = with_reading(self._known, reading)
+            if known != self._known:
+                self._known = known
+                self._keep()
