@@ -34,7 +34,7 @@ from gitguard.store.anchor import identity_of
 from gitguard.store.checkpoints import Head
 from gitguard.store.journal import JournalPart
 from gitguard.store.workspace import Places
-from gitguard.transcripts import USAGE_READERS
+from gitguard.transcripts import NEWEST_READING
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
@@ -250,7 +250,7 @@ def compose_checkpoint(
 def transcript_usage(folder: Path, runs: int) -> Row:
     small = write_transcript(folder / "small.jsonl", 1 << 20)
     large = write_transcript(folder / "large.jsonl", 100 << 20)
-    read = USAGE_READERS["claude-code"]
+    read = NEWEST_READING["claude-code"]
     return compare(
         "pressure from a 100 MB transcript",
         lambda: [read(str(large)) for _ in range(20)],
@@ -264,8 +264,8 @@ def transcript_usage(folder: Path, runs: int) -> Row:
 def transcript_memory(folder: Path, runs: int) -> Row:
     """Peak memory of a process that reads the usage; shown in MB instead of milliseconds."""
     program = (
-        "import resource, sys; from gitguard.transcripts import USAGE_READERS; "
-        "USAGE_READERS['claude-code'](sys.argv[1]); "
+        "import resource, sys; from gitguard.transcripts import NEWEST_READING; "
+        "NEWEST_READING['claude-code'](sys.argv[1]); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
 

@@ -8,9 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.transcripts.usage import Usage
+    from gitguard.model.events import Reading
 
-USAGE_READERS: dict[str, Callable[[str], Usage]] = {
-    "claude-code": claude_code.read_usage,
+NEWEST_READING: dict[str, Callable[[str], Reading | None]] = {
+    "claude-code": claude_code.newest_reading,
 }
 """By the format's name, the function that finds the newest usage in a transcript."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.events import Reading
 from gitguard.model.text import seconds
 from gitguard.store.files import lines_backwards
-from gitguard.transcripts.usage import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_MARKS = (b'"usage"', b'"compact_boundary"')
+_USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
 _COUNTED = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -26,32 +26,51 @@ _COUNTED = (
 )
 
 
-def read_usage(path: str) -> Usage:
-    """Find the newest usage, from the end backwards; raise `InvalidDocument` if unreadable."""
+def newest_reading(path: str) -> Reading | None:
+    """Find the newest usage since the last compaction, from the end backwards.
+
+    None when nothing was measured since; raises `InvalidDocument` when the file does not read.
+    """
     try:
         for line in lines_backwards(path):
-            if any(mark in line for mark in _MARKS):
-                usage = _usage(line)
-                if usage is not None:
-                    return usage
+            if _BOUNDARY in line and (boundary := _entry(line, "system", "compact_boundary")):
+                return _after_compaction(boundary)
+            if _USAGE in line and (answer := _entry(line, "assistant")):
+                reading = _reading(answer)
+                if reading is not None:
+                    return reading
     except OSError as error:
         raise InvalidDocument(f"cannot read the transcript `{path}`: {error.strerror}") from error
-    return Usage(None, 0.0)
+    return None
 
 
-def _usage(line: bytes) -> Usage | None:
+def _entry(line: bytes, kind: str, subtype: str | None = None) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-        at = seconds(entry["timestamp"])
-        if entry.get("subtype") == "compact_boundary":
-            tokens = entry.get("compactMetadata", {}).get("postTokens")
-            return Usage(tokens if isinstance(tokens, int) else None, at, after_compaction=True)
-        if entry.get("type") != "assistant" or entry.get("isSidechain"):
-            return None
+    except (ValueError, RecursionError):
+        return None  # a torn line; an older one may still tell
+    right = isinstance(entry, dict) and entry.get("type") == kind
+    return entry if right and entry.get("subtype") == subtype else None
+
+
+def _after_compaction(entry: dict[str, Any]) -> Reading | None:
+    try:
+        tokens = entry["compactMetadata"]["postTokens"]
+        return Reading("transcript", seconds(entry["timestamp"]), tokens=int(tokens))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _reading(entry: dict[str, Any]) -> Reading | None:
+    if entry.get("isSidechain"):
+        return None
+    try:
         message = entry["message"]
-        return Usage(_tokens(message["usage"]), at, str(message.get("model", "")))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None  # a torn or foreign line; an older one may still tell
+        tokens = _tokens(message["usage"])
+        at = seconds(entry["timestamp"])
+        return Reading("transcript", at, tokens=tokens, model=str(message.get("model", "")))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def _tokens(usage: dict[str, Any]) -> int:

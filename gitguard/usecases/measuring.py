@@ -47,12 +47,10 @@ def _stored(stored: HostReading) -> Reading:
 
 
 def _from_transcript(transcript: Transcript) -> list[Reading]:
-    from gitguard.transcripts import USAGE_READERS
+    from gitguard.transcripts import NEWEST_READING
 
-    usage = USAGE_READERS[transcript.format](transcript.path)
-    if usage.tokens is None:
-        return []
-    return [Reading("transcript", usage.at, tokens=usage.tokens, model=usage.model)]
+    reading = NEWEST_READING[transcript.format](transcript.path)
+    return [] if reading is None else [reading]
 
 
 def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
