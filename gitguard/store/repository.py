@@ -305,13 +305,16 @@ class RefMove:
     def __enter__(self) -> Self:
         import subprocess
 
-        self._process = subprocess.Popen(
-            self._command,
-            env=self._environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise GitFailed(f"`git update-ref` did not run: {error}") from error
         return self
 
     def to(self, new: str, old: str) -> None:
@@ -319,7 +322,11 @@ class RefMove:
         import subprocess
 
         request = f"update {self._name} {new} {old}\n".encode()
-        _, said = self._process.communicate(request, timeout=_TIME_LIMIT)
+        try:
+            _, said = self._process.communicate(request, timeout=_TIME_LIMIT)
+        except subprocess.TimeoutExpired as error:
+            self._process.kill()
+            raise GitFailed(f"`git update-ref` did not end: {error}") from error
         done = subprocess.CompletedProcess(self._command, self._process.returncode, b"", said)
         self._check(self._name, new, old, done)
 
