@@ -54,8 +54,12 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     if found.standing == states.ABSENT:
         return _from_nothing(store, found, head, notes, circumstances)
     diagnosed = states.diagnose(found)
-    if diagnosed is not None:
+    if diagnosed is not None and not store.states.is_starting:
         raise diagnosed
+    if found.standing == states.MISSING:
+        return _from_nothing(store, found, head, notes, circumstances)
+    if found.state is not None and not found.has_summary:
+        store.write_summary(found.state)
     return _continue(store, store.state(), head, notes, circumstances)
 
 
@@ -77,33 +81,64 @@ def _from_nothing(
         if refusal is not None:
             raise refusal
     if found.written is not None or head.standing == chain.OURS:
-        return _restore(store, found, head, notes)
-    store.workspace.make_folders(store.session)
+        return _restore(store, found, head, notes, circumstances)
+    _begin_start(store)
     found = store.save(new_task(store.session.key, store.now), found)
     store.write_summary(_state(found))
-    saved = store.checkpoint("start", "The session begins.", circumstances, found=found)
-    pending = (f"the first checkpoint is pending: {saved.pending}",) if saved.pending else ()
+    store.states.end_start()
+    saved, pending = _commit(store, found, head, circumstances)
     return Startup(BEGUN, _state(found), notes + pending, saved)
 
 
-def _restore(store: SessionStore, found: Found, head: Head, notes: tuple[str, ...]) -> Startup:
-    """Bring the working files back from the newer of the copy and the branch."""
+def _begin_start(store: SessionStore) -> None:
     store.workspace.make_folders(store.session)
+    store.states.begin_start()
+
+
+def _restore(
+    store: SessionStore,
+    found: Found,
+    head: Head,
+    notes: tuple[str, ...],
+    circumstances: Circumstances,
+) -> Startup:
+    """Bring the working files back from the newer of the copy and the branch."""
+    _begin_start(store)
+    found, origin = _bring_back(store, found, head)
+    store.write_summary(_state(found))
+    store.states.end_start()
+    saved, pending = _commit(store, found, head, circumstances)
+    note = f"the working files were absent and are restored from {origin}"
+    return Startup(RESTORED, _state(found), (*notes, note, *pending), saved)
+
+
+def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, str]:
     anchor = head.anchor
     if found.written is not None:
         found = store.states.rewrite(found)
-        origin = "this machine's copy of the state"
+        if anchor is None or found.sha256 != anchor.state_sha256:
+            return found, "this machine's copy of the state"
     else:
         assert anchor is not None
         _, contents = store.chain.read(anchor.committed)
         state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
         found = store.states.write(state, found)
-        origin = f"checkpoint {checkpoint_name(anchor.sequence)}"
-    if anchor is not None and anchor.committed and found.sha256 == anchor.state_sha256:
-        origin = f"checkpoint {checkpoint_name(anchor.sequence)}"
-    store.write_summary(_state(found))
-    note = f"the working files were absent and are restored from {origin}"
-    return Startup(RESTORED, _state(found), (*notes, note))
+    return found, f"checkpoint {checkpoint_name(anchor.sequence)}"
+
+
+def _commit(
+    store: SessionStore, found: Found, head: Head, circumstances: Circumstances
+) -> tuple[Saved | None, tuple[str, ...]]:
+    """Commit a state that no checkpoint holds yet; say so where that has to wait."""
+    anchor = head.anchor
+    if anchor is None or not anchor.committed:
+        trigger, why = "start", "The session begins."
+    elif found.standing == states.PENDING or anchor.state_sha256 != found.sha256:
+        trigger, why = "recovery", "The state was newer than the last checkpoint."
+    else:
+        return None, ()
+    saved = store.checkpoint(trigger, why, circumstances, found=_adopt_pending(store, found))
+    return saved, (f"the checkpoint is pending: {saved.pending}",) if saved.pending else ()
 
 
 def _continue(
@@ -122,17 +157,9 @@ def _continue(
         refusal = chain.refuse_head(head, store.chain.ref)
         if refusal is not None:
             raise refusal
-    anchor = head.anchor
-    saved = None
-    if found.standing == states.PENDING or (anchor and anchor.state_sha256 != found.sha256):
-        why = "The state was newer than the last checkpoint."
-        found = _adopt_pending(store, found)
-        saved = store.checkpoint("recovery", why, circumstances, found=found)
-    elif anchor is None or not anchor.committed:
-        saved = store.checkpoint("start", "The session begins.", circumstances, found=found)
-    if saved is not None and saved.pending:
-        notes = (*notes, f"the checkpoint is pending: {saved.pending}")
-    return Startup(CONTINUED, state, notes, saved, replaced)
+    store.states.end_start()
+    saved, pending = _commit(store, found, head, circumstances)
+    return Startup(CONTINUED, state, notes + pending, saved, replaced)
 
 
 def _adopt_pending(store: SessionStore, found: Found) -> Found:

@@ -64,6 +64,7 @@ class StateFiles:
         self._session = session
         self.path = workspace.working_file(session, STATE_FILE)
         self.summary_path = workspace.working_file(session, SUMMARY_FILE)
+        self._starting_path = workspace.working_file(session, "starting")
         self._pending_path = workspace.working_file(session, "pending.json")
 
     @property
@@ -71,6 +72,19 @@ class StateFiles:
         from gitguard.store.anchor import AnchorFile
 
         return AnchorFile(self._workspace.anchor_folder(self._session))
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a start died before state and summary were both there."""
+        return os.path.exists(self._starting_path)
+
+    def begin_start(self) -> None:
+        """Note that state and summary are about to be written where neither may be."""
+        files.write_bytes(self._starting_path, b"")
+
+    def end_start(self) -> None:
+        """Note that both are there."""
+        files.remove(self._starting_path)
 
     def read(self) -> Found:
         """Read the working state and hold it against the copy."""

@@ -1,0 +1,396 @@
+"""A process killed at any instant: what was there stays, the next command needs no help.
+
+Every change to the disk that Python makes is announced to audit hooks. A forked process kills
+itself at the K-th of them, for every K; what it leaves behind is what a crash leaves behind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.errors import GitguardError, HeadAdvanced, Untrusted
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+from gitguard.store.workspace import Places
+
+from .conftest import Clock, Git, OpenGuard
+from .test_recovery import BRANCH, advance_from_elsewhere
+from .test_startup import own_file
+
+_CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.utime", "subprocess.Popen")
+_MOST_STEPS = 200
+
+
+def run_until(step: int, action: Callable[[], object]) -> bool:
+    """Run an action in a process that dies before its step-th change; say whether it died."""
+    child = os.fork()
+    if child == 0:
+        seen = 0
+
+        def count(event: str, arguments: tuple[Any, ...]) -> None:
+            nonlocal seen
+            writes = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+            if event in _CHANGES or writes:
+                seen += 1
+                if seen == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(count)
+        try:
+            action()
+        finally:
+            os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def crashes(action: Callable[[], object]) -> Iterator[int]:
+    """Crash an action at its first change, at its second, … until it runs to its end."""
+    for step in range(1, _MOST_STEPS):
+        if not run_until(step, action):
+            return
+        yield step
+    raise AssertionError("the action never ended")
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    guard.ensure()
+    guard.note({"goal": "Kept", "learnings": ["acknowledged 0"]})
+    return guard
+
+
+def prove_sound(guard: Guard, git: Git) -> None:
+    """Fail unless sequence, objects and ref are whole."""
+    log = guard.log(1000)
+    assert [c.sequence for c in log] == list(range(len(log), 0, -1))
+    assert log[0].id == git("rev-parse", BRANCH)
+    git.fsck()
+
+
+def temporary_files(*roots: Path) -> list[Path]:
+    """Return what an unfinished write leaves behind."""
+    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return [p for p in found if p.suffix == ".tmp" or p.name.startswith("tmp_obj")]
+
+
+def test_a_crash_anywhere_in_a_note_with_a_checkpoint_leaves_old_or_new(
+    begun: Guard, git: Git, open_guard: OpenGuard, clock: Clock, tmp_path: Path
+) -> None:
+    before = git.traces()
+    acknowledged = ["acknowledged 0"]
+    for step in crashes(lambda: open_guard().note({"goal": "New", "learnings": ["unsaid"]})):
+        state = open_guard().ensure().state
+        said = [text for text in state.learnings if text.startswith("acknowledged")]
+        assert said == acknowledged
+        assert state.goal in ("Kept", "New")
+        acknowledged.append(f"acknowledged {step}")
+        open_guard().update({"goal": "Kept", "learnings": [acknowledged[-1]]})
+    prove_sound(open_guard(), git)
+    assert git.traces() == before
+    clock.advance(2 * 3600)
+    open_guard().checkpoint("Cleans up.")
+    assert temporary_files(tmp_path) == []
+
+
+def test_a_crash_anywhere_in_the_first_ensure_leaves_a_session_that_begins(
+    guard: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    before = git.traces()
+    for step in range(1, _MOST_STEPS):
+        session = f"s{step}"
+        if not run_until(step, open_guard(session=session).ensure):
+            break
+        startup = open_guard(session=session).ensure()
+        assert startup.state.next_action == "START"
+        assert open_guard(session=session).log()[0].sequence == 1
+        assert open_guard(session=session).ensure().notes == ()
+    assert git.traces() == before
+    git.fsck()
+
+
+def test_a_crash_anywhere_while_working_files_come_back_is_no_missing_state(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    begun.note({"learnings": ["not committed"]})
+    git("clean", "-fdxq")
+    for _ in crashes(lambda: open_guard().ensure()):
+        assert open_guard().ensure().state.learnings == ("acknowledged 0", "not committed")
+        git("clean", "-fdxq")
+    prove_sound(open_guard(), git)
+
+
+def test_a_crash_anywhere_in_restore_leaves_a_state_that_goes_on(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    begun.note({"goal": "Later"})
+    for _ in crashes(lambda: open_guard().restore("2")):
+        assert open_guard().ensure().state.goal in ("Kept", "Later")
+        open_guard().note({"goal": "Later"})
+    prove_sound(open_guard(), git)
+
+
+def test_a_crash_anywhere_in_recover_can_be_recovered(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    path = Path(begun.workspace.working_file(begun.workspace.current(), "state.json"))
+    bad = path.read_bytes()[:50]
+    git("update-ref", BRANCH, f"{BRANCH}~1")
+    path.write_bytes(bad)
+    for _ in crashes(lambda: open_guard().recover()):
+        open_guard().recover()
+        assert open_guard().ensure().state.goal == "Kept"
+        git("update-ref", BRANCH, f"{BRANCH}~1")
+        path.write_bytes(bad)
+    assert open_guard().ensure().state.goal == "Kept"
+    prove_sound(open_guard(), git)
+
+
+def test_a_crash_anywhere_in_taking_theirs_can_be_taken_again(
+    begun: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path, places: Places
+) -> None:
+    elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
+    advance_from_elsewhere(begun, git, tmp_path, elsewhere)
+    for _ in crashes(lambda: open_guard().recover(take=True)):
+        try:
+            assert open_guard().ensure().state.goal == "Theirs"
+        except HeadAdvanced:
+            continue
+    assert open_guard().ensure().state.goal == "Theirs"
+    prove_sound(open_guard(), git)
+
+
+def test_a_crash_anywhere_in_trust_can_be_trusted_again(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    begun.forget()
+    for _ in crashes(lambda: open_guard().trust()):
+        try:
+            assert open_guard().ensure().state.goal == "Kept"
+        except Untrusted:
+            continue
+        open_guard().forget()
+    prove_sound(open_guard(), git)
+
+
+def test_a_crash_anywhere_in_fork_leaves_both_sessions_usable(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    names = iter(f"fork{number}" for number in range(_MOST_STEPS))
+    for _ in crashes(lambda name=names: open_guard().fork_session(Session.of(next(name)))):
+        next(names)
+        assert open_guard(session="main").ensure().state.goal == "Kept"
+        open_guard().use_session(Session.of("main"))
+    git.fsck()
+
+
+def test_a_crash_while_a_crash_is_mended_is_mended_too(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    """The bug that lost whole histories elsewhere sat in recovery after recovery."""
+    first = 0
+    while True:
+        first += 3
+        if not run_until(first, lambda: open_guard().note({"goal": "New"})):
+            break
+        for second in range(1, 40, 5):
+            if not run_until(second, lambda: open_guard().ensure()):
+                break
+        assert open_guard().ensure().state.goal in ("Kept", "New")
+        open_guard().note({"goal": "Kept"})
+    prove_sound(open_guard(), git)
+
+
+def test_a_pending_commit_that_became_the_head_is_ours(begun: Guard, git: Git) -> None:
+    """The ref moved, and the anchor was not promoted yet."""
+    anchor = own_file(begun, "anchor.json")
+    before = anchor.read_bytes()
+    begun.note({"goal": "New"})
+    head = git("rev-parse", BRANCH)
+    state = git("show", f"{head}:state.json") + "\n"
+    text = before.decode().replace('"pending": ""', f'"pending": "{head}"')
+    digest = sha256(state.encode()).hexdigest()
+    anchor.write_text(text.replace('"pending_sha256": ""', f'"pending_sha256": "{digest}"'))
+    assert begun.ensure().state.goal == "New"
+    assert begun.log(1)[0].sequence == 3
+    assert begun.checkpoint("Goes on.").sequence == 4
+
+
+# Git itself is killed
+
+_SHIM = """#!/bin/sh
+case " $* " in
+*" {command} "*)
+    {before}
+    {git} "$@"
+    code=$?
+    {after}
+    exit $code ;;
+esac
+exec {git} "$@"
+"""
+
+
+def shim(tmp_path: Path, places: Places, command: str, before: str, after: str) -> Places:
+    """Return places with a `git` that does something around one command."""
+    import shutil
+
+    folder = tmp_path / "shim"
+    folder.mkdir(exist_ok=True)
+    script = folder / "git"
+    real = shutil.which("git")
+    script.write_text(_SHIM.format(command=command, before=before, after=after, git=real))
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return places.replace(environment={**places.environment, "PATH": path})
+
+
+@pytest.mark.parametrize("command", ["update-ref", "for-each-ref", "cat-file"])
+@pytest.mark.parametrize(
+    ("before", "after"), [("kill -9 $$", ""), ("", "kill -9 $$")], ids=["before", "after"]
+)
+def test_a_git_that_is_killed_is_never_a_missing_branch(
+    begun: Guard, git: Git, tmp_path: Path, places: Places, command: str, before: str, after: str
+) -> None:
+    broken = Guard(str(git.root), shim(tmp_path, places, command, before, after), begun.clock)
+    for act in (
+        lambda: broken.note({"goal": "New"}),
+        broken.ensure,
+        broken.recover,
+        broken.log,
+        broken.resume,
+    ):
+        with suppress(GitguardError):
+            act()
+    assert begun.ensure().state.goal == "New"
+    prove_sound(begun, git)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_the_process_killed_around_the_move_of_the_ref_leaves_old_or_new(
+    begun: Guard, git: Git, tmp_path: Path, places: Places, when: str
+) -> None:
+    kill = {when: "kill -9 $PPID"}
+    killing = shim(
+        tmp_path, places, "update-ref", before=kill.get("before", ""), after=kill.get("after", "")
+    )
+    child = os.fork()
+    if child == 0:
+        Guard(str(git.root), killing, begun.clock).note({"goal": "New"})
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert begun.ensure().state.goal == "New"
+    prove_sound(begun, git)
+
+
+def test_a_git_that_hangs_is_given_up(
+    begun: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    """Only that a limit exists; waiting for it would take half a minute."""
+    from gitguard.store import repository
+
+    assert 0 < repository._TIME_LIMIT <= 60
+
+
+# Locks
+
+
+def test_a_ref_lock_left_by_a_dead_process_is_pending_and_cleared_after_a_minute(
+    begun: Guard, git: Git, clock: Clock
+) -> None:
+    lock = git.root / ".git" / f"{BRANCH}.lock"
+    lock.touch()
+    clock.advance(30)
+    noted = begun.note({"goal": "New"})
+    assert noted.saved is not None
+    assert "lock" in noted.saved.pending
+    assert begun.state().goal == "New"
+    assert lock.exists()
+    clock.advance(31)
+    noted = begun.note({"learnings": ["any next command commits it"]})
+    assert noted.saved is not None
+    assert noted.saved.sequence == 3
+    assert not lock.exists()
+    prove_sound(begun, git)
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "packed-refs.lock", "config.lock"])
+def test_locks_of_other_files_do_not_stop_us(begun: Guard, git: Git, name: str) -> None:
+    (git.root / ".git" / name).touch()
+    assert begun.checkpoint("A reason.").sequence == 3
+
+
+def test_a_lock_that_a_living_process_holds_names_it_and_its_age(
+    begun: Guard, clock: Clock
+) -> None:
+    from gitguard.errors import Locked
+
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with begun.store().lock():
+            os.write(writer, b"x")
+            signal.pause()
+        os._exit(0)
+    try:
+        os.read(reader, 1)
+        clock.advance(42)
+        with pytest.raises(Locked) as caught, begun.store().lock(timeout=0.05):
+            pass
+        assert f"process {child} for 4" in caught.value.message
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reader)
+        os.close(writer)
+    with begun.store().lock(timeout=0.05):
+        pass
+
+
+# Many at once
+
+_WORKER = """
+import os, sys, time
+from gitguard.guard import Guard
+from gitguard.store.workspace import Places
+root, state, config, name = sys.argv[1:]
+guard = Guard(root, Places(state, config, environment=dict(os.environ)), time.time)
+for number in range(10):
+    guard.note({"open_issues": [f"{name}-{number}"]})
+    guard.checkpoint(f"{name} {number}")
+"""
+
+
+def test_four_processes_at_once_lose_nothing(begun: Guard, git: Git, places: Places) -> None:
+    arguments = [str(git.root), places.state_home, places.config_home]
+    workers = [
+        subprocess.Popen([sys.executable, "-c", _WORKER, *arguments, f"w{n}"]) for n in range(4)
+    ]
+    assert [worker.wait() for worker in workers] == [0] * 4
+    noted = begun.state().open_issues
+    assert sorted(noted) == sorted(f"w{n}-{i}" for n in range(4) for i in range(10))
+    for n in range(4):
+        mine = [text for text in noted if text.startswith(f"w{n}-")]
+        assert mine == [f"w{n}-{i}" for i in range(10)]
+    assert begun.log(1)[0].sequence == 42
+    prove_sound(begun, git)
+
+
+def test_two_processes_that_begin_the_same_session_begin_one(
+    git: Git, places: Places, guard: Guard
+) -> None:
+    code = _WORKER.split("for number")[0] + "guard.ensure()\n"
+    arguments = [str(git.root), places.state_home, places.config_home, "x"]
+    workers = [subprocess.Popen([sys.executable, "-c", code, *arguments]) for _ in range(3)]
+    assert [worker.wait() for worker in workers] == [0] * 3
+    assert [c.sequence for c in guard.log()] == [1]
