@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,6 +23,7 @@ from gitguard.model.config import DEFAULTS, TIGHTENING, Config
 from gitguard.model.host_session import HostSession
 from gitguard.model.journal import Entry
 from gitguard.model.record import Kind, Record
+from gitguard.model.schema import config_schema, state_schema
 from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
 from gitguard.model.task import REQUIRED, TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
@@ -195,7 +197,8 @@ with a warning in `gitguard status`. An unknown setting or a wrong value is an e
 Thresholds rise between 0 and 1. A window below 16,000 tokens is refused, below 32,000 warned of.
 A rule in `destructive` is a list of words that must occur in this order in one simple command;
 `a|b` stands for either, and `*` for any characters. [config-example.yaml](config-example.yaml)
-holds every setting with its default.
+holds every setting with its default, [config.schema.json](config.schema.json) says the same as a
+JSON Schema.
 """
 
 
@@ -447,6 +450,10 @@ def fields_table(record: type[Record]) -> str:
     return table(("field", "holds", "what it is"), rows)
 
 
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "exit-codes.md": exit_codes_page,
@@ -460,6 +467,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "snapshot.example.yaml": example_snapshot,
     "resume-example.md": example_resume,
     "formats.md": formats_page,
+    "task-state.schema.json": lambda: _json(state_schema()),
+    "config.schema.json": lambda: _json(config_schema()),
 }
 
 
