@@ -152,6 +152,8 @@ def test_the_root_is_found_named_or_given(session: Place, tmp_path: Path) -> Non
         f"{elsewhere}GITGUARD_ROOT=repo gitguard status"
     )
     assert "is not inside a git worktree" in session.type(f"{elsewhere}gitguard status")
+    gone = "mkdir ../gone && cd ../gone && rmdir ../gone && gitguard status"
+    assert "the current folder is gone" in session.type(gone)
 
 
 def test_the_session_is_named_or_given(session: Place) -> None:

@@ -39,8 +39,17 @@ def open_guard(root: str = "", session: str = "") -> Guard:
     """Open the workspace that --root, GITGUARD_ROOT or the current folder names."""
     from gitguard.guard import Guard
 
-    start = root or os.environ.get("GITGUARD_ROOT") or os.getcwd()
+    start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
     return Guard(start, places(os.environ, session), time.time)
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        from gitguard.errors import NotARepository
+
+        raise NotARepository("the current folder is gone", "Go to another one") from None
 
 
 def executable() -> str:
