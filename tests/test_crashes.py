@@ -187,7 +187,11 @@ def test_a_crash_anywhere_in_fork_leaves_both_sessions_usable(
     begun: Guard, git: Git, open_guard: OpenGuard
 ) -> None:
     names = iter(f"fork{number}" for number in range(_MOST_STEPS))
-    for _ in crashes(lambda name=names: open_guard().fork_session(Session.of(next(name)))):
+
+    def fork() -> None:
+        open_guard().fork_session(Session.of(next(names)))
+
+    for _ in crashes(fork):
         next(names)
         assert open_guard(session="main").ensure().state.goal == "Kept"
         open_guard().use_session(Session.of("main"))

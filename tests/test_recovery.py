@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -274,7 +275,11 @@ def test_a_clone_with_a_session_branch_is_data_until_it_is_trusted(
     git("clone", "--quiet", ".", str(clone.root))
     clone("branch", "--quiet", "gitguard/main", "origin/gitguard/main")
     theirs = Guard(str(clone.root), elsewhere, begun.clock)
-    for ask in (theirs.ensure, lambda: theirs.use_session(Session.of("main"))):
+    asks: list[Callable[[], object]] = [
+        theirs.ensure,
+        lambda: theirs.use_session(Session.of("main")),
+    ]
+    for ask in asks:
         with pytest.raises(Untrusted) as caught:
             ask()
         assert "trust" in caught.value.hint

@@ -25,6 +25,10 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+_DEEPEST_YAML = 32
+"""How deep YAML may be nested; reading takes time by the square of the depth."""
+
+
 def check_size(size: int, *, what: str, limit: int = STATE_LIMIT) -> None:
     """Refuse a document larger than limit bytes before it is read."""
     if size > limit:
@@ -107,9 +111,14 @@ def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     try:
         text = data.decode("utf-8")
         reader = YAML(typ="safe", pure=True)
+        depth = 0
         for event in reader.parse(text):
-            if type(event).__name__ == "AliasEvent":
+            kind = type(event).__name__
+            if kind == "AliasEvent":
                 raise InvalidDocument(f"{what} uses a YAML alias, which is refused")
+            depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
+            if depth > _DEEPEST_YAML:
+                raise InvalidDocument(f"{what} is nested too deeply")
         document = YAML(typ="safe", pure=True).load(text)
     except (YAMLError, ValueError, RecursionError, AttributeError, TypeError) as error:
         raise InvalidDocument(f"{what} is not valid YAML: {_one_line(error)}") from error

@@ -7,6 +7,7 @@ component and in a terminal, and two keys must never share one.
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
+from gitguard.model.text import encodable
 from gitguard.model.value import Value
 
 _HEX = frozenset("0123456789abcdef")
@@ -28,7 +29,7 @@ class Session(Value):
     @classmethod
     def of(cls, key: str) -> Session:
         """Name the session of a key (DESIGN section 3, "Branch")."""
-        key = key.encode("utf-8", "backslashreplace").decode()
+        key = encodable(key)
         if not key or len(key) > _KEY_LIMIT:
             raise InvalidInput(
                 f"the session key has {len(key)} characters; it needs 1 to {_KEY_LIMIT}"

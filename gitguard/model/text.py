@@ -38,8 +38,8 @@ def shorten(text: str, limit: int) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which JSON may carry and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Spell out lone surrogates, which JSON and file names may carry and UTF-8 cannot."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def seconds(stamp: str) -> float:

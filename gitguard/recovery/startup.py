@@ -9,6 +9,7 @@ from gitguard.errors import EditedState, LegacyState
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.session import Session
 from gitguard.model.task import STATE_FILE, new_task
+from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore
 from gitguard.store import checkpoints as chain
@@ -232,7 +233,7 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
     if record.key != session.key or not record.owner:
         known = record.host_sessions
         workspace.write_record(
-            session, workspace.new_record(session, branch).replace(host_sessions=known)
+            session, workspace.new_record(session, encodable(branch)).replace(host_sessions=known)
         )
     if not workspace.places.session:
         workspace.use(session)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
 from gitguard.model.config import DEFAULTS, Config, loosening, read_config, tighten
 from gitguard.store import files
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.store.workspace import Places
+
+_RACY = 2 * 10**9
+"""Nanoseconds within which file systems may give two changes of a file the same time."""
 
 
 def open_workspace(
@@ -40,7 +43,8 @@ def open_workspace(
 def load_user_config(config_home: str, state_home: str) -> Config:
     """Read the user's `config.yaml` over the defaults."""
     path = os.path.join(config_home, "config.yaml")
-    document = _document(path, os.path.join(state_home, "config.json"))
+    # People keep their settings elsewhere and link to them; only a repository's links are refused.
+    document = _document(os.path.realpath(path), os.path.join(state_home, "config.json"))
     return DEFAULTS if document is None else read_config(document, what=f"`{path}`")
 
 
@@ -64,10 +68,12 @@ def ignored_settings(folder: str) -> tuple[str, ...]:
 def _document(path: str, cache: str) -> dict[str, Any] | None:
     try:
         found = os.stat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    signature = [found.st_size, found.st_mtime_ns, found.st_ino]
-    cached = _cached(cache)
+    except OSError as error:
+        raise InvalidDocument(f"cannot read `{path}`: {error.strerror}") from error
+    signature = [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+    cached = _cached(cache, found.st_ctime_ns)
     if cached is not None and cached.get("signature") == signature:
         values = cached.get("values")
         if isinstance(values, dict):
@@ -80,11 +86,14 @@ def _document(path: str, cache: str) -> dict[str, Any] | None:
     return document
 
 
-def _cached(cache: str) -> dict[str, Any] | None:
+def _cached(cache: str, changed: int) -> dict[str, Any] | None:
+    """Return what was remembered, unless the file changed so soon before that nobody can tell."""
     try:
+        if os.stat(cache).st_mtime_ns - changed < _RACY:
+            return None
         data = files.read_bytes(cache, limit=STATE_LIMIT)
         return None if data is None else load_json(data, what="the configuration's cache")
-    except GitguardError:
+    except (OSError, GitguardError):
         return None
 
 

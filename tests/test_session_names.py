@@ -1,0 +1,129 @@
+"""Session keys: any key is safe as folder and ref, and no two keys share a name."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.errors import InvalidInput
+from gitguard.model.session import Session, is_session_name
+
+from .conftest import Git, OpenGuard
+
+ODD = [
+    "--upload-pack=x",
+    "-fdelete",
+    "../x",
+    "..",
+    ".",
+    ".git",
+    "a/b",
+    "feature_x-217d2bf5",
+    "Main",
+    "MAIN",
+    unicodedata.normalize("NFC", "café"),
+    unicodedata.normalize("NFD", "café"),
+    "x" * 300,
+    "two\nlines",
+    "nul\0byte",
+    "con",
+    "com1.txt",
+    "a..b",
+    "a.lock",
+    "a.",
+    "HEAD",
+    "archive",
+    "a b",
+    "@{-1}",
+    "a~1",
+    "a:b",
+    "\u202egnp.exe",
+    "'; rm -rf ~; '",
+    "$(id)",
+    "\udcff\udcfe",
+    "🦊",
+    "-",
+    "_",
+]
+PLAIN = ["main", "a", "0", "release-1.2", "a_b", "fix.it", "x" * 64, "a-12345678x", "head"]
+
+
+@pytest.mark.parametrize("key", PLAIN)
+def test_a_plain_key_is_its_own_name(key: str) -> None:
+    assert Session.of(key).name == key
+
+
+@pytest.mark.parametrize("key", ODD, ids=repr)
+def test_an_odd_key_becomes_a_safe_name(key: str) -> None:
+    name = Session.of(key).name
+    assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*-[0-9a-f]{8}", name)
+    assert len(name) <= 64
+    assert is_session_name(name)
+    subprocess.run(["git", "check-ref-format", f"refs/heads/gitguard/{name}"], check=True)
+
+
+def test_no_two_keys_share_a_name() -> None:
+    keys = [*ODD, *PLAIN, *(Session.of(key).name for key in ODD)]
+    names = [Session.of(key).name for key in keys]
+    assert len({name.casefold() for name in names}) == len(set(keys))
+
+
+@pytest.mark.parametrize("key", ["", "x" * 1025])
+def test_a_key_that_cannot_be_one_is_refused(key: str) -> None:
+    with pytest.raises(InvalidInput, match="session key"):
+        Session.of(key)
+
+
+@given(st.text(min_size=1, max_size=80))
+def test_any_text_has_a_safe_name(key: str) -> None:
+    session = Session.of(key)
+    assert is_session_name(session.name)
+    session.key.encode()
+
+
+@pytest.mark.parametrize("key", ODD, ids=repr)
+def test_a_session_with_an_odd_key_is_whole(git: Git, open_guard: OpenGuard, key: str) -> None:
+    before = set(Path(git.root).parent.iterdir())
+    guard = open_guard(session=key)
+    guard.ensure()
+    guard.note({"goal": "Odd"})
+    assert [c.session_key for c in guard.log()] == [Session.of(key).key] * 2
+    assert guard.resume()
+    assert os.path.dirname(guard.workspace.session_folder(Session.of(key))) == os.path.join(
+        guard.workspace.folder, "sessions"
+    )
+    new = {path.name for path in Path(git.root).parent.iterdir() if path not in before}
+    assert new <= {"state", "config"}
+
+
+@pytest.mark.parametrize("branch", ["Feature/X", "a/b/c", "ünï", "x" * 200, "feature_x-217d2bf5"])
+def test_any_branch_names_a_session(git: Git, open_guard: OpenGuard, branch: str) -> None:
+    git("checkout", "--quiet", "-b", branch)
+    guard = open_guard()
+    guard.ensure()
+    assert guard.workspace.current().key == branch
+    assert guard.log()[0].code.branch == branch
+
+
+def test_a_branch_that_is_no_text_names_a_session(git: Git, open_guard: OpenGuard) -> None:
+    subprocess.run([b"git", b"checkout", b"-q", b"-b", b"caf\xe9"], cwd=git.root, check=True)
+    guard = open_guard()
+    guard.ensure()
+    guard.note({"goal": "Latin"})
+    assert guard.log()[0].sequence == 2
+    assert guard.ensure().how == "continued"
+    git.fsck()
+
+
+def test_a_branch_called_none_is_not_a_detached_head(git: Git, open_guard: OpenGuard) -> None:
+    git("checkout", "--quiet", "-b", "none")
+    guard = open_guard()
+    guard.ensure()
+    assert guard.log()[0].code.branch == "none"
