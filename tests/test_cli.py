@@ -263,6 +263,15 @@ def test_notes_add_to_every_list(session: Place) -> None:
     assert [a["path"] for a in state["artifacts"]] == ["a.py"]
 
 
+def test_a_new_task_begins_on_the_same_branch(session: Place) -> None:
+    session.run("gitguard note --goal One --next DONE")
+    assert session.run("gitguard ensure").returncode == 12
+    begun = session.run("gitguard note --new-task --goal Two").stdout
+    assert begun.startswith("A new task begins: task-")
+    assert "Next action: START" in session.run("gitguard ensure").stdout
+    assert session.type("git rev-list --count gitguard/main").strip() == "3"
+
+
 def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> None:
     assert session.run("gitguard note --next ''").returncode == 23
     path = session.root / ".gitguard" / "sessions" / "main" / "state.json"

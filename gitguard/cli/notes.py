@@ -119,7 +119,9 @@ def update(console: Console) -> None:
 
 
 def _say_noted(console: Console, noted: Noted) -> None:
-    lines = [f"{name}: {what}" for name, what in noted.report.items()] or ["A new task begins."]
+    lines = [f"{name}: {what}" for name, what in noted.report.items()]
+    if noted.saved is not None and noted.saved.trigger == "start":
+        lines.insert(0, f"A new task begins: {noted.state.task_id}")
     if noted.saved is not None:
         lines.append(saved_text(noted.saved))
     document = {"report": noted.report, "saved": noted.saved, "state": noted.state}
