@@ -58,6 +58,8 @@ def decide(
     pressure is the used share of the window, None when the host offers none. overridden_to is the
     pressure up to which a human lifted the halt.
     """
+    if pressure is not None and not pressure >= 0:
+        pressure = None  # not a number at all
     if pressure is None and first_turn:
         pressure = 0.0
     band, reason = _band(pressure, thresholds)
@@ -74,7 +76,7 @@ def decide(
         "the summary conflicted with the state": summary_conflict,
     }
     reasons += [text for text, is_set in flags.items() if is_set]
-    summary = band == COMPRESS or (band == WARN and action_changed_state)
+    summary = band in (WARN, COMPRESS)
     return Verdict(
         action=band,
         write_checkpoint=action_changed_state or phase_or_goal_changed,

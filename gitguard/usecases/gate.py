@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitguard.context.gate import Verdict, decide
+from gitguard.context.gate import HALT, HALT_STATUS, Verdict, decide
 from gitguard.context.gauge import Circumstances, Pressure, crosses_checkpoint
-from gitguard.errors import Complete
+from gitguard.errors import Complete, GitguardError
 from gitguard.model.host_session import Stop
 from gitguard.model.value import Value
 from gitguard.session_store import Saved
@@ -44,9 +44,13 @@ def judge(
     host_session: HostSession, pressure: Pressure | None, config: Config, **flags: bool
 ) -> Verdict:
     """Decide for a conversation, with its halt and override taken into account."""
+    share, halt = pressure.share if pressure else None, host_session.halt
+    if halt is not None:
+        # It ends with a compaction, a new conversation or an override, not with a better figure.
+        return Verdict(HALT, True, True, HALT_STATUS, (halt.reason,), share)
     lifted = host_session.override
     return decide(
-        pressure.share if pressure else None,
+        share,
         config.thresholds,
         overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
         **flags,
@@ -54,7 +58,9 @@ def judge(
 
 
 def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession:
-    """Return the record of a conversation that the verdict halts."""
+    """Return the record of a conversation that the verdict halts, or has halted before."""
+    if host_session.halt is not None:
+        return host_session
     share = 1.0 if verdict.pressure is None else verdict.pressure
     return host_session.replace(halt=Stop(now, share, verdict.reasons[0]), override=None)
 
@@ -118,7 +124,7 @@ def _save(
 ) -> tuple[Saved | None, HostSession]:
     circumstances = Circumstances(pressure, compaction_count=known.epoch)
     if verdict.halts:
-        return store.checkpoint("halt", verdict.reasons[0], circumstances), known
+        return _save_halt(store, verdict.reasons[0], circumstances), known
     if rises(known, pressure, store.config):
         assert pressure is not None
         saved = store.checkpoint("auto-80pct", verdict.reasons[0], circumstances)
@@ -128,6 +134,14 @@ def _save(
     if verdict.write_checkpoint:
         return store.checkpoint("turn-end", "The action changed the state.", circumstances), known
     return None, known
+
+
+def _save_halt(store: SessionStore, why: str, circumstances: Circumstances) -> Saved:
+    """Save what there is; a checkpoint that fails does not lift the halt."""
+    try:
+        return store.checkpoint("halt", why, circumstances)
+    except GitguardError as error:
+        return Saved("halt", pending=error.message)
 
 
 def rises(known: HostSession, pressure: Pressure | None, config: Config) -> bool:

@@ -1,0 +1,278 @@
+"""Gauge and gate: which reading counts, how large the window is, and what may happen next."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.context.gate import HALT_STATUS, decide
+from gitguard.context.gauge import (
+    MODEL_WINDOWS,
+    Window,
+    measure,
+    newest,
+    resolve_window,
+    window_warning,
+)
+from gitguard.errors import HeadAdvanced, InvalidConfig, InvalidInput
+from gitguard.guard import Guard
+from gitguard.model.config import Thresholds, WindowConfig
+from gitguard.model.events import Reading
+
+from .conftest import Git
+from .test_recovery import BRANCH
+
+LIMITS = Thresholds()
+WINDOW = Window(200_000, "assumed")
+
+
+# decide
+
+
+@pytest.mark.parametrize(
+    ("pressure", "action", "summary"),
+    [
+        (0.0, "continue", False),
+        (math.nextafter(0.55, 0), "continue", False),
+        (0.55, "warn", True),
+        (math.nextafter(0.70, 0), "warn", True),
+        (0.70, "compress", True),
+        (math.nextafter(0.85, 0), "compress", True),
+        (0.85, "halt", True),
+        (1.0, "halt", True),
+    ],
+)
+def test_the_thresholds_hold_exactly(pressure: float, action: str, summary: bool) -> None:
+    verdict = decide(pressure, LIMITS)
+    assert verdict.action == action
+    assert verdict.write_summary is summary
+    assert verdict.write_checkpoint is (action == "halt")
+    assert verdict.status == (HALT_STATUS if action == "halt" else "")
+    assert verdict.reasons
+
+
+def test_missing_pressure_is_zero_on_the_first_turn_and_critical_later() -> None:
+    assert decide(None, LIMITS, first_turn=True).action == "continue"
+    assert decide(None, LIMITS).action == "halt"
+    assert decide(float("nan"), LIMITS).action == "halt"
+
+
+def test_a_first_turn_with_pressure_is_judged_by_it() -> None:
+    assert decide(0.9, LIMITS, first_turn=True).action == "halt"
+
+
+@pytest.mark.parametrize("pressure", [0.0, 0.55, 0.70])
+def test_a_changed_state_calls_for_a_checkpoint_at_any_pressure(pressure: float) -> None:
+    assert decide(pressure, LIMITS, action_changed_state=True).write_checkpoint
+
+
+@pytest.mark.parametrize("flag", ["phase_or_goal_changed", "summary_conflict"])
+def test_a_changed_phase_or_a_conflict_calls_for_a_summary_at_any_pressure(flag: str) -> None:
+    assert decide(0.0, LIMITS, **{flag: True}).write_summary
+
+
+def test_a_changed_state_alone_needs_no_summary_below_warning() -> None:
+    assert not decide(0.1, LIMITS, action_changed_state=True).write_summary
+
+
+def test_an_override_holds_up_to_its_pressure_and_never_above() -> None:
+    below = decide(0.92, LIMITS, overridden_to=0.93)
+    assert below.action == "compress"
+    assert "overridden" in below.reasons[-1]
+    assert decide(0.93, LIMITS, overridden_to=0.93).action == "halt"
+    assert decide(None, LIMITS, overridden_to=0.93).action == "compress"
+
+
+@given(
+    st.none() | st.floats(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_same_inputs_give_the_same_verdict_with_reasons(
+    pressure: float | None, first: bool, changed: bool, phase: bool, conflict: bool
+) -> None:
+    def verdict() -> object:
+        return decide(
+            pressure,
+            LIMITS,
+            first_turn=first,
+            action_changed_state=changed,
+            phase_or_goal_changed=phase,
+            summary_conflict=conflict,
+        )
+
+    if pressure is not None and not math.isfinite(pressure):
+        assert decide(pressure, LIMITS).action == "halt"
+    else:
+        assert verdict() == verdict()
+
+
+# The window
+
+
+@pytest.mark.parametrize(
+    ("model", "reported", "config", "tokens", "source"),
+    [
+        ("", 0, WindowConfig(), 200_000, "assumed"),
+        ("unknown-model", 0, WindowConfig(), 200_000, "assumed"),
+        ("claude-opus-5-5", 0, WindowConfig(), 1_000_000, "model"),
+        ("claude-haiku-4-5-20251001", 0, WindowConfig(), 200_000, "model"),
+        ("claude-opus-5-5", 300_000, WindowConfig(), 300_000, "host"),
+        ("m", 300_000, WindowConfig(models={"m": 64_000}), 64_000, "config"),
+        ("m", 300_000, WindowConfig(models={"anthropic/m": 64_000}), 64_000, "config"),
+        ("m", 300_000, WindowConfig(cap=100_000), 100_000, "host, cap"),
+        ("m", 50_000, WindowConfig(cap=100_000), 50_000, "host"),
+        ("", 0, WindowConfig(default=64_000), 64_000, "assumed"),
+    ],
+)
+def test_the_window_is_the_users_the_hosts_the_tables_or_assumed(
+    model: str, reported: int, config: WindowConfig, tokens: int, source: str
+) -> None:
+    assert resolve_window(model, reported, config) == Window(tokens, source)
+
+
+def test_the_table_of_models_is_usable() -> None:
+    assert all(tokens >= 32_000 for tokens in MODEL_WINDOWS.values())
+
+
+def test_a_window_below_16000_is_an_error_and_below_32000_a_warning() -> None:
+    with pytest.raises(InvalidConfig, match="15,999"):
+        resolve_window("m", 15_999, WindowConfig())
+    small = resolve_window("m", 16_000, WindowConfig())
+    assert "16,000" in window_warning(small)
+    assert window_warning(Window(31_999, "host"))
+    assert window_warning(Window(32_000, "host")) == ""
+
+
+def test_an_assumed_window_says_so() -> None:
+    pressure = measure(Reading("given", 1, share=0.5), WINDOW, first_turn=False)
+    assert pressure is not None
+    assert "assumed" in pressure.gauge_line()
+
+
+# Readings
+
+
+def test_the_newest_reading_counts_and_those_before_a_compaction_are_void() -> None:
+    readings = [Reading("a", 10, share=0.1), Reading("b", 30, share=0.3), Reading("c", 20)]
+    found = newest(readings, void_before=0)
+    assert found is not None
+    assert found.source == "b"
+    assert newest(readings, void_before=31) is None
+    assert newest([], void_before=0) is None
+
+
+@pytest.mark.parametrize(
+    ("reading", "share"),
+    [
+        (Reading("given", 1, share=0.5), 0.5),
+        (Reading("given", 1, share=1.7), 1.0),
+        (Reading("given", 1, tokens=100_000), 0.5),
+        (Reading("given", 1, tokens=500_000), 1.0),
+        (Reading("given", 1, tokens=0), 0.0),
+        (Reading("given", 1, tokens=10, share=0.9), 0.9),
+    ],
+)
+def test_pressure_is_clamped(reading: Reading, share: float) -> None:
+    pressure = measure(reading, WINDOW, first_turn=False)
+    assert pressure is not None
+    assert pressure.share == share
+
+
+# The gate of a conversation
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    guard.ensure()
+    guard.note({"goal": "Gate"})
+    return guard
+
+
+def given_share(guard: Guard, share: float) -> Reading:
+    return Reading("given", guard.clock(), share=share)
+
+
+def test_the_first_question_may_come_without_pressure_and_no_later_one(begun: Guard) -> None:
+    assert begun.gate("host").verdict.action == "continue"
+    assert begun.gate("host").verdict.action == "halt"
+    assert begun.gate("another").verdict.action == "continue"
+
+
+def test_a_halt_writes_a_checkpoint_and_belongs_to_one_conversation(begun: Guard) -> None:
+    gated = begun.gate("host", given_share(begun, 0.9))
+    assert gated.verdict.status == HALT_STATUS
+    assert gated.saved is not None
+    assert gated.saved.commit
+    assert begun.log(1)[0].trigger == "halt"
+    assert begun.log(1)[0].pressure == 0.9
+    assert begun.gate("another", given_share(begun, 0.1)).verdict.action == "continue"
+
+
+def test_a_halt_is_not_lifted_by_a_lower_figure(begun: Guard) -> None:
+    begun.gate("host", given_share(begun, 0.9))
+    assert begun.gate("host", given_share(begun, 0.1)).verdict.action == "halt"
+    (known,) = begun.status().host_sessions.values()
+    assert known.halt is not None
+    assert known.halt.pressure == 0.9
+
+
+def test_an_override_lifts_it_until_pressure_rises_by_five_hundredths(begun: Guard) -> None:
+    begun.gate("host", given_share(begun, 0.9))
+    begun.override("host", "I know what I do")
+    assert begun.gate("host", given_share(begun, 0.94)).verdict.action == "compress"
+    assert begun.gate("host", given_share(begun, 0.96)).verdict.action == "halt"
+    assert begun.gate("host", given_share(begun, 0.90)).verdict.action == "halt"
+
+
+def test_an_override_needs_a_reason(begun: Guard) -> None:
+    with pytest.raises(InvalidInput):
+        begun.override("host", "  ")
+
+
+def test_a_halt_is_a_halt_even_where_no_checkpoint_can_be_written(begun: Guard, git: Git) -> None:
+    body = git("cat-file", "commit", BRANCH).replace("parent ", "x ", 1)
+    head = git("rev-parse", BRANCH)
+    tree = git("rev-parse", f"{BRANCH}^{{tree}}")
+    message = body.split("\n\n", 1)[1].replace("Sequence: 2", "Sequence: 3")
+    git("update-ref", BRANCH, git("commit-tree", tree, "-p", head, "-m", message))
+    with pytest.raises(HeadAdvanced):
+        begun.checkpoint("x")
+    gated = begun.gate("host", given_share(begun, 0.9))
+    assert gated.verdict.status == HALT_STATUS
+    assert gated.saved is not None
+    assert gated.saved.pending
+    assert begun.gate("host", given_share(begun, 0.9)).verdict.halts
+
+
+def test_crossing_80_percent_takes_one_checkpoint_a_rise(begun: Guard) -> None:
+    for share in (0.79, 0.80, 0.81, 0.84):
+        begun.gate("host", given_share(begun, share))
+    assert [c.trigger for c in begun.log()].count("auto-80pct") == 1
+    begun.gate("host", given_share(begun, 0.849))
+    begun.gate("other", given_share(begun, 0.80))
+    assert [c.trigger for c in begun.log()].count("auto-80pct") == 2
+
+
+def test_the_flags_take_their_checkpoints(begun: Guard) -> None:
+    begun.gate("host", given_share(begun, 0.1), phase_or_goal_changed=True)
+    assert begun.log(1)[0].trigger == "phase-change"
+    begun.note({"learnings": ["new"]})
+    begun.gate("host", given_share(begun, 0.1), action_changed_state=True)
+    assert begun.log(1)[0].trigger == "turn-end"
+
+
+@pytest.mark.parametrize("share", [float("nan"), -0.1])
+def test_a_pressure_that_is_no_share_is_refused(begun: Guard, share: float) -> None:
+    with pytest.raises(InvalidInput, match="share of the window"):
+        begun.gate("host", given_share(begun, share))
+
+
+def test_pressure_is_never_guessed_from_characters(begun: Guard) -> None:
+    with pytest.raises(InvalidInput, match="not guessed"):
+        begun.gate("host", characters=4000)
