@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 MISSING = "(missing)"
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 WORTHS = (LOW, MEDIUM, HIGH)
-_FILE_NAME = re.compile(
-    r"(?:[\w@.~-]*/)*[\w@~-][\w@.~-]*\.[A-Za-z0-9]{1,8}"  # a name with an ending
-    r"|(?:[\w@.~-]+/)+[\w@.~-]*"  # or anything with a slash
-)
+_BETWEEN = re.compile(r"[\s:,;!?`'\"()\[\]{}<>|*]+")
+_PATH = re.compile(r"(?!//)[\w@.~/+-]*\w[\w@.~/+-]*")
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
+_LONGEST_PATH = 1024
 
 
 class ContextItem(Value):
@@ -73,8 +73,16 @@ def build_bundle(
 def relevant_artifacts(state: TaskState) -> tuple[str, ...]:
     """Return the paths the state lists, and those that its next action names."""
     listed = [artifact.path for artifact in state.artifacts]
-    named = [name.rstrip(".") for name in _FILE_NAME.findall(state.next_action)]
-    return tuple(dict.fromkeys(listed + named))
+    words = (word.rstrip(".") for word in _BETWEEN.split(state.next_action))
+    return tuple(dict.fromkeys([*listed, *(word for word in words if _is_path(word))]))
+
+
+def _is_path(word: str) -> bool:
+    """Say whether a word has a slash in it, or an ending as files have."""
+    if len(word) > _LONGEST_PATH or not _PATH.fullmatch(word):
+        return False
+    dot = word.rfind(".")
+    return "/" in word or (dot > 0 and _ENDING.fullmatch(word, dot) is not None)
 
 
 def trim(
