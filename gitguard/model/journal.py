@@ -7,6 +7,7 @@ entry count twice or not at all.
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
+from gitguard.model.codec import dump_line
 from gitguard.model.record import Kind, Record
 from gitguard.model.task import Artifact, Failure, LastAction, TaskState, merge_artifacts
 from gitguard.model.text import shorten
@@ -27,6 +28,8 @@ INTERRUPTED = "tool-interrupted"
 PROMPT = "prompt"
 _MOST_FILES = 100
 _MOST_FAILURES = 50
+_ROOM = 48 * 1024
+"""The bytes of mechanical entries in one list, so that no state grows too large by itself."""
 
 
 class Entry(Record):
@@ -116,14 +119,14 @@ def add_failure(state: TaskState, failure: Failure, now: str) -> TaskState:
 
 def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
     """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
-    excess = len([item for item in items if item.mechanical]) - most
-    kept = []
-    for item in items:
-        if item.mechanical and excess > 0:
-            excess -= 1
-        else:
+    room, kept = _ROOM, []
+    for item in reversed(items):
+        if item.mechanical:
+            most -= 1
+            room -= len(dump_line(item.to_document()))
+        if not item.mechanical or (most >= 0 and room >= 0):
             kept.append(item)
-    return tuple(kept)
+    return tuple(reversed(kept))
 
 
 def work_of(entries: tuple[Entry, ...], state: TaskState) -> Work:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
+_LOOK_BACK = 1 << 20
+_HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
 
 
@@ -40,27 +42,34 @@ class JournalFile:
     def append(self, entry: Entry) -> None:
         """Add an entry."""
         line = dump_line(entry.line())
-        files.append(self.path, line if os.path.exists(self.path) else self._header() + line)
+        files.append(self.path, self._header() + line if self._is_new() else line)
+
+    def _is_new(self) -> bool:
+        try:
+            return os.path.getsize(self.path) == 0
+        except FileNotFoundError:
+            return True
 
     def _header(self) -> bytes:
         unique = f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
         return dump_line({"format": FORMAT, "journal": unique})
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:
-        """Read the whole journal; folding goes on behind the offset if the id is the same."""
-        lines, end = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
-        if not lines:
-            return JournalPart("", (), (), 0)
-        journal_id = str((_document(lines[0]) or {}).get("journal", ""))
+        """Read the journal; folding goes on behind the offset if the id is the same.
+
+        Of a very long one, only what lies around the offset is read; the next read goes on.
+        """
+        header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
+        journal_id = str((_document(header[0]) or {}).get("journal", "")) if header else ""
         start = folded_offset if journal_id == folded_id else 0
-        position, before = 0, []
-        for count, line in enumerate(lines):
-            if position >= start:
-                break
-            position += len(line) + 1
-            before.append(count)
-        fresh = _entries(lines[len(before) :])
-        return JournalPart(journal_id, _entries(lines[: len(before)]) + fresh, fresh, end)
+        position = max(start - _LOOK_BACK, 0)
+        lines, end = files.complete_lines(self.path, offset=position, limit=_READ_LIMIT)
+        folded = 0
+        while folded < len(lines) and position < start:
+            position += len(lines[folded]) + 1
+            folded += 1
+        fresh = _entries(lines[folded:])
+        return JournalPart(journal_id, _entries(lines[:folded]) + fresh, fresh, end)
 
     def rotate(self, part: JournalPart) -> None:
         """Begin a new file once everything in a large one is folded."""

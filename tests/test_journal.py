@@ -1,0 +1,194 @@
+"""The journal: one line an event, torn lines skipped, folded by offset and never twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.guard import Guard
+from gitguard.model import journal as folding
+from gitguard.model.journal import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
+from gitguard.model.task import Artifact, Failure, LastAction, new_task
+from gitguard.store.journal import JournalFile
+
+from .conftest import Clock, Git
+from .test_startup import session_file
+
+NOW = "2026-01-31T09:30:00Z"
+
+
+def entry(event: str = ENDED, **changes: object) -> Entry:
+    return Entry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def journal(tmp_path: Path, clock: Clock) -> JournalFile:
+    return JournalFile(str(tmp_path / "journal.jsonl"), clock)
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    guard.ensure()
+    return guard
+
+
+# The file
+
+
+def test_what_is_appended_reads_back(journal: JournalFile) -> None:
+    journal.append(entry(summary="one\ntwo \u2028 three", written=("a.py",)))
+    journal.append(entry(FAILED, error="bröken 🦊"))
+    part = journal.read("", 0)
+    assert [e.summary for e in part.entries] == ["one\ntwo \u2028 three", ""]
+    assert part.entries[1].error == "bröken 🦊"
+    assert part.unfolded == part.entries
+
+
+def test_a_torn_last_line_is_skipped_and_the_next_one_is_whole(journal: JournalFile) -> None:
+    journal.append(entry(id="first"))
+    path = Path(journal.path)
+    with path.open("ab") as file:
+        file.write(b'{"event": "tool-end", "at"')
+    assert [e.id for e in journal.read("", 0).entries] == ["first"]
+    journal.append(entry(id="second"))
+    assert [e.id for e in journal.read("", 0).entries] == ["first", "second"]
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"format": 1, "jour', b"\n", b"\0\0\0\n"])
+def test_a_torn_beginning_loses_nothing_that_follows(journal: JournalFile, torn: bytes) -> None:
+    Path(journal.path).write_bytes(torn)
+    journal.append(entry(id="first"))
+    journal.append(entry(id="second"))
+    part = journal.read("", 0)
+    assert [e.id for e in part.entries] == ["first", "second"]
+    again = journal.read(part.id, part.end)
+    assert again.unfolded == ()
+
+
+def test_folding_goes_on_behind_the_offset(journal: JournalFile) -> None:
+    journal.append(entry(id="first"))
+    part = journal.read("", 0)
+    journal.append(entry(id="second"))
+    again = journal.read(part.id, part.end)
+    assert [e.id for e in again.unfolded] == ["second"]
+    assert [e.id for e in again.entries] == ["first", "second"]
+
+
+def test_another_journal_is_folded_from_its_beginning(journal: JournalFile, clock: Clock) -> None:
+    journal.append(entry(id="old"))
+    part = journal.read("", 0)
+    Path(journal.path).unlink()
+    clock.advance(1)
+    journal.append(entry(id="new"))
+    assert [e.id for e in journal.read(part.id, part.end).unfolded] == ["new"]
+
+
+def test_lines_of_nobody_are_skipped(journal: JournalFile) -> None:
+    journal.append(entry(id="first"))
+    with Path(journal.path).open("ab") as file:
+        file.write(b'[]\n{"a": 1}\nnot json\n{"event": 5}\n\xff\n')
+    journal.append(entry(id="second"))
+    assert [e.id for e in journal.read("", 0).entries] == ["first", "second"]
+
+
+def test_text_that_utf8_cannot_carry_is_journaled_all_the_same(journal: JournalFile) -> None:
+    journal.append(entry(summary="half \ud800 pair", written=("caf\udce9",)))
+    (found,) = journal.read("", 0).entries
+    assert found.summary == "half ? pair"
+
+
+def test_a_journal_of_many_megabytes_is_folded_to_its_end(journal: JournalFile) -> None:
+    journal.append(entry(id="first"))
+    line = Path(journal.path).read_bytes().splitlines(keepends=True)[1]
+    with Path(journal.path).open("ab") as file:
+        file.write(line.replace(b'"Edit"', b'"' + b"E" * 1000 + b'"') * 20_000)
+    journal.append(entry(id="last"))
+    part, seen = journal.read("", 0), ""
+    for _ in range(3):
+        seen = part.unfolded[-1].id if part.unfolded else seen
+        part = journal.read(part.id, part.end)
+    assert seen == "last"
+    assert part.unfolded == ()
+
+
+# What entries add up to
+
+
+def test_changed_files_become_artifacts_and_the_last_success_the_last_action() -> None:
+    state = new_task("main", NOW)
+    entries = (
+        entry(written=("a.py",), summary="edit a"),
+        entry(FAILED, tool="Bash", error="no"),
+        entry(STARTED, written=("never.py",)),
+    )
+    folded = folding.fold(state, entries, NOW)
+    assert folded.artifacts == (Artifact("a.py", mechanical=True),)
+    assert folded.last_action == LastAction("Edit: edit a", "success", NOW, mechanical=True)
+    assert folding.fold(folded, (), NOW) is folded
+
+
+def test_what_the_agent_noted_is_never_replaced() -> None:
+    noted = LastAction("Designed it", "success", NOW)
+    artifact = Artifact("a.py", "file", "the heart")
+    state = new_task("main", NOW).replace(last_action=noted, artifacts=(artifact,))
+    folded = folding.fold(state, (entry(written=("a.py", "b.py")),), NOW)
+    assert folded.last_action == noted
+    assert folded.artifacts == (artifact, Artifact("b.py", mechanical=True))
+
+
+def test_mechanical_entries_are_bounded_in_number_and_in_size() -> None:
+    state = new_task("main", NOW).replace(artifacts=(Artifact("noted.py"),))
+    many = tuple(entry(written=(f"f{n}.py",)) for n in range(300))
+    folded = folding.fold(state, many, NOW)
+    assert len(folded.artifacts) == 101
+    assert folded.artifacts[0].path == "noted.py"
+    assert folded.artifacts[-1].path == "f299.py"
+    long = tuple(entry(written=(f"{n}" + "é" * 4000,)) for n in range(100))
+    assert len(str(folding.fold(state, long, NOW).artifacts)) < 60_000
+    for n in range(200):
+        state = folding.add_failure(state, Failure("🦊" * 400, f"{n}", NOW, mechanical=True), NOW)
+    assert state.failed_attempts[-1].error == "199"
+    assert sum(len(f.what) * 4 for f in state.failed_attempts) < 60_000
+
+
+def test_a_call_that_never_ended_is_open_until_it_is_journaled_as_interrupted() -> None:
+    begun, other = entry(STARTED), entry(STARTED, id="t2")
+    assert folding.open_calls((begun, other, entry(ENDED, id="t2"))) == (begun,)
+    assert folding.open_calls((begun, entry(INTERRUPTED))) == ()
+    work = folding.work_of((entry(PROMPT, summary="do it"), begun), new_task("main", NOW))
+    assert (work.topic, work.interrupted, work.last_tool) == ("do it", True, "Edit")
+
+
+# In a session
+
+
+def test_the_checkpoint_folds_the_journal_once(begun: Guard, git: Git) -> None:
+    store = begun.store()
+    for name in ("a.py", "b.py"):
+        store.journal.append(entry(written=(name,)))
+        begun.checkpoint(f"With {name}.")
+    assert [a.path for a in begun.state().artifacts] == ["a.py", "b.py"]
+    snapshot = git("show", "gitguard/main:snapshot.yaml")
+    size = session_file(begun, "journal.jsonl").stat().st_size
+    assert f"journal_offset: {size}" in snapshot
+
+
+def test_a_folded_journal_that_grew_large_begins_anew(begun: Guard) -> None:
+    store = begun.store()
+    for _ in range(400):
+        store.journal.append(entry(summary="x" * 700))
+    begun.checkpoint("Full.")
+    path = session_file(begun, "journal.jsonl")
+    assert path.stat().st_size < 200
+    store.journal.append(entry(written=("after.py",)))
+    begun.checkpoint("After.")
+    assert [a.path for a in begun.state().artifacts] == ["after.py"]
+
+
+def test_what_the_journal_holds_belongs_to_the_task_it_happened_in(begun: Guard) -> None:
+    begun.note({"goal": "First"})
+    begun.store().journal.append(entry(written=("first.py",)))
+    begun.note({"goal": "Second"}, new_task=True)
+    assert begun.checkpoint("A reason.").commit
+    assert begun.state().artifacts == ()
