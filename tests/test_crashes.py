@@ -301,9 +301,9 @@ def test_a_git_that_hangs_is_given_up(
     begun: Guard, git: Git, tmp_path: Path, places: Places
 ) -> None:
     """Only that a limit exists; waiting for it would take half a minute."""
-    from gitguard.store import repository
+    from gitguard.store import plumbing
 
-    assert 0 < repository._TIME_LIMIT <= 60
+    assert 0 < plumbing.TIME_LIMIT <= 60
 
 
 # Locks

@@ -32,9 +32,9 @@ FLOORS = (
 )
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {
-    "git": ("store/repository.py",),
-    "gitdb": ("store/repository.py",),
-    "subprocess": ("store/repository.py", "cli/status_line.py"),
+    "git": ("store/objects.py",),
+    "gitdb": ("store/objects.py",),
+    "subprocess": ("store/plumbing.py", "cli/status_line.py"),
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
     "click": ("cli/",),

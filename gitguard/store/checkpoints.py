@@ -19,15 +19,15 @@ from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
-from gitguard.store.objects import ObjectsGone
-from gitguard.store.repository import is_object_id
+from gitguard.store.objects import ObjectsGone, is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gitguard.model.session import Session
-    from gitguard.store.repository import ObjectReader, Ref, Repository
+    from gitguard.store.objects import ObjectReader
+    from gitguard.store.repository import Ref, Repository
     from gitguard.store.workspace import Workspace
 
 _COMMIT_LIMIT = 64 * 1024

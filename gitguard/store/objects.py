@@ -1,4 +1,4 @@
-"""New loose objects, each durable before it gets its name.
+"""Objects: written durable, read with their hashes checked.
 
 GitPython's own store neither syncs nor replaces: an object that a power cut left empty under its
 final name would stay broken for ever. So every object is written aside, synced, and put in place
@@ -9,18 +9,26 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed
+from gitguard.errors import GitFailed, InvalidDocument
 from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
+    from gitguard.store.plumbing import Plumbing
 
 _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
-_AHEAD = 3600
-"""Seconds by which our objects are newer than now: `git gc --prune=now` of somebody else must not
-take them before a ref leads to them."""
+
+
+_HEX = frozenset("0123456789abcdef")
+
+
+def is_object_id(text: str) -> bool:
+    """Say whether text is a full SHA-1 or SHA-256 object id."""
+    return len(text) in (40, 64) and set(text) <= _HEX
 
 
 class ObjectsGone(GitFailed):
@@ -34,21 +42,15 @@ class LooseObjects:
     and a journaling file system keeps that order.
     """
 
-    def __init__(
-        self,
-        common_dir: str,
-        encode: Callable[[str, bytes], tuple[str, bytes]],
-        clock: Callable[[], float],
-    ) -> None:
-        """Write for a repository; encode turns kind and content into id and file."""
+    def __init__(self, common_dir: str, clock: Callable[[], float]) -> None:
+        """Write for a repository."""
         self._objects = os.path.join(common_dir, "objects")
-        self._encode = encode
         self._clock = clock
         self._sweep()
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object of a kind; return its id."""
-        name, content = self._encode(kind, data)
+        name, content = _encode_loose(kind, data)
         folder = os.path.join(self._objects, name[:2])
         aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
         try:
@@ -63,11 +65,11 @@ class LooseObjects:
         return name
 
     def _write_aside(self, path: str, content: bytes) -> None:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | files.NO_FOLLOW, 0o444)
+        files.remove(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW, 0o444)
         try:
             files.write_all(handle, content)
             os.fchmod(handle, 0o444)
-            os.utime(handle, (self._clock() + _AHEAD,) * 2)
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -86,3 +88,91 @@ class LooseObjects:
             path = os.path.join(self._objects, name)
             if name.startswith(_PREFIX) and files.is_left_over(path, self._clock()):
                 files.remove(path)
+
+
+def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
+    """Return an object's id and the content of its file."""
+    from gitdb.fun import loose_object_header
+    from gitdb.stream import ZippedStoreShaWriter
+
+    writer = ZippedStoreShaWriter()
+    writer.write(loose_object_header(kind.encode(), len(data)))
+    writer.write(data)
+    writer.close()
+    return str(writer.sha(as_hex=True)), bytes(writer.getvalue())
+
+
+class GitObjects:
+    """Writes objects with git itself, for object formats that GitPython does not know."""
+
+    def __init__(self, git: Plumbing) -> None:
+        """Write through git."""
+        self._git = git
+
+    def write(self, kind: str, data: bytes) -> str:
+        """Store an object of a kind; return its id."""
+        return (
+            self._git.run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).decode().strip()
+        )
+
+
+class ObjectReader:
+    """Reads objects through one `git cat-file` and hashes each again, which git does not do."""
+
+    def __init__(self, git: Plumbing) -> None:
+        """Read through git, which starts when the context is entered."""
+        self._git = git
+
+    def __enter__(self) -> Self:
+        self._process = self._git.start("cat-file", "--batch-command")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._process.finish()
+
+    def exists(self, object_id: str) -> bool:
+        """Say whether the repository has the object."""
+        return self._ask("info", object_id)[1] != "missing"
+
+    def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
+        """Return an object's content, or raise when it is missing, too large or not its id."""
+        if not is_object_id(object_id):
+            raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
+        found = self._ask("info", object_id)
+        if found[1] != kind:
+            raise InvalidDocument(f"object {object_id} is {found[1]}, not a {kind}")
+        if int(found[2]) > limit:
+            raise InvalidDocument(
+                f"object {object_id} has {int(found[2]):,} bytes; the limit is {limit:,}"
+            )
+        size = int(self._ask("contents", object_id)[2])
+        data = self._process.read(size)
+        self._process.read(1)
+        if _hash(kind, data, len(object_id)) != object_id:
+            raise InvalidDocument(f"object {object_id} does not have the content of its id")
+        return data
+
+    def entries(self, tree: str) -> Iterator[tuple[str, str]]:
+        """Yield name and blob id of a flat tree of plain files; anything else is refused."""
+        data = self.read(tree, "tree", limit=4096)
+        width = len(tree) // 2
+        while data:
+            head, _, data = data.partition(b"\0")
+            mode, _, name = head.partition(b" ")
+            if mode != b"100644":
+                raise InvalidDocument(f"tree {tree} has an entry of mode {mode.decode()}")
+            yield name.decode("utf-8", "replace"), data[:width].hex()
+            data = data[width:]
+
+    def _ask(self, question: str, object_id: str) -> list[str]:
+        answer = self._process.ask(f"{question} {object_id}")
+        if len(answer) < 2:
+            raise GitFailed(f"`git cat-file` cannot read {object_id}", "Look with `git fsck`")
+        return answer
+
+
+def _hash(kind: str, data: bytes, length: int) -> str:
+    import hashlib
+
+    algorithm = hashlib.sha1 if length == 40 else hashlib.sha256
+    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()

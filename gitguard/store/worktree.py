@@ -10,20 +10,20 @@ class Worktree(Repository):
 
     def tracked(self, names: tuple[str, ...]) -> frozenset[str]:
         """Return those of the names, relative to the worktree, that the index tracks."""
-        return _names(self._run("ls-files", "-z", "--cached", "--full-name", "--", *names))
+        return _names(self.git.run("ls-files", "-z", "--cached", "--full-name", "--", *names))
 
     def ignored(self, names: tuple[str, ...]) -> frozenset[str]:
         """Return those of the names that git ignores; they need not exist."""
         # The command refuses to run with the literal path names that the door asks for.
         options = ("--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
-        done = self._try(*options, stdin="\0".join(names).encode())
+        done = self.git.attempt(*options, stdin="\0".join(names).encode())
         if done.returncode not in (0, 1):
-            raise self._failure("check-ignore", done)
+            raise self.git.failure("check-ignore", done)
         return _names(done.stdout)
 
     def remotes(self) -> tuple[str, ...]:
         """Return the names of the repository's remotes."""
-        done = self._try("config", "-z", "--name-only", "--get-regexp", r"^remote\..*\.url$")
+        done = self.git.attempt("config", "-z", "--name-only", "--get-regexp", r"^remote\..*\.url$")
         found = _names(done.stdout)
         return tuple(sorted(n.removeprefix("remote.").removesuffix(".url") for n in found))
 

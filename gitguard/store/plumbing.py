@@ -1,0 +1,201 @@
+"""Runs git: a short list of commands, with a scrubbed environment.
+
+Only plumbing is run, because porcelain runs the repository's hooks, filters and drivers; and
+nothing that the caller's environment says of git reaches it (RELIABILITY section 4).
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed
+from gitguard.model.text import visible
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from subprocess import Popen
+
+    from gitguard.store.place import Place
+
+TIME_LIMIT = 30
+"""Seconds after which a git command has failed."""
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.fsync=loose-object,reference",
+    "core.filesRefLockTimeout=2000",
+    "core.alternateRefsCommand=",
+    "core.pager=cat",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "safe.bareRepository=explicit",
+    "advice.graftFileDeprecated=false",
+)
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ALLOW_PROTOCOL": "none",  # older gits would fetch a missing object of a partial clone
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_LOOK = "Look at the repository with `git fsck`"
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+
+
+class Outcome(Value):
+    """How a git command ended."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+class Plumbing:
+    """The one way to a git command, for one worktree."""
+
+    def __init__(self, place: Place, environment: Mapping[str, str]) -> None:
+        """Find git; environment is the caller's, of which only a few names are kept."""
+        kept = {name: environment[name] for name in _KEPT if name in environment}
+        self._place = place
+        self._environment = {**kept, **_ENVIRONMENT}
+        self._plain_environment = kept
+        self._git = _find_git(kept.get("PATH", os.defpath), place)
+        self._trusted: tuple[str, ...] = ()
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command line of a git command."""
+        settings = [word for s in (*_SETTINGS, *self._trusted) for word in ("-c", s)]
+        return [self._git, *settings, f"--git-dir={self._place.git_dir}", *arguments]
+
+    def attempt(self, *arguments: str, stdin: bytes = b"") -> Outcome:
+        """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
+        command = self.command(*arguments)
+        done = GitProcess(command, self._environment, self._place.worktree).finish(stdin)
+        if done.returncode and b"dubious ownership" in done.stderr and self._is_trusted_by_user():
+            return self.attempt(*arguments, stdin=stdin)
+        return done
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        """Run a git command and return what it says; raise `GitFailed` if it fails."""
+        done = self.attempt(*arguments, stdin=stdin)
+        if done.returncode:
+            raise self.failure(arguments[0], done)
+        return done.stdout
+
+    def start(self, *arguments: str) -> GitProcess:
+        """Start a git command that takes requests on its standard input."""
+        return GitProcess(self.command(*arguments), self._environment, os.path.abspath(os.sep))
+
+    def failure(self, command: str, done: Outcome) -> GitFailed:
+        """Return the error of a command that failed, with what git said."""
+        said = visible(done.stderr.decode("utf-8", "replace")).strip() or "nothing"
+        hint = _LOOK
+        if "dubious ownership" in said:
+            hint = f"Run `git config --global --add safe.directory {self._place.worktree}`"
+        return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", hint)
+
+    def _is_trusted_by_user(self) -> bool:
+        # Our environment hides the user's own safe.directory, so ask with theirs, once.
+        import subprocess
+
+        if self._trusted:
+            return False
+        asked = subprocess.run(
+            [self._git, "config", "--get-all", "safe.directory"],
+            capture_output=True,
+            env=self._plain_environment,
+            cwd="/",
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+        allowed = asked.stdout.decode("utf-8", "replace").split("\n")
+        places = (self._place.worktree, self._place.git_dir, "*")
+        listed = next((place for place in places if place in allowed), "")
+        self._trusted = (f"safe.directory={listed}",) if listed else ()
+        return bool(listed)
+
+
+class GitProcess:
+    """A git command that runs while it is asked."""
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], folder: str) -> None:
+        """Start the command in a folder; raise `GitFailed` if it does not run."""
+        import subprocess
+
+        self._name = _subcommand(command)
+        try:
+            self._process: Popen[bytes] = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise GitFailed(f"`git {self._name}` did not run: {error}") from error
+
+    def ask(self, request: str) -> list[str]:
+        """Send a line and return the words of the line that answers it."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{request}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise GitFailed(f"`git {self._name}` ended early", _LOOK) from error
+        return self._process.stdout.readline().decode().split()
+
+    def read(self, size: int) -> bytes:
+        """Return size bytes of what follows an answer."""
+        assert self._process.stdout is not None
+        return self._process.stdout.read(size)
+
+    def finish(self, request: bytes = b"") -> Outcome:
+        """Send a last request and wait for the end."""
+        import subprocess
+
+        try:
+            said, complained = self._process.communicate(request, timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired as error:
+            self._process.kill()
+            self._process.communicate()
+            raise GitFailed(f"`git {self._name}` did not end within {TIME_LIMIT} s") from error
+        return Outcome(self._process.returncode, said, complained)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the end was waited for."""
+        return self._process.returncode is not None
+
+
+def _find_git(path: str, place: Place) -> str:
+    # A relative entry of PATH, or one inside the worktree, would run the repository's own `git`.
+    inside = place.worktree + os.sep
+    for folder in path.split(os.pathsep):
+        candidate = os.path.join(folder, "git")
+        outside = os.path.isabs(folder) and not os.path.realpath(candidate).startswith(inside)
+        if outside and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+            return candidate
+    raise GitFailed("there is no `git` on PATH", "Install git 2.36 or newer")
+
+
+def _subcommand(command: list[str]) -> str:
+    """Return which of git's commands a command line runs: the first word that is no option."""
+    words = iter(command[1:])
+    for word in words:
+        if word == "-c":
+            next(words)
+        elif not word.startswith("-"):
+            return word
+    return ""
