@@ -315,7 +315,7 @@ def test_the_way_out_that_session_use_names_works(session: Place) -> None:
 
 MOVER = """#!/bin/sh
 case " $* " in *" update-ref "*)
-    {git} update-ref refs/heads/gitguard/main "$({git} rev-parse main)" ;;
+    {git} -C {root} update-ref refs/heads/gitguard/main "$({git} -C {root} rev-parse main)" ;;
 esac
 exec {git} "$@"
 """
@@ -393,7 +393,7 @@ def test_signals_stand_on_a_line_of_their_own(session: Place, code: int) -> None
 def test_a_lost_race_for_the_ref(session: Place, tmp_path: Path) -> None:
     shim = tmp_path / "shim" / "git"
     shim.parent.mkdir()
-    shim.write_text(MOVER.format(git=GIT))
+    shim.write_text(MOVER.format(git=GIT, root=session.root))
     shim.chmod(0o755)
     path = os.pathsep.join((str(shim.parent), environment(session.home)["PATH"]))
     done = session.run("gitguard checkpoint", PATH=path)

@@ -103,7 +103,8 @@ def test_a_session_that_begins_in_a_sandbox_is_committed_outside(
             seals.enter_context(read_only(folder))
         startup = open_guard().ensure()
         assert startup.how == "begun"
-        assert any("pending" in note for note in startup.notes)
+        assert startup.saved is not None
+        assert startup.saved.pending
         open_guard().note({"goal": "Begun in the sandbox"})
         assert open_guard().ensure().state.goal == "Begun in the sandbox"
     startup = open_guard().ensure()

@@ -162,7 +162,9 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
         if len(parents) > 1 or int(trailers["Format"]) != FORMAT:
             raise ValueError("not one line of checkpoints in our format")
     except (KeyError, ValueError, IndexError) as error:
-        raise InvalidDocument(f"commit {commit_id} is not a checkpoint: {error!r}") from error
+        lacking = isinstance(error, KeyError)
+        why = f"it has no trailer `Gitguard-{error.args[0]}`" if lacking else str(error)
+        raise InvalidDocument(f"commit {commit_id} is not a checkpoint: {why}") from error
     return checkpoint, tree
 
 

@@ -69,11 +69,13 @@ def _put_back(store: SessionStore, head: Head) -> str:
             "`gitguard ensure` begins a new history from it",
         )
     store.chain.refuse_checked_out(head)
+    theirs = ""
     if head.id:
-        store.chain.archive(head.id, "gitguard: set aside by recover")
+        kept = store.chain.archive(head.id, "gitguard: set aside by recover")
+        theirs = f"; what stood there is kept as `{kept}`"
     store.chain.point_at(anchor.committed, head.id, "gitguard: recover puts back our head")
     name = checkpoint_name(anchor.sequence)
-    return f"put `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}"
+    return f"put `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{theirs}"
 
 
 def _repair_record(store: SessionStore) -> list[str]:

@@ -8,7 +8,7 @@ from gitguard.errors import Complete, GitguardError
 from gitguard.model.host_session import Stop
 from gitguard.model.value import Value
 from gitguard.session_store import Saved
-from gitguard.usecases.measuring import measure_pressure, with_reading
+from gitguard.usecases.measuring import measure_pressure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,10 +81,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
     known = workspace.host_session(store.session, key)
-    if question.reading is not None:
-        known = with_reading(known, question.reading)
     first_turn = known.turns == 0 or bool(known.transcript)
-    pressure = measure_pressure(known, store.config, first_turn=first_turn)
+    pressure = measure_pressure(known, store.config, given=question.reading, first_turn=first_turn)
     verdict = judge(
         known,
         pressure,

@@ -198,7 +198,7 @@ class Conversation:
             host_session=self._event.host_session,
             id=tool.id,
             tool=tool.name,
-            summary=summary or tool.summary,
+            summary=summary or tool.summary.replace(self._workspace.place.worktree + os.sep, ""),
             read=self._relative(tool.paths_read),
             written=self._relative(tool.paths_written),
             error=shorten(one_line(tool.error), 400),

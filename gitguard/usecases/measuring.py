@@ -17,22 +17,27 @@ def measure_pressure(
     host_session: HostSession,
     config: Config,
     *,
+    given: Reading | None = None,
     transcript: Transcript | None = None,
     model: str = "",
     first_turn: bool,
 ) -> Pressure | None:
     """Return the pressure by the newest valid reading; None when it is missing.
 
+    A given reading counts for this one question: later it would only hide that there is none.
     Raises `InvalidDocument` when the transcript should tell and cannot be read.
     """
-    readings = [_stored(host_session.reading)] if host_session.reading else []
+    readings = [given] if given is not None else []
+    if host_session.reading is not None:
+        readings.append(_stored(host_session.reading))
     if transcript is None and host_session.transcript:
         transcript = Transcript(host_session.transcript, host_session.transcript_format)
     if transcript is not None and os.path.exists(transcript.path):
         readings += _from_transcript(transcript)
     reading = newest(readings, void_before=host_session.compacted_at)
     named = (reading.model if reading else "") or model
-    window = resolve_window(named, host_session.window, config.window)
+    reported = (reading.window if reading else None) or host_session.window
+    window = resolve_window(named, reported, config.window)
     return measure(reading, window, first_turn=first_turn)
 
 
