@@ -36,7 +36,7 @@ class Startup(Value):
     """begun, restored or continued."""
     state: TaskState
     notes: tuple[str, ...] = ()
-    """Sentences a person should see: what was restored, rewritten or is pending."""
+    """Sentences a person should see: what was restored or rewritten."""
     saved: Saved | None = None
     replaced_summary: str | None = None
     """The summary that conflicted with the state, before it was rewritten."""
@@ -87,8 +87,8 @@ def _from_nothing(
     found = store.save(new_task(store.session.key, store.now), found)
     store.write_summary(_state(found))
     store.states.end_start()
-    saved, pending = _commit(store, found, head, circumstances)
-    return Startup(BEGUN, _state(found), notes + pending, saved)
+    saved = _commit(store, found, head, circumstances)
+    return Startup(BEGUN, _state(found), notes, saved)
 
 
 def _begin_start(store: SessionStore) -> None:
@@ -108,9 +108,9 @@ def _restore(
     found, origin = _bring_back(store, found, head)
     store.write_summary(_state(found))
     store.states.end_start()
-    saved, pending = _commit(store, found, head, circumstances)
+    saved = _commit(store, found, head, circumstances)
     note = f"the working files were absent and are restored from {origin}"
-    return Startup(RESTORED, _state(found), (*notes, note, *pending), saved)
+    return Startup(RESTORED, _state(found), (*notes, note), saved)
 
 
 def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, str]:
@@ -129,17 +129,16 @@ def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, s
 
 def _commit(
     store: SessionStore, found: Found, head: Head, circumstances: Circumstances
-) -> tuple[Saved | None, tuple[str, ...]]:
-    """Commit a state that no checkpoint holds yet; say so where that has to wait."""
+) -> Saved | None:
+    """Commit a state that no checkpoint holds yet."""
     anchor = head.anchor
     if anchor is None or not anchor.committed:
         trigger, why = "start", "The session begins."
     elif found.standing == states.PENDING or anchor.state_sha256 != found.sha256:
         trigger, why = "recovery", "The state was newer than the last checkpoint."
     else:
-        return None, ()
-    saved = store.checkpoint(trigger, why, circumstances, found=_adopt_pending(store, found))
-    return saved, (f"the checkpoint is pending: {saved.pending}",) if saved.pending else ()
+        return None
+    return store.checkpoint(trigger, why, circumstances, found=_adopt_pending(store, found))
 
 
 def _continue(
@@ -159,8 +158,8 @@ def _continue(
         if refusal is not None:
             raise refusal
     store.states.end_start()
-    saved, pending = _commit(store, found, head, circumstances)
-    return Startup(CONTINUED, state, notes + pending, saved, replaced)
+    saved = _commit(store, found, head, circumstances)
+    return Startup(CONTINUED, state, notes, saved, replaced)
 
 
 def _adopt_pending(store: SessionStore, found: Found) -> Found:
