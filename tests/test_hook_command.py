@@ -102,10 +102,10 @@ def test_a_wrong_configuration_stops_no_agent_and_is_said(talk: Conversation) ->
     assert any("thresholds.critical" in fault for fault in talk.faults())
 
 
-def test_half_a_surrogate_in_a_prompt_is_replaced(talk: Conversation) -> None:
+def test_half_a_surrogate_in_a_prompt_is_spelled_out(talk: Conversation) -> None:
     done = run_hook(talk, payload(talk, "UserPromptSubmit", prompt="caf\ud83d now"))
     assert done.returncode == 0
-    assert talk.guard.state().goal == "caf? now"
+    assert talk.guard.state().goal == "caf\\ud83d now"
     assert talk.faults() == []
 
 
