@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import GitguardError
+from gitguard.model.events import HookEvent
+from gitguard.usecases.turns import Turns
 
 from .conversation import BLOCK, Conversation
 
@@ -150,6 +152,28 @@ def test_a_written_file_is_an_artifact_at_the_end_of_the_turn(talk: Conversation
     assert state.artifacts[0].mechanical
     assert state.last_action is not None
     assert talk.triggers()[-1] == "turn-end"
+
+
+def test_a_turn_is_saved_at_its_end_at_every_pressure(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(150_000)
+    talk.guard.note({"learnings": ["pressure is 75 %"]})
+    talk.send("Stop")
+    assert talk.triggers()[-1] == "turn-end"
+
+
+def test_what_another_hook_stored_while_this_one_started_is_kept(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    guard = talk.guard
+    event = HookEvent("turn-end", "S1", str(talk.root))
+    slow = Turns(guard.workspace, guard.config, event, offers_pressure=True)
+    context = {"context_window_size": 200_000, "current_usage": {"input_tokens": 150_000}}
+    talk.send_raw("statusLine", context_window=context)
+    talk.guard.note({"learnings": ["something changed"]})
+    slow.reply()
+    reading = talk.guard.status().host_sessions["S1"].reading
+    assert reading is not None
+    assert reading.tokens == 150_000
 
 
 def test_a_failure_is_in_the_state_at_once_and_keeps_the_last_success(talk: Conversation) -> None:

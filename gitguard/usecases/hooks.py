@@ -24,9 +24,12 @@ from gitguard.usecases.measuring import measure_pressure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.context.gauge import Pressure
     from gitguard.model.config import Config
     from gitguard.model.events import HookEvent, HookReply, ToolCall
+    from gitguard.model.host_session import HostSession
     from gitguard.model.session import Session
     from gitguard.session_store import Saved
     from gitguard.store.lock import Lock
@@ -75,7 +78,7 @@ class Conversation:
         self._event = event
         self._offers_pressure = offers_pressure
         self._store = SessionStore(workspace, self._session(), config)
-        self._known = workspace.host_session(self._store.session, event.host_session)
+        self._known = self._as_read = self._read_record()
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():
@@ -109,8 +112,9 @@ class Conversation:
         except EditedState as error:
             self._mark(error)
             return None
-        if startup.saved is not None:
-            self._known = self._known.replace(head=startup.saved.commit)
+        if startup.saved is not None and startup.saved.commit:
+            with self._record():
+                self._known = self._known.replace(head=startup.saved.commit)
         return None
 
     # Pressure
@@ -142,19 +146,21 @@ class Conversation:
             where = self._event.transcript.path if self._event.transcript else "nowhere"
             raise InvalidDocument(f"the transcript tells no usage; the host says it is `{where}`")
 
-    def _gauge(self, pressure: Pressure | None = None) -> str:
-        """Checkpoint when pressure has risen to `auto-80pct`; return the line for the agent."""
-        if pressure is None:
-            _, pressure = self._measure()
-        if pressure is None:
+    def _auto_checkpoint(self, pressure: Pressure | None) -> Saved | None:
+        """Take the `auto-80pct` checkpoint if pressure has risen to the next one."""
+        if pressure is None or not gate.rises(self._known, pressure, self._config):
+            return None
+        saved = self._checkpoint(
+            "auto-80pct", f"Pressure is {pressure.share:.2f}.", pressure=pressure
+        )
+        self._known = gate.checkpointed(self._known, pressure)
+        return saved
+
+    def _gauge_line(self, pressure: Pressure | None, saved: Saved | None) -> str:
+        """Return the line that tells the agent how full its context is, empty below 70 %."""
+        if pressure is None or (saved is None and pressure.share < self._config.gauge.show_from):
             return ""
-        if gate.rises(self._known, pressure, self._config):
-            why = f"Pressure is {pressure.share:.2f}."
-            saved = self._checkpoint("auto-80pct", why, pressure=pressure)
-            self._known = gate.checkpointed(self._known, pressure)
-            return pressure.gauge_line(saved=bool(saved.commit))
-        shown = pressure.share >= self._config.gauge.show_from
-        return pressure.gauge_line() if shown else ""
+        return pressure.gauge_line(saved=saved is not None and bool(saved.commit))
 
     # Small parts
 
@@ -213,17 +219,52 @@ class Conversation:
     def _lock(self) -> Lock:
         return self._store.lock(HOOK_LOCK_TIMEOUT)
 
+    def _record(self) -> OpenRecord:
+        """Return a context in which the conversation's record may be changed."""
+        return OpenRecord(self._lock(), self._refresh, self._keep)
+
+    def _read_record(self) -> HostSession:
+        return self._workspace.host_session(self._store.session, self._event.host_session)
+
     def _refresh(self) -> None:
-        """Read the conversation's record again, now that the lock is held."""
-        key = self._event.host_session
-        self._known = self._workspace.host_session(self._store.session, key)
+        self._known = self._as_read = self._read_record()
 
     def _keep(self) -> None:
-        key = self._event.host_session
-        self._workspace.keep_host_session(self._store.session, key, self._known)
+        if self._known != self._as_read:
+            key = self._event.host_session
+            self._workspace.keep_host_session(self._store.session, key, self._known)
 
     def _mark(self, error: GitguardError) -> None:
         self._workspace.note_fault(f"answering {self._event.kind}", error)
+
+
+class OpenRecord:
+    """The conversation's record under the session's lock: read on entering, kept on leaving.
+
+    What was read before the lock was held may be somebody else's by now. Leaving by an error keeps
+    nothing.
+    """
+
+    def __init__(self, lock: Lock, refresh: Callable[[], None], keep: Callable[[], None]) -> None:
+        """Take the lock, and what reads and keeps the record."""
+        self._lock = lock
+        self._refresh = refresh
+        self._keep = keep
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        try:
+            self._refresh()
+        except BaseException:
+            self._lock.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            if kind is None:
+                self._keep()
+        finally:
+            self._lock.__exit__(None, None, None)
 
 
 def stop_text(error: MissingState) -> str:

@@ -43,10 +43,8 @@ class ToolCalls(Conversation):
         if measured:
             verdict = gate.judge(self._known, pressure, self._config)
             if verdict.halts:
-                with self._lock():
-                    self._refresh()
+                with self._record():
                     self._known = gate.halted(self._known, self._store.now, verdict)
-                    self._keep()
                 return self._halt(pressure, verdict.reasons[0])
         return self._begin_tool()
 
@@ -56,11 +54,10 @@ class ToolCalls(Conversation):
         if owner:
             return HookReply(refuse=_OWNER_REFUSAL.format(owner))
         rule = destructive_rule(tool.command, DESTRUCTIVE + self._config.destructive)
-        with self._lock():
-            if rule:
-                self._refresh()
+        if rule:
+            with self._record():
                 self._checkpoint("before-destructive", f"Before `{rule}`: {tool.summary}")
-                self._keep()
+        with self._lock():
             self._store.journal.append(self._entry(folding.STARTED))
         return NEUTRAL
 
@@ -68,11 +65,8 @@ class ToolCalls(Conversation):
         """Save everything and stop the agent; a checkpoint that fails does not lift the halt."""
         saved = ""
         try:
-            with self._lock():
-                self._refresh()
-                done = self._checkpoint("halt", reason, pressure=pressure)
-                saved = _saved_text(done)
-                self._keep()
+            with self._record():
+                saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
@@ -85,11 +79,9 @@ class ToolCalls(Conversation):
         _, pressure = self._measure()
         if self._known.halt is not None or not gate.rises(self._known, pressure, self._config):
             return NEUTRAL
-        with self._lock():
-            self._refresh()
-            line = self._gauge(pressure)
-            self._keep()
-        return HookReply(context=line)
+        with self._record():
+            saved = self._auto_checkpoint(pressure)
+        return HookReply(context=self._gauge_line(pressure, saved))
 
     def _tool_ended(self) -> HookReply:
         with self._lock():
@@ -120,10 +112,8 @@ class ToolCalls(Conversation):
         anchor = self._store.chain.anchors.read()
         if anchor is None or anchor.committed == self._known.head:
             return
-        with self._lock():
-            self._refresh()
+        with self._record():
             self._known = self._known.replace(head=anchor.committed)
-            self._keep()
 
 
 def _saved_text(saved: Saved) -> str:

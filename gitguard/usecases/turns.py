@@ -45,13 +45,13 @@ class Turns(Conversation):
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
-        with self._lock():
+        with self._record():
             block, found = self._deliver(first=self._known.turns == 0)
             self._record_prompt(found)
             self._close_open_calls()
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
-            line = self._gauge()
-            self._keep()
+            _, pressure = self._measure()
+            line = self._gauge_line(pressure, self._auto_checkpoint(pressure))
         return HookReply(context="\n".join(text for text in (block, line) if text))
 
     def _record_prompt(self, found: Found) -> None:
@@ -128,10 +128,10 @@ class Turns(Conversation):
     # Turns, compactions, conversations
 
     def _turn_end(self) -> HookReply:
-        with self._lock():
-            if not self._gauge():
-                self._checkpoint("turn-end", "The turn ended.")
-            self._keep()
+        _, pressure = self._measure()
+        with self._record():
+            if self._auto_checkpoint(pressure) is None:
+                self._checkpoint("turn-end", "The turn ended.", pressure=pressure)
         return NEUTRAL
 
     def _compaction_start(self) -> HookReply:
@@ -140,12 +140,10 @@ class Turns(Conversation):
             self._mark(refused)
             return NEUTRAL
         _, pressure = self._measure()
-        with self._lock():
-            self._refresh()
+        with self._record():
             why = f"Before a compaction ({self._event.source or 'unknown'})."
             self._checkpoint("compaction", why, pressure=pressure)
             self._known = self._known.replace(compacting=True)
-            self._keep()
         return NEUTRAL
 
     def _compaction_end(self) -> HookReply:
@@ -154,10 +152,8 @@ class Turns(Conversation):
         return NEUTRAL
 
     def _compacted(self) -> None:
-        with self._lock():
-            self._refresh()
+        with self._record():
             self._known = self._known.compacted(self._workspace.clock())
-            self._keep()
 
     def _session_start(self) -> HookReply:
         if self._event.source != events.STARTED_AFTER_COMPACTION:
@@ -169,16 +165,13 @@ class Turns(Conversation):
         if refused is not None:
             self._mark(refused)
             return NEUTRAL
-        with self._lock():
-            self._refresh()
+        with self._record():
             block, _ = self._deliver(first=False)
-            self._keep()
         return HookReply(context=block)
 
     def _session_end(self) -> HookReply:
-        with self._lock():
+        with self._record():
             self._checkpoint("session-end", "The conversation ended.")
-            self._keep()
         return NEUTRAL
 
     # The status line
@@ -199,9 +192,5 @@ class Turns(Conversation):
     def _store_reading(self) -> None:
         reading = self._event.reading
         assert reading is not None
-        with self._lock():
-            self._refresh()
-            known = with_reading(self._known, reading)
-            if known != self._known:
-                self._known = known
-                self._keep()
+        with self._record():
+            self._known = with_reading(self._known, reading)
