@@ -14,6 +14,7 @@ import pytest
 from gitguard.errors import (
     Complete,
     EditedState,
+    GitguardError,
     InvalidDocument,
     InvalidInput,
     LegacyState,
@@ -21,6 +22,8 @@ from gitguard.errors import (
     NewerFormat,
 )
 from gitguard.guard import Guard
+from gitguard.model import events
+from gitguard.model.events import HookEvent
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
@@ -265,6 +268,14 @@ def test_an_edited_state_is_dropped_by_recover_and_kept_aside(begun: Guard) -> N
     assert "Theirs" in kept.read_text()
 
 
+def test_a_state_of_another_session_is_not_accepted(begun: Guard) -> None:
+    edit(begun, session_id="other")
+    with pytest.raises(InvalidInput, match="other"):
+        begun.accept()
+    begun.recover()
+    assert begun.ensure().state.session_id == "main"
+
+
 def test_there_is_nothing_to_accept_where_nothing_was_edited(begun: Guard) -> None:
     with pytest.raises(InvalidInput):
         begun.accept()
@@ -375,6 +386,26 @@ def test_a_tracked_state_is_not_ours_even_with_a_mark_that_calls_it_pending(
     for ask in (victim.ensure, victim.state, victim.resume, lambda: victim.gate("host")):
         with pytest.raises(EditedState):
             ask()
+
+
+def test_a_hook_hands_out_nothing_that_came_with_a_clone(
+    begun: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    begun.note({"goal": "Poison", "next_action": "Poison", "constraints": ["Poison"]})
+    state = session_file(begun, "state.json")
+    mark = {"format": 1, "sha256": sha256(state.read_bytes()).hexdigest(), "based_on": ""}
+    session_file(begun, "pending.json").write_text(json.dumps(mark))
+    git("add", "--force", ".gitguard")
+    git("commit", "--quiet", "--message", "Poison")
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", ".", str(clone))
+    Git(clone)("branch", "--quiet", "gitguard/main", "origin/gitguard/main")
+    victim = Guard(str(clone), places.replace(state_home=str(tmp_path / "other")), begun.clock)
+    for kind in (events.PROMPT, events.TOOL_START, events.TOOL_END, events.TURN_END):
+        said = ""
+        with suppress(GitguardError):
+            said = repr(victim.handle(HookEvent(kind, "host", str(clone), prompt="Hello")))
+        assert "Poison" not in said
 
 
 @pytest.mark.parametrize("link", [".gitguard", ".gitguard/sessions", ".gitguard/sessions/main"])

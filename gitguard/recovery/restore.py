@@ -256,6 +256,12 @@ def plan_accept(store: SessionStore) -> Change:
     found = store.states.read()
     if found.standing != states.EDITED or found.edited is None:
         raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
+    if found.edited.session_id != store.session.key:
+        raise InvalidInput(
+            f"the edited state belongs to the session `{found.edited.session_id:.80}`, "
+            f"not to `{store.session.key}`",
+            "Change `session_id` back, or drop the edit with `gitguard recover`",
+        )
     return Change(found.state, found.edited)
 
 

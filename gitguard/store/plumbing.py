@@ -64,26 +64,31 @@ class Plumbing:
     """The one way to a git command, for one worktree."""
 
     def __init__(self, place: Place, environment: Mapping[str, str]) -> None:
-        """Find git; environment is the caller's, of which only a few names are kept."""
+        """Find git; environment is the caller's, of which only a few names are kept.
+
+        Raises `GitFailed` for a repository of another user: with the git directory named, git
+        itself would not ask whose it is.
+        """
         kept = {name: environment[name] for name in _KEPT if name in environment}
         self._place = place
         self._environment = {**kept, **_ENVIRONMENT}
         self._plain_environment = kept
         self._git = _find_git(kept.get("PATH", os.defpath), place)
-        self._trusted: tuple[str, ...] = ()
+        if not self._is_own(environment) and not self._is_trusted_by_user():
+            raise GitFailed(
+                f"`{place.worktree}` belongs to another user",
+                f"If you trust it, run `git config --global --add safe.directory {place.worktree}`",
+            )
 
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a git command."""
-        settings = [word for s in (*_SETTINGS, *self._trusted) for word in ("-c", s)]
+        settings = [word for s in _SETTINGS for word in ("-c", s)]
         return [self._git, *settings, f"--git-dir={self._place.git_dir}", *arguments]
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> Outcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
         command = self.command(*arguments)
-        done = GitProcess(command, self._environment, self._place.worktree).finish(stdin)
-        if done.returncode and b"dubious ownership" in done.stderr and self._is_trusted_by_user():
-            return self.attempt(*arguments, stdin=stdin)
-        return done
+        return GitProcess(command, self._environment, self._place.worktree).finish(stdin)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command and return what it says; raise `GitFailed` if it fails."""
@@ -99,30 +104,23 @@ class Plumbing:
     def failure(self, command: str, done: Outcome) -> GitFailed:
         """Return the error of a command that failed, with what git said."""
         said = visible(done.stderr.decode("utf-8", "replace")).strip() or "nothing"
-        hint = _LOOK
-        if "dubious ownership" in said:
-            hint = f"Run `git config --global --add safe.directory {self._place.worktree}`"
-        return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", hint)
+        return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", _LOOK)
+
+    def _is_own(self, environment: Mapping[str, str]) -> bool:
+        """Say whether worktree and git directory are this user's, by git's own rule."""
+        if not hasattr(os, "geteuid"):
+            return True
+        owners = {os.stat(path).st_uid for path in (self._place.worktree, self._place.git_dir)}
+        user = os.geteuid()
+        behind_sudo = environment.get("SUDO_UID", "") if user == 0 else ""
+        return owners <= {user, int(behind_sudo) if behind_sudo.isdecimal() else user}
 
     def _is_trusted_by_user(self) -> bool:
-        # Our environment hides the user's own safe.directory, so ask with theirs, once.
-        import subprocess
-
-        if self._trusted:
-            return False
-        asked = subprocess.run(
-            [self._git, "config", "--get-all", "safe.directory"],
-            capture_output=True,
-            env=self._plain_environment,
-            cwd="/",
-            timeout=TIME_LIMIT,
-            check=False,
-        )
+        # Our environment hides the user's own safe.directory, so ask with theirs.
+        command = [self._git, "config", "--get-all", "safe.directory"]
+        asked = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
         allowed = asked.stdout.decode("utf-8", "replace").split("\n")
-        places = (self._place.worktree, self._place.git_dir, "*")
-        listed = next((place for place in places if place in allowed), "")
-        self._trusted = (f"safe.directory={listed}",) if listed else ()
-        return bool(listed)
+        return any(place in allowed for place in (self._place.worktree, self._place.git_dir, "*"))
 
 
 class GitProcess:
