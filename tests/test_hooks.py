@@ -197,6 +197,7 @@ def test_a_call_that_never_ended_is_told_to_the_next_conversation(talk: Conversa
     talk.prompt("Run it")
     talk.bash("sleep 1000")
     assert "Began and did not end: Bash: sleep 1000" in talk.beside("S2").prompt()
+    assert "Began and did not end" not in talk.beside("S3").prompt()
 
 
 def test_a_destructive_command_is_preceded_by_a_checkpoint_if_anything_changed(

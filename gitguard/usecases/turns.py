@@ -82,10 +82,16 @@ class Turns(Conversation):
         return known.replace(transcript=transcript.path, transcript_format=transcript.format)
 
     def _close_open_calls(self) -> None:
-        """Journal tool calls of this conversation that began and never ended as interrupted."""
+        """Journal calls that began and never ended as interrupted.
+
+        At a conversation's first prompt that goes for all of them: their hosts may be dead. If one
+        is not, the end of the call still counts when it comes.
+        """
         part = self._store.journal.read("", 0)
+        first = self._known.turns == 0
         for entry in folding.open_calls(part.entries):
-            if entry.host_session == self._event.host_session and not entry.sub_agent:
+            own = entry.host_session == self._event.host_session and not entry.sub_agent
+            if own or first:
                 interrupted = entry.replace(event=folding.INTERRUPTED, at=self._store.now)
                 self._store.journal.append(interrupted)
 
