@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -121,12 +122,20 @@ def git(repo: Path) -> Git:
     return Git(repo)
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test makes the repository that every test gets a copy of."""
+    return tmp_path_factory.mktemp("template")
+
+
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
+def repo(tmp_path: Path, template: Path) -> Path:
     """A git repository with one commit and an identity of its own."""
+    if not (template / ".git").exists():
+        Git(template).start()
     root = tmp_path / "repo"
-    root.mkdir()
-    Git(root).start()
+    shutil.copytree(template, root)
+    Git(root)("update-index", "--refresh")
     return root
 
 
