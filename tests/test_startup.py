@@ -203,6 +203,29 @@ def test_a_summary_that_conflicts_is_rewritten_from_the_state(begun: Guard) -> N
     assert any("conflicted" in note for note in startup.notes)
 
 
+@pytest.mark.parametrize(
+    "bad", [b"\xff" * 2_000_000, b"\xff\0", None], ids=["large", "no text", "folder"]
+)
+def test_a_summary_that_does_not_read_is_set_aside_and_rewritten(
+    begun: Guard, bad: bytes | None
+) -> None:
+    path = session_file(begun, "summary.md")
+    wanted = path.read_text()
+    path.unlink()
+    if bad is None:
+        path.mkdir()
+    else:
+        path.write_bytes(bad)
+    begun.ensure()
+    assert path.read_text() == wanted
+
+
+def test_marks_of_faults_that_cannot_be_read_are_a_fault(begun: Guard, tmp_path: Path) -> None:
+    (Path(begun.workspace.folder) / "faults.jsonl").symlink_to(tmp_path)
+    (fault,) = begun.status().faults
+    assert "symbolic link" in fault["error"]
+
+
 def test_the_gate_is_told_of_a_conflict_with_a_unified_diff(begun: Guard) -> None:
     path = session_file(begun, "summary.md")
     path.write_text(path.read_text().replace("Survive", "Give up"))

@@ -198,8 +198,15 @@ class StateFiles:
         return found.replace(standing=OURS, needs_rewrite=False, problem="")
 
     def read_summary(self) -> str | None:
-        """Return the summary as it lies there, None where there is none."""
-        data = files.read_bytes(self.summary_path, limit=4 * STATE_LIMIT)
+        """Return the summary as it lies there, None where there is none.
+
+        What cannot be read as one is set aside: it differs from any, and the state wins.
+        """
+        try:
+            data = files.read_bytes(self.summary_path, limit=4 * STATE_LIMIT)
+        except InvalidDocument:
+            self._workspace.set_aside(self.summary_path)
+            return ""
         return None if data is None else data.decode("utf-8", "replace")
 
 

@@ -314,7 +314,10 @@ class Workspace:
         found = []
         for folder in (self.folder, self.state_folder):
             path = os.path.join(folder, "faults.jsonl")
-            lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST_FAULTS)
+            try:
+                lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST_FAULTS)
+            except InvalidDocument as error:
+                lines = [dump_line({"at": "", "doing": "reading faults", "error": error.message})]
             for line in lines:
                 try:
                     found.append(load_json(line, what="a fault"))
