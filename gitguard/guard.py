@@ -147,11 +147,13 @@ class Guard:
         characters: int | None = None,
         action_changed_state: bool = False,
         phase_or_goal_changed: bool = False,
+        compacted: bool = False,
     ) -> Gated:
         """Ask before a major action; writes what the verdict demands.
 
         reading is the host's own pressure. Without one, the first asked gate of a host session
-        counts as its first turn. Raises `MissingState` and `Complete`.
+        counts as its first turn. compacted says that the context was compacted since, which ends a
+        halt. Raises `MissingState` and `Complete`.
         """
         from gitguard.usecases.gate import Question, ask
 
@@ -162,7 +164,9 @@ class Guard:
         with store.lock():
             return ask(
                 store,
-                Question(host_session, reading, action_changed_state, phase_or_goal_changed),
+                Question(
+                    host_session, reading, action_changed_state, phase_or_goal_changed, compacted
+                ),
             )
 
     def _estimate(self, characters: int | None) -> Reading | None:
@@ -305,7 +309,8 @@ class Guard:
     def diff(self, older: str = "", newer: str = "") -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
         from gitguard.model.task import STATE_FILE, SUMMARY_FILE
-        from gitguard.review.history import compare_states, diff_texts
+        from gitguard.model.text import diff_texts
+        from gitguard.review.history import compare_states
         from gitguard.store.states import decode_state
 
         older = older or self._newest()
@@ -327,11 +332,7 @@ class Guard:
         """Describe the session without changing anything but promoting our own pending commit."""
         from gitguard.usecases.status import describe
 
-        try:
-            session: Session | None = self.workspace.current()
-        except NotInitialised:
-            session = None
-        return describe(self.workspace, self.config, session)
+        return describe(self.workspace, self.config)
 
     def forget_faults(self) -> None:
         """Remove the marks of faults that somebody has seen."""

@@ -224,6 +224,17 @@ class SessionStore:
 
     # Summary
 
+    def mend_summary(self, state: TaskState) -> str:
+        """Write the summary if it conflicts with the state; return how, as a unified diff."""
+        from gitguard.composing import render_summary
+        from gitguard.model.text import diff_texts
+
+        lying = self.states.read_summary() or ""
+        if not self.write_summary(state):
+            return ""
+        names = ("summary.md", "rendered from the state")
+        return diff_texts(lying, render_summary(state), names=names)
+
     def write_summary(self, state: TaskState) -> bool:
         """Write the summary rendered from the state if it differs; say whether it did."""
         from gitguard.composing import render_summary

@@ -276,3 +276,23 @@ def test_a_pressure_that_is_no_share_is_refused(begun: Guard, share: float) -> N
 def test_pressure_is_never_guessed_from_characters(begun: Guard) -> None:
     with pytest.raises(InvalidInput, match="not guessed"):
         begun.gate("host", characters=4000)
+
+
+def told(share: float) -> Reading:
+    return Reading("given", 1, share=share)
+
+
+def test_a_program_without_hooks_lifts_a_halt_by_saying_that_it_compacted(guard: Guard) -> None:
+    guard.ensure()
+    assert guard.gate("host", told(0.9)).verdict.halts
+    assert guard.gate("host", told(0.2)).verdict.halts
+    assert not guard.gate("host", compacted=True).verdict.halts
+    assert not guard.gate("host", told(0.2)).verdict.halts
+
+
+def test_a_given_pressure_counts_for_one_question_only(guard: Guard) -> None:
+    guard.ensure()
+    assert not guard.gate("host", told(0.2)).verdict.halts
+    later = guard.gate("host")
+    assert later.verdict.halts
+    assert later.verdict.pressure is None

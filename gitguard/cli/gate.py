@@ -38,9 +38,15 @@ if TYPE_CHECKING:
 )
 @click.option("--changed-state", is_flag=True, help="The last action changed the state")
 @click.option("--changed-phase", is_flag=True, help="The last action changed phase or goal")
+@click.option("--compacted", is_flag=True, help="The context was compacted since the last question")
 @with_console
 def gate(
-    console: Console, key: str, changed_state: bool, changed_phase: bool, **measured: Any
+    console: Console,
+    key: str,
+    changed_state: bool,
+    changed_phase: bool,
+    compacted: bool,
+    **measured: Any,
 ) -> None:
     """Ask before a major action whether it may run
 
@@ -54,6 +60,7 @@ def gate(
         characters=measured["characters"],
         action_changed_state=changed_state,
         phase_or_goal_changed=changed_phase,
+        compacted=compacted,
     )
     _say_gated(console, gated)
 

@@ -33,12 +33,15 @@ def _say_startup(console: Console, startup: Startup) -> None:
     session = console.guard.workspace.current()
     lines = [f"Session `{session.key}` {startup.how}."]
     lines += [f"Note: {note}." for note in startup.notes]
+    if startup.summary_conflict:
+        lines.append(startup.summary_conflict.rstrip())
     lines.append(f"Goal: {startup.state.goal or '(missing)'}")
     lines.append(f"Next action: {startup.state.next_action}")
     document = {
         "session": session.key,
         "how": startup.how,
         "notes": list(startup.notes),
+        "summary_conflict": startup.summary_conflict,
         "state": startup.state.to_document(),
         "checkpoint": startup.saved,
     }

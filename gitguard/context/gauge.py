@@ -84,13 +84,17 @@ def resolve_window(model: str, reported: int, config: WindowConfig) -> Window:
 
 
 def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
+    bare = model.rpartition("/")[2]
+    for name in (model, bare):
+        if name in config.models:
+            return Window(config.models[name], "config")
     for name, tokens in config.models.items():
-        if name == model or (model and name.rpartition("/")[2] == model):
+        if model == bare and bare and name.rpartition("/")[2] == bare:
             return Window(tokens, "config")
     if reported:
         return Window(reported, "host")
     for name, tokens in MODEL_WINDOWS.items():
-        if model == name or model.startswith(name + "-"):
+        if bare == name or bare.startswith(name + "-"):
             return Window(tokens, "model")
     return Window(config.default, "assumed")
 

@@ -37,6 +37,16 @@ def shorten(text: str, limit: int) -> str:
     return (head[:word_end] if word_end > limit // 2 else head).rstrip() + "…"
 
 
+def diff_texts(before: str, after: str, *, names: tuple[str, str]) -> str:
+    """Return the unified diff of two texts, empty when they are the same."""
+    import difflib
+
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), *names
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
 def encodable(text: str) -> str:
     """Spell out lone surrogates, which JSON and file names may carry and UTF-8 cannot."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -38,8 +38,8 @@ class Startup(Value):
     notes: tuple[str, ...] = ()
     """Sentences a person should see: what was restored or rewritten."""
     saved: Saved | None = None
-    replaced_summary: str | None = None
-    """The summary that conflicted with the state, before it was rewritten."""
+    summary_conflict: str = ""
+    """The unified diff of a summary that differed from the state; the state won."""
 
 
 def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
@@ -149,9 +149,8 @@ def _continue(
     circumstances: Circumstances,
 ) -> Startup:
     state = _state(found)
-    summary = store.states.read_summary()
-    replaced = summary if store.write_summary(state) else None
-    if replaced is not None:
+    conflict = store.mend_summary(state)
+    if conflict:
         notes = (*notes, "the summary conflicted with the state and was rewritten from it")
     if head.standing != chain.REMOTE_ONLY:
         refusal = chain.refuse_head(head, store.chain.ref)
@@ -159,7 +158,7 @@ def _continue(
             raise refusal
     store.states.end_start()
     saved = _commit(store, found, head, circumstances)
-    return Startup(CONTINUED, state, notes, saved, replaced)
+    return Startup(CONTINUED, state, notes, saved, conflict)
 
 
 def _adopt_pending(store: SessionStore, found: Found) -> Found:

@@ -1,4 +1,4 @@
-"""Compares states field by field, and texts line by line."""
+"""Compares states field by field."""
 
 from __future__ import annotations
 
@@ -56,13 +56,3 @@ def _shown(value: Any) -> str:
     import json
 
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def diff_texts(before: str, after: str, *, names: tuple[str, str]) -> str:
-    """Return the unified diff of two texts, empty when they are the same."""
-    import difflib
-
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), *names
-    )
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)

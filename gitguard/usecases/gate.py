@@ -28,6 +28,7 @@ class Question(Value):
     reading: Reading | None = None
     action_changed_state: bool = False
     phase_or_goal_changed: bool = False
+    compacted: bool = False
 
 
 class Gated(Value):
@@ -73,7 +74,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     found = store.state()
     state = found.state
     assert state is not None
-    conflict = _conflict(store)
+    conflict = store.mend_summary(state)
     if state.is_done:
         from gitguard.usecases.sessions import finish
 
@@ -81,6 +82,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
     known = workspace.host_session(store.session, key)
+    if question.compacted:
+        known = known.compacted(store.clock()).replace(turns=0)
     first_turn = known.turns == 0 or bool(known.transcript)
     pressure = measure_pressure(known, store.config, given=question.reading, first_turn=first_turn)
     verdict = judge(
@@ -97,20 +100,6 @@ def ask(store: SessionStore, question: Question) -> Gated:
     saved, known = _save(store, verdict, known, pressure, question)
     workspace.keep_host_session(store.session, key, known)
     return Gated(verdict, pressure, saved, conflict)
-
-
-def _conflict(store: SessionStore) -> str:
-    """Rewrite a summary that differs from the state; return the difference."""
-    from gitguard.composing import render_summary
-    from gitguard.review.history import diff_texts
-
-    state = store.state().state
-    assert state is not None
-    lying = store.states.read_summary() or ""
-    wanted = render_summary(state)
-    if lying != wanted:
-        store.write_summary(state)
-    return diff_texts(lying, wanted, names=("summary.md", "rendered from the state"))
 
 
 def _save(

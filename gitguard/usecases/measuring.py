@@ -27,18 +27,20 @@ def measure_pressure(
     A given reading counts for this one question: later it would only hide that there is none.
     Raises `InvalidDocument` when the transcript should tell and cannot be read.
     """
-    readings = [given] if given is not None else []
-    if host_session.reading is not None:
-        readings.append(_stored(host_session.reading))
-    if transcript is None and host_session.transcript:
-        transcript = Transcript(host_session.transcript, host_session.transcript_format)
-    if transcript is not None and os.path.exists(transcript.path):
-        readings += _from_transcript(transcript)
-    reading = newest(readings, void_before=host_session.compacted_at)
+    reading = given or _newest_of(host_session, transcript)
     named = (reading.model if reading else "") or model
     reported = (reading.window if reading else None) or host_session.window
     window = resolve_window(named, reported, config.window)
     return measure(reading, window, first_turn=first_turn)
+
+
+def _newest_of(host_session: HostSession, transcript: Transcript | None) -> Reading | None:
+    readings = [_stored(host_session.reading)] if host_session.reading else []
+    if transcript is None and host_session.transcript:
+        transcript = Transcript(host_session.transcript, host_session.transcript_format)
+    if transcript is not None and os.path.exists(transcript.path):
+        readings += _from_transcript(transcript)
+    return newest(readings, void_before=host_session.compacted_at)
 
 
 def _stored(stored: HostReading) -> Reading:

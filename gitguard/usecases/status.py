@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gitguard.errors import EditedState, GitguardError, NotInitialised
+from gitguard.errors import EditedState, GitguardError
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from gitguard.model.config import Config
     from gitguard.model.host_session import HostSession
-    from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.checkpoints import Head
     from gitguard.store.states import Found
@@ -47,10 +46,12 @@ class Overview(Value):
     warnings: tuple[str, ...]
 
 
-def describe(workspace: Workspace, config: Config, session: Session | None) -> Overview:
+def describe(workspace: Workspace, config: Config) -> Overview:
     """Look at everything `status` shows; a part that cannot be read becomes its error."""
-    if session is None:
-        return _nothing(workspace)
+    try:
+        session = workspace.current()
+    except GitguardError as problem:
+        return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
     found, head, error = _look(store)
     anchor = head.anchor if head else None
@@ -70,14 +71,13 @@ def describe(workspace: Workspace, config: Config, session: Session | None) -> O
     )
 
 
-def _nothing(workspace: Workspace) -> Overview:
-    hint = "Run `gitguard ensure`, or `gitguard init` to set up a host as well"
+def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
     return Overview(
         root=workspace.place.worktree,
         session="",
         branch="",
         faults=tuple(workspace.faults()),
-        error=NotInitialised("this workspace has no session yet", hint),
+        error=error,
         state=None,
         standing="none",
         checkpoint="",
