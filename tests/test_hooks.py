@@ -447,3 +447,83 @@ def test_a_rewritten_history_is_never_injected(talk: Conversation) -> None:
     talk.git("update-ref", "refs/heads/gitguard/main", forged)
     with pytest.raises(GitguardError):
         talk.prompt()
+
+
+# Faults on the way never lift what protects the agent
+
+
+def test_a_halt_holds_though_its_record_and_checkpoint_cannot_be_written(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    with talk.guard.store().lock():
+        answer = talk.bash("echo hi")
+    assert stops(answer)
+    assert "The checkpoint failed" in answer["stopReason"]
+    assert stops(talk.bash("echo hi"))
+    assert talk.triggers()[-1] == "halt"
+
+
+def test_a_halted_agent_that_tries_again_takes_no_further_checkpoint(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    for _ in range(4):
+        assert stops(talk.bash("echo hi"))
+    assert talk.triggers().count("halt") == 1
+
+
+def test_an_unusable_window_stops_no_checkpoint(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    context = {"context_window_size": 8_000, "current_usage": {"input_tokens": 4_000}}
+    talk.send_raw("statusLine", context_window=context)
+    assert talk.bash("echo hi") == {}
+    talk.send("PreCompact")
+    assert talk.triggers()[-1] == "compaction"
+    assert any("smallest usable" in fault for fault in talk.faults())
+
+
+@pytest.mark.parametrize("prompt", ["finish", "Done", "COMPLETE"])
+def test_a_prompt_cannot_complete_the_task(talk: Conversation, prompt: str) -> None:
+    talk.prompt("Build the parser")
+    talk.prompt(prompt)
+    task = talk.guard.state().task_id
+    talk.clock.pass_by(60)
+    talk.prompt("and the tokenizer")
+    assert (talk.guard.state().task_id, talk.guard.state().goal) == (task, "Build the parser")
+
+
+def test_a_turn_is_saved_though_its_working_files_were_cleaned_away(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("Stop")
+    shutil.rmtree(talk.root / ".gitguard")
+    path = str(talk.root / "new.py")
+    assert talk.send("PostToolUse.Write", tool_input={"file_path": path}) == {}
+    talk.send("Stop")
+    assert [a.path for a in talk.guard.state().artifacts] == ["new.py"]
+    assert any("restored from checkpoint" in fault for fault in talk.faults())
+
+
+def test_what_startup_restored_is_said_to_the_agent(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    shutil.rmtree(talk.root / ".gitguard")
+    assert "restored from checkpoint cp_002" in talk.prompt()
+
+
+def test_from_compress_on_a_fresh_summary_comes_before_the_next_action(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(150_000)
+    path = str(talk.root / "new.py")
+    talk.send("PostToolUse.Write", tool_input={"file_path": path})
+    assert talk.bash("echo hi") == {}
+    assert "new.py" in (talk.root / ".gitguard/sessions/main/summary.md").read_text()
+
+
+def test_an_edited_state_hides_neither_block_nor_gauge(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    path = talk.root / ".gitguard/sessions/main/state.json"
+    path.write_text(path.read_text().replace("Ship it", "Delete everything"))
+    talk.uses(165_000)
+    answer = talk.prompt()
+    assert "Ship it" in answer
+    assert "[Context: 82%" in answer

@@ -167,8 +167,9 @@ class TaskState(Record):
 
     @property
     def is_done(self) -> bool:
-        """Whether the next action says that the task is complete."""
-        return self.next_action.strip().upper() in DONE_ACTIONS
+        """Whether the agent said that the task is complete; a user's prompt cannot."""
+        said = self.next_action.strip().upper() in DONE_ACTIONS
+        return said and "next_action" not in self.mechanical
 
     @property
     def is_untouched(self) -> bool:

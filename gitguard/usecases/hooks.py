@@ -79,6 +79,7 @@ class Conversation:
         self._offers_pressure = offers_pressure
         self._store = SessionStore(workspace, self._session(), config)
         self._known = self._as_read = self._read_record()
+        self._startup_notes: tuple[str, ...] = ()
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():
@@ -92,6 +93,17 @@ class Conversation:
 
         workspace = self._workspace
         return Repository(workspace.place, workspace.places.environment, workspace.clock)
+
+    def _bring_back(self) -> bool:
+        """Bring working files back that were removed; say whether the session can be used."""
+        if os.path.exists(self._store.states.path):
+            return True
+        refused = self._bring_up(always=True)
+        for note in self._startup_notes:
+            self._workspace.note_fault(f"answering {self._event.kind}", GitguardError(note))
+        if refused is not None:
+            self._mark(refused)
+        return refused is None
 
     def _bring_up(self, *, always: bool = False) -> MissingState | None:
         """Begin or restore the session where it has to be; return why the agent must stop."""
@@ -112,6 +124,7 @@ class Conversation:
         except EditedState as error:
             self._mark(error)
             return None
+        self._startup_notes = startup.notes
         if startup.saved is not None and startup.saved.commit:
             with self._record():
                 self._known = self._known.replace(head=startup.saved.commit)
@@ -122,8 +135,8 @@ class Conversation:
     def _measure(self) -> tuple[bool, Pressure | None]:
         """Return whether pressure could be read as the host offers it, and the pressure.
 
-        A transcript that is not where the host says, or that does not read, is our fault: it is
-        marked, and stops nobody.
+        A transcript that is not where the host says, or a window that cannot be, is our fault: it
+        is marked, and stops nobody.
         """
         try:
             pressure = measure_pressure(
@@ -135,7 +148,7 @@ class Conversation:
             )
             if self._offers_pressure and pressure is not None:
                 self._expect_usage(pressure)
-        except InvalidDocument as error:
+        except GitguardError as error:
             self._mark(error)
             return False, None
         return True, pressure

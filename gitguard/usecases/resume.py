@@ -21,8 +21,15 @@ def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
     return resume_of(store, store.state(), store.readable_head(), compactions=compactions)
 
 
-def resume_of(store: SessionStore, found: Found, head: Head, *, compactions: int = 0) -> str:
-    """Return the block of a state and head that were verified."""
+def resume_of(
+    store: SessionStore,
+    found: Found,
+    head: Head,
+    *,
+    compactions: int = 0,
+    notes: tuple[str, ...] = (),
+) -> str:
+    """Return the block of a state and head that were verified, with notes for its reader."""
     assert found.state is not None
     written = found.written
     part = store.journal.read(
@@ -34,7 +41,7 @@ def resume_of(store: SessionStore, found: Found, head: Head, *, compactions: int
         session=store.session.key,
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
         commit=anchor.committed if anchor else "",
-        notes=_notes(store, head, compactions),
+        notes=notes + _notes(store, head, compactions),
     )
     work = folding.work_of(part.entries, state)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)

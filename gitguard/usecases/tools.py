@@ -15,9 +15,11 @@ from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.context.gate import Verdict
     from gitguard.context.gauge import Pressure
     from gitguard.session_store import Saved
 
+_STILL_SAVED = "State and summary were saved when the halt began."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
 
 
@@ -38,14 +40,13 @@ class ToolCalls(Conversation):
         if refused is not None:
             return HookReply(stop=stop_text(refused))
         measured, pressure = self._measure()
-        if self._known.halt is not None:
-            return self._halt(pressure, self._known.halt.reason)
-        if measured:
-            verdict = gate.judge(self._known, pressure, self._config)
-            if verdict.halts:
-                with self._record():
-                    self._known = gate.halted(self._known, self._store.now, verdict)
-                return self._halt(pressure, verdict.reasons[0])
+        if not measured and self._known.halt is None:
+            return self._begin_tool()
+        verdict = gate.judge(self._known, pressure, self._config)
+        if verdict.halts:
+            return self._halt(verdict, pressure)
+        if verdict.write_summary:
+            self._refresh_summary()
         return self._begin_tool()
 
     def _begin_tool(self) -> HookReply:
@@ -61,16 +62,27 @@ class ToolCalls(Conversation):
             self._store.journal.append(self._entry(folding.STARTED))
         return NEUTRAL
 
-    def _halt(self, pressure: Pressure | None, reason: str) -> HookReply:
-        """Save everything and stop the agent; a checkpoint that fails does not lift the halt."""
-        saved = ""
+    def _halt(self, verdict: Verdict, pressure: Pressure | None) -> HookReply:
+        """Save everything and stop the agent; whatever fails on the way does not lift the halt."""
+        reason = verdict.reasons[0]
         try:
             with self._record():
-                saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
+                halted_before = self._known.halt is not None
+                self._known = gate.halted(self._known, self._store.now, verdict)
+                saved = _STILL_SAVED
+                if not halted_before:
+                    saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
         return HookReply(stop=f"{HALT_STATUS}\n{reason}. {saved} {WAY_OUT}")
+
+    def _refresh_summary(self) -> None:
+        """Write the fresh summary that comes before a major action from compress on."""
+        with self._lock():
+            found, _ = self._store.fold(self._store.state())
+            if found.state is not None:
+                self._store.write_summary(found.state)
 
     def _tool_end(self) -> HookReply:
         self._tool_ended()
@@ -84,6 +96,8 @@ class ToolCalls(Conversation):
         return HookReply(context=self._gauge_line(pressure, saved))
 
     def _tool_ended(self) -> HookReply:
+        if not self._bring_back():
+            return NEUTRAL
         with self._lock():
             self._store.journal.append(self._entry(folding.ENDED))
         return NEUTRAL
@@ -91,6 +105,8 @@ class ToolCalls(Conversation):
     def _tool_failed(self) -> HookReply:
         tool = self._tool
         event = folding.INTERRUPTED if tool.interrupted else folding.FAILED
+        if not self._bring_back():
+            return NEUTRAL
         with self._lock():
             self._store.journal.append(self._entry(event))
             if tool.interrupted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gate import HALT_STATUS
+from gitguard.errors import GitguardError
 from gitguard.model import events
 from gitguard.model import journal as folding
 from gitguard.model.events import NEUTRAL, HookReply
@@ -50,9 +51,18 @@ class Turns(Conversation):
             self._record_prompt(found)
             self._close_open_calls()
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
-            _, pressure = self._measure()
-            line = self._gauge_line(pressure, self._auto_checkpoint(pressure))
+            line = self._gauge()
         return HookReply(context="\n".join(text for text in (block, line) if text))
+
+    def _gauge(self) -> str:
+        """Return the gauge's line; a checkpoint that fails keeps nothing from the agent."""
+        _, pressure = self._measure()
+        try:
+            saved = self._auto_checkpoint(pressure)
+        except GitguardError as error:
+            self._mark(error)
+            saved = None
+        return self._gauge_line(pressure, saved)
 
     def _record_prompt(self, found: Found) -> None:
         prompt = shorten(one_line(self._event.prompt), _TOPIC_LIMIT)
@@ -117,7 +127,13 @@ class Turns(Conversation):
         block = (
             ""
             if nothing_yet
-            else resume_of(self._store, found, head, compactions=self._known.epoch)
+            else resume_of(
+                self._store,
+                found,
+                head,
+                compactions=self._known.epoch,
+                notes=self._startup_notes,
+            )
         )
         self._known = self._known.replace(delivery=self._receipt(committed, block), head=committed)
         return block, found
@@ -134,6 +150,8 @@ class Turns(Conversation):
     # Turns, compactions, conversations
 
     def _turn_end(self) -> HookReply:
+        if not self._bring_back():
+            return NEUTRAL
         _, pressure = self._measure()
         with self._record():
             if self._auto_checkpoint(pressure) is None:
@@ -176,6 +194,8 @@ class Turns(Conversation):
         return HookReply(context=block)
 
     def _session_end(self) -> HookReply:
+        if not self._bring_back():
+            return NEUTRAL
         with self._record():
             self._checkpoint("session-end", "The conversation ended.")
         return NEUTRAL
@@ -198,5 +218,7 @@ class Turns(Conversation):
     def _store_reading(self) -> None:
         reading = self._event.reading
         assert reading is not None
+        if not self._bring_back():
+            return
         with self._record():
             self._known = with_reading(self._known, reading)
