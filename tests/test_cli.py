@@ -440,3 +440,12 @@ def test_the_demo_is_as_told() -> None:
     )
     assert done.returncode == 0, done.stdout
     assert done.stdout.endswith("All of it was as told.\n")
+
+
+def test_an_artifact_has_one_name_wherever_it_is_noted_from(session: Place) -> None:
+    (session.root / "src").mkdir()
+    session.type("gitguard note --artifact src/a.py")
+    session.type("cd src && gitguard note --artifact a.py --artifact ./a.py --artifact $PWD/a.py")
+    session.type("gitguard note --artifact https://example.org/a")
+    paths = re.findall(r'"path": "([^"]*)"', session.type("gitguard show state"))
+    assert paths == ["src/a.py", "https://example.org/a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -69,7 +70,13 @@ def note(console: Console, new_task: bool, **given: Any) -> None:
     What you note stays until you change it; lists grow. To replace a list, use `gitguard update`.
     """
     _refuse_lonely(given)
+    given["artifact"] = [_from_here(console, path) for path in given["artifact"]]
     _say_noted(console, console.guard.note(_changes(given), new_task=new_task))
+
+
+def _from_here(console: Console, path: str) -> str:
+    """Return a path given in the current folder as the workspace names it; addresses stay."""
+    return path if "://" in path else console.guard.workspace.place.relative(os.path.realpath(path))
 
 
 def _changes(given: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,11 @@ class Place(Value):
     git_dir: str
     common_dir: str
 
+    def relative(self, path: str) -> str:
+        """Return a path as the state names it: relative inside the worktree, absolute outside."""
+        whole = os.path.normpath(os.path.join(self.worktree, path))
+        return whole.removeprefix(self.worktree + os.sep)
+
 
 def locate(start: str) -> Place:
     """Find the worktree that start lies in by its `.git`, without starting git."""

@@ -225,9 +225,7 @@ class Conversation:
         )
 
     def _relative(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        inside = self._workspace.place.worktree + os.sep
-        real = (os.path.join(inside, path) for path in paths)
-        return tuple(path.removeprefix(inside) for path in real)
+        return tuple(self._workspace.place.relative(path) for path in paths)
 
     def _lock(self) -> Lock:
         return self._store.lock(HOOK_LOCK_TIMEOUT)
