@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -87,9 +88,16 @@ def document_of(error: GitguardError) -> dict[str, Any]:
 
 def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {visible(message)}", err=True)
+    colour = None if _wants_colour() else False
+    heading = click.style("error:", fg="red", bold=True)
+    click.echo(f"{heading} {visible(message)}", err=True, color=colour)
     if hint:
-        click.echo(f"{click.style('hint:', fg='cyan')} {visible(hint)}", err=True)
+        click.echo(f"{click.style('hint:', fg='cyan')} {visible(hint)}", err=True, color=colour)
+
+
+def _wants_colour() -> bool:
+    """Whether colour may be used on a terminal; click itself leaves it out elsewhere."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def common_options(command: F) -> F:
