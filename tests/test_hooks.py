@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.events import HookEvent
 from gitguard.usecases.turns import Turns
 
@@ -527,3 +527,81 @@ def test_an_edited_state_hides_neither_block_nor_gauge(talk: Conversation) -> No
     answer = talk.prompt()
     assert "Ship it" in answer
     assert "[Context: 82%" in answer
+
+
+# What a host may say
+
+
+@pytest.mark.parametrize("odd", [-1, 0, True, 10**400, "200000", 1.5, 10**9])
+def test_an_odd_number_from_the_host_is_no_reading_and_breaks_nothing(
+    talk: Conversation, odd: object
+) -> None:
+    talk.prompt("Begin")
+    for window, used in ((odd, 100_000), (200_000, odd)):
+        usage = {"context_window_size": window, "current_usage": {"input_tokens": used}}
+        talk.send_raw("statusLine", context_window=usage)
+    talk.send("SessionStart.startup", context_tokens=odd)
+    known = talk.guard.status().host_sessions["S1"]
+    assert known.window in (0, 200_000)
+    assert talk.bash("echo hi") == {}
+    assert talk.faults() == []
+
+
+def test_megabytes_in_a_hosts_names_stay_out_of_the_record(talk: Conversation) -> None:
+    huge = "x" * 2_000_000
+    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 100_000}}
+    talk.send_raw("statusLine", context_window=usage, model={"id": huge}, transcript_path=huge)
+    talk.prompt("Begin")
+    assert len(str(talk.guard.status().host_sessions)) < 10_000
+    assert talk.faults() == []
+
+
+def test_a_record_that_could_not_be_read_back_is_never_written(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    workspace = talk.guard.workspace
+    session, before = workspace.current(), talk.guard.status().host_sessions
+    for bad in ({"window": -1}, {"head": "x" * 2_000_000}, {"started_at": "once"}):
+        with pytest.raises(InvalidDocument):
+            workspace.keep_host_session(session, "S1", before["S1"].replace(**bad))
+    assert talk.guard.status().host_sessions == before
+
+
+def test_the_window_of_another_model_does_not_count(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    usage = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 190_000}}
+    talk.send_raw("statusLine", context_window=usage, model={"id": "claude-opus-5-5"})
+    assert talk.bash("echo hi") == {}
+    talk.clock.pass_by(10)
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+
+
+def test_a_dated_name_is_the_same_model(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    usage = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 190_000}}
+    talk.send_raw("statusLine", context_window=usage, model={"id": "claude-haiku-4-5-20251001"})
+    talk.clock.pass_by(10)
+    talk.uses(190_000)
+    assert talk.bash("echo hi") == {}
+
+
+def test_conversations_are_forgotten_by_their_last_use_and_never_while_halted(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    old = talk.beside("old")
+    old.prompt()
+    workspace = talk.guard.workspace
+    session = workspace.current()
+    for i in range(60):
+        talk.clock.pass_by(1)
+        workspace.keep_host_session(session, f"T{i}", workspace.host_session(session, f"T{i}"))
+        if i == 30:
+            old.prompt()
+    known = talk.guard.status().host_sessions
+    assert len(known) == 50
+    assert known["S1"].halt is not None
+    assert {"old", "T59"} <= set(known)
+    assert "T0" not in known

@@ -13,7 +13,7 @@ from gitguard.cli.surroundings import host_session
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
 from gitguard.model.codec import load_json
-from gitguard.model.events import Reading
+from gitguard.model.events import MOST_TOKENS, Reading
 
 if TYPE_CHECKING:
     from gitguard.context.gate import Verdict
@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     "--pressure", type=click.FloatRange(0), metavar="0..1", help="Used share of the window"
 )
 @click.option(
-    "--tokens", type=click.IntRange(0), metavar="N", help="Used tokens, instead of --pressure"
+    "--tokens",
+    type=click.IntRange(0, MOST_TOKENS),
+    metavar="N",
+    help="Used tokens, instead of --pressure",
 )
-@click.option("--window", type=click.IntRange(1), metavar="N", help="The window in tokens")
+@click.option(
+    "--window", type=click.IntRange(1, MOST_TOKENS), metavar="N", help="The window in tokens"
+)
 @click.option("--characters", type=click.IntRange(0), metavar="N", help="For reference_mode only")
 @click.option(
     "--host-session",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
 from gitguard.model.config import SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -112,7 +113,7 @@ def measure(reading: Reading | None, window: Window, *, first_turn: bool) -> Pre
         return Pressure(0.0, None, window, "first-turn") if first_turn else None
     share = reading.share
     if share is None:
-        share = (reading.tokens or 0) / window.tokens
+        share = min(reading.tokens or 0, MOST_TOKENS) / window.tokens
     return Pressure(min(max(share, 0.0), 1.0), reading.tokens, window, reading.source)
 
 

@@ -6,7 +6,14 @@ import json
 
 from gitguard.errors import InvalidDocument
 from gitguard.model import events
-from gitguard.model.events import HookEvent, HookReply, Reading, ToolCall, Transcript
+from gitguard.model.events import (
+    HookEvent,
+    HookReply,
+    Reading,
+    ToolCall,
+    Transcript,
+    is_token_count,
+)
 from gitguard.model.text import encodable, one_line, shorten
 
 TYPE_CHECKING = False
@@ -34,6 +41,8 @@ HOOK_EVENTS = tuple(_KINDS)
 _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
+_NAME_LIMIT, _PATH_LIMIT = 200, 4096
+"""Names and paths that are longer than these are no names and paths."""
 _NOT_THE_USER = "<task-notification>"
 """How a prompt begins that the host wrote itself when background work ended."""
 _USAGE = (
@@ -61,15 +70,15 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     name = payload.get("hook_event_name")
     kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
     prompt = _text(payload, "prompt")
-    path = _text(payload, "transcript_path")
+    path = _path(payload, "transcript_path")
     return HookEvent(
         kind=kind,
-        host_session=_required(payload, "session_id"),
+        host_session=shorten(_required(payload, "session_id"), _NAME_LIMIT),
         project_dir=environment.get("CLAUDE_PROJECT_DIR") or _project_dir(payload),
-        source=_text(payload, "source") or _text(payload, "trigger"),
+        source=_name(payload, "source") or _name(payload, "trigger"),
         prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
         tool=_tool(payload) if "tool_name" in payload else None,
-        sub_agent=_text(payload, "agent_id"),
+        sub_agent=_name(payload, "agent_id"),
         reading=_reading(payload, now),
         transcript=Transcript(path, NAME) if path else None,
         model=_model(payload),
@@ -88,6 +97,15 @@ def _text(payload: dict[str, Any], name: str) -> str:
     return encodable(value) if isinstance(value, str) else ""
 
 
+def _name(payload: dict[str, Any], name: str) -> str:
+    return shorten(_text(payload, name), _NAME_LIMIT)
+
+
+def _path(payload: dict[str, Any], name: str) -> str:
+    path = _text(payload, name)
+    return path if len(path) <= _PATH_LIMIT else ""
+
+
 def _mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
     value = payload.get(name)
     return value if isinstance(value, dict) else {}
@@ -98,18 +116,18 @@ def _project_dir(payload: dict[str, Any]) -> str:
 
 
 def _model(payload: dict[str, Any]) -> str:
-    return _text(payload, "model") or _text(_mapping(payload, "model"), "id")
+    return _name(payload, "model") or _name(_mapping(payload, "model"), "id")
 
 
 def _tool(payload: dict[str, Any]) -> ToolCall:
-    name = _text(payload, "tool_name")
+    name = _name(payload, "tool_name")
     given = _mapping(payload, "tool_input")
     command = _text(given, "command")
-    path = _text(given, "file_path") or _text(given, "notebook_path")
+    path = _path(given, "file_path") or _path(given, "notebook_path")
     summary = command or path or _parameters(given)
     return ToolCall(
         name=name,
-        id=_text(payload, "tool_use_id"),
+        id=_name(payload, "tool_use_id"),
         summary=shorten(one_line(summary), 200),
         command=command,
         paths_read=(path,) if name == "Read" and path else (),
@@ -126,7 +144,7 @@ def _parameters(given: dict[str, Any]) -> str:
 
 def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     tokens = payload.get("context_tokens")
-    if isinstance(tokens, int):
+    if is_token_count(tokens):
         return Reading("hook", now, tokens=tokens)
     context = _mapping(payload, "context_window")
     used = [context_part for name in _USAGE if (context_part := _count(context, name))]
@@ -137,14 +155,14 @@ def _reading(payload: dict[str, Any], now: float) -> Reading | None:
         "status-line",
         now - _STATUS_LINE_LAG,
         tokens=sum(used),
-        window=window if isinstance(window, int) else None,
+        window=window if is_token_count(window) else None,
         model=_model(payload),
     )
 
 
 def _count(context: dict[str, Any], name: str) -> int:
     value = _mapping(context, "current_usage").get(name)
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and is_token_count(value) else 0
 
 
 def render_reply(event: HookEvent, reply: HookReply) -> str:

@@ -23,6 +23,15 @@ STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
 
 
+MOST_TOKENS = 100_000_000
+"""No window is larger; a number beyond it is a host's mistake, or somebody's attempt."""
+
+
+def is_token_count(value: object) -> bool:
+    """Say whether a number from outside can be a window or what is used of it."""
+    return type(value) is int and 0 < value <= MOST_TOKENS  # a bool is an `int` too
+
+
 class Reading(Value):
     """One host-owned measure of how full the context is.
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+NEVER = "1970-01-01T00:00:00Z"
+
+
 class Stop(Record):
     """A halt, or the override that lifted one."""
 
@@ -69,6 +72,7 @@ class HostSession(Record):
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "started_at": Kind("time", "When we first heard of it."),
+        "used_at": Kind("time", "When something of it was last kept."),
         "turns": Kind("count", "Prompts so far; for a bare command line, asked gates."),
         "epoch": Kind("count", "Compactions so far."),
         "compacting": Kind("flag", "A compaction has begun and not ended yet."),
@@ -76,6 +80,7 @@ class HostSession(Record):
         "transcript": Kind("text", "Where the host keeps the conversation."),
         "transcript_format": Kind("text", "The transcript's format."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
+        "window_model": Kind("text", "The model it was reported for."),
         "reading": Kind("record", "The newest reading.", record=HostReading),
         "halt": Kind("record", "The halt in force.", record=Stop),
         "override": Kind("record", "The override in force.", record=Stop),
@@ -91,6 +96,8 @@ class HostSession(Record):
     transcript: str = ""
     transcript_format: str = ""
     window: int = 0
+    window_model: str = ""
+    used_at: str = NEVER
     reading: HostReading | None = None
     halt: Stop | None = None
     override: Stop | None = None
@@ -98,6 +105,16 @@ class HostSession(Record):
     checkpointed_tokens: float = -1
     head: str = ""
     extra: Mapping[str, Any] = {}
+
+    @property
+    def last_use(self) -> str:
+        """When something of it was last kept; records of older versions say only when it began."""
+        return max(self.used_at, self.started_at)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a halt or an override is in force, which nothing but its own end may end."""
+        return self.halt is not None or self.override is not None
 
     def compacted(self, at: float) -> HostSession:
         """Return the record after a compaction: readings void, halt and override over."""

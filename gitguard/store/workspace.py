@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 _LIMIT = 1 << 20
 _MOST_HOST_SESSIONS = 50
+_MOST_HELD = 500
+"""So many halted or overridden conversations are kept besides; more would outgrow the file."""
 _MOST_FAULTS = 1 << 16
 
 
@@ -252,30 +254,19 @@ class Workspace:
         data = files.read_bytes(path, limit=_LIMIT)
         if data is None:
             return SessionRecord(format=FORMAT, key=session.key)
-        document = load_json(data, what=f"`{path}`", limit=_LIMIT)
-        if isinstance(document.get("format"), int) and document["format"] > FORMAT:
-            raise NewerFormat(f"`{path}` has format {document['format']}", "upgrade gitguard")
-        hosts = document.pop("host_sessions", {})
-        try:
-            record = SessionRecord.from_document(document)
-            sessions = {key: HostSession.from_document(item) for key, item in hosts.items()}
-        except (InvalidInput, AttributeError) as error:
-            raise InvalidDocument(f"`{path}` is damaged: {error}", "Run `gitguard recover`") from (
-                error
-            )
-        return record.replace(host_sessions=sessions)
+        return _decode_record(data, path)
 
     def new_record(self, session: Session, branch: str = "") -> SessionRecord:
         """Return the record of a session that this worktree works at from now on."""
         return SessionRecord(FORMAT, session.key, branch, self.place.git_dir)
 
     def write_record(self, session: Session, record: SessionRecord) -> None:
-        """Replace `session.json`; of old conversations only the newest are kept."""
-        by_age = sorted(record.host_sessions.items(), key=lambda item: item[1].started_at)
-        newest = by_age[-_MOST_HOST_SESSIONS:]
-        hosts = {key: item.to_document() for key, item in newest}
-        document = {**record.to_document(), "host_sessions": hosts}
-        files.write_bytes(self.working_file(session, "session.json"), dump_json(document))
+        """Replace `session.json`, but never by what could not be read back."""
+        hosts = {key: item.to_document() for key, item in record.host_sessions.items()}
+        data = dump_json({**record.to_document(), "host_sessions": hosts})
+        path = self.working_file(session, "session.json")
+        _decode_record(data, path)
+        files.write_bytes(path, data)
 
     def host_session(self, session: Session, host_session: str) -> HostSession:
         """Return a conversation's record, a new one if it is not known."""
@@ -285,8 +276,10 @@ class Workspace:
     def keep_host_session(self, session: Session, key: str, host_session: HostSession) -> None:
         """Store a conversation's record as the newest; the caller holds the lock."""
         record = self.read_record(session)
+        used = host_session.replace(used_at=timestamp(self.clock()))
         others = {name: item for name, item in record.host_sessions.items() if name != key}
-        self.write_record(session, record.replace(host_sessions={**others, key: host_session}))
+        hosts = {**_newest(others), key: used}
+        self.write_record(session, record.replace(host_sessions=hosts))
 
     # Faults
 
@@ -329,6 +322,27 @@ class Workspace:
         """Remove the marks."""
         for folder in (self.folder, self.state_folder):
             files.remove(os.path.join(folder, "faults.jsonl"))
+
+
+def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
+    """Leave out the conversations that were not used for longest, halted ones last."""
+    by_use = sorted(conversations.items(), key=lambda item: item[1].last_use, reverse=True)
+    held = [item for item in by_use if item[1].is_held]
+    others = [item for item in by_use if not item[1].is_held]
+    return dict(held[:_MOST_HELD] + others[: max(_MOST_HOST_SESSIONS - 1 - len(held), 0)])
+
+
+def _decode_record(data: bytes, path: str) -> SessionRecord:
+    document = load_json(data, what=f"`{path}`", limit=_LIMIT)
+    if isinstance(document.get("format"), int) and document["format"] > FORMAT:
+        raise NewerFormat(f"`{path}` has format {document['format']}", "upgrade gitguard")
+    hosts = document.pop("host_sessions", {})
+    try:
+        record = SessionRecord.from_document(document)
+        sessions = {key: HostSession.from_document(item) for key, item in hosts.items()}
+    except (InvalidInput, AttributeError) as error:
+        raise InvalidDocument(f"`{path}` is damaged: {error}", "Run `gitguard recover`") from error
+    return record.replace(host_sessions=sessions)
 
 
 def _size(path: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import Pressure, measure, newest, resolve_window
-from gitguard.model.events import Reading, Transcript
+from gitguard.model.events import MOST_TOKENS, Reading, Transcript, is_token_count
 from gitguard.model.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False
@@ -29,9 +29,22 @@ def measure_pressure(
     """
     reading = given or _newest_of(host_session, transcript)
     named = (reading.model if reading else "") or model
-    reported = (reading.window if reading else None) or host_session.window
+    reported = (reading.window if reading else None) or _reported(host_session, named)
     window = resolve_window(named, reported, config.window)
     return measure(reading, window, first_turn=first_turn)
+
+
+def _reported(host_session: HostSession, named: str) -> int:
+    """Return the window the host reported, if it was for the model that is measured now."""
+    before = host_session.window_model
+    return host_session.window if not (named and before) or _is_same(named, before) else 0
+
+
+def _is_same(one: str, other: str) -> bool:
+    # A host may say its own name for a model in one place and the dated one in another.
+    short, long = sorted((one.rpartition("/")[2], other.rpartition("/")[2]), key=len)
+    rest = long.removeprefix(short) if long.startswith(short) else "another"
+    return not rest or rest[0] == "[" or (rest[0] == "-" and len(rest) == 9 and rest[1:].isdigit())
 
 
 def _newest_of(host_session: HostSession, transcript: Transcript | None) -> Reading | None:
@@ -62,12 +75,14 @@ def _from_transcript(transcript: Transcript) -> list[Reading]:
 
 def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
     """Store a pushed reading and the window it came with."""
-    window = reading.window or host_session.window
+    window, window_model = host_session.window, host_session.window_model
+    if is_token_count(reading.window):
+        window, window_model = reading.window or 0, reading.model
     stored = HostReading(
         source=reading.source,
         at=reading.at,
-        tokens=-1 if reading.tokens is None else reading.tokens,
+        tokens=-1 if reading.tokens is None else min(reading.tokens, MOST_TOKENS),
         share=-1 if reading.share is None else reading.share,
         model=reading.model,
     )
-    return host_session.replace(reading=stored, window=window)
+    return host_session.replace(reading=stored, window=window, window_model=window_model)
