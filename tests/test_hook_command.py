@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from gitguard.cli import hook
+from gitguard.errors import GitFailed
+from gitguard.hosts import claude_code, claude_code_settings
+from gitguard.store import plumbing
 
 from .conversation import PAYLOADS, Conversation
 
@@ -142,3 +148,102 @@ def test_the_calm_hook_starts_no_git_and_loads_no_heavy_library(talk: Conversati
     heavy |= {"pathlib", "dataclasses", "hashlib", "datetime", "typing", "contextlib"}
     assert heavy & set(done.stdout.split()) == set()
     assert talk.faults() == []
+
+
+# Time limits
+
+
+HANGING_GIT = """#!/bin/sh
+trap '' TERM
+sleep 300 &
+echo $! >> "$(dirname "$0")/children"
+wait
+sleep 300
+"""
+
+
+def hanging_git(folder: Path) -> Path:
+    """A `git` that never answers, ignores being asked to end and has a child with our pipes."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "git").write_text(HANGING_GIT)
+    (bin_folder / "git").chmod(0o755)
+    return bin_folder
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    folder = hanging_git(tmp_path)
+    program = "from gitguard.cli import hook; hook.MARGIN = 13.5; hook.run(['claude-code'])"
+    talk.prompt("Begin")
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd="/",
+        env={
+            "PATH": f"{folder}:/usr/bin:/bin",
+            "HOME": str(tmp_path / "home"),
+            "GITGUARD_STATE_DIR": str(tmp_path / "state"),
+            "CLAUDE_PROJECT_DIR": str(talk.root),
+        },
+        input=payload(talk, "Stop", session_id="S1"),
+        capture_output=True,
+        check=False,
+        timeout=30,
+    )
+    assert time.monotonic() - started < 10
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert any("Overdue" in fault for fault in talk.faults())
+    children = (folder / "children").read_text().split()
+    assert children
+    assert not any(is_alive(int(pid)) for pid in children)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_git_that_hangs_is_ended_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asks: bool
+) -> None:
+    monkeypatch.setattr(plumbing, "TIME_LIMIT", 0.3)
+    folder = hanging_git(tmp_path)
+    process = plumbing.GitProcess([str(folder / "git")], {"PATH": "/usr/bin:/bin"}, "/")
+    started = time.monotonic()
+    with pytest.raises(GitFailed, match="within"):
+        process.ask("info x") if asks else process.finish()
+    assert process.finish().returncode != 0
+    assert time.monotonic() - started < 5
+    children = (folder / "children").read_text().split()
+    assert not any(is_alive(int(pid)) for pid in children)
+
+
+def test_a_hook_ends_itself_before_its_host_would_end_it() -> None:
+    for name, kind in claude_code._KINDS.items():  # noqa: SLF001
+        hooks = claude_code_settings.merge({}, "x")["hooks"][name]
+        assert claude_code.time_limit(kind) == hooks[0]["hooks"][0]["timeout"]
+        assert claude_code.time_limit(kind) >= hook._SHORTEST_LIMIT  # noqa: SLF001
+
+
+def test_bad_input_is_marked_in_the_project_wherever_the_shell_is(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    program = "from gitguard.cli import hook; hook.run(['claude-code'])"
+    for i, name in enumerate(("CLAUDE_PROJECT_DIR", "GITGUARD_ROOT")):
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=elsewhere,
+            env={"GITGUARD_STATE_DIR": str(tmp_path / "state"), name: str(talk.root)},
+            input=b"hello" * (i + 1),
+            check=True,
+            timeout=30,
+        )
+    assert sum(fault.get("times", 1) for fault in talk.guard.status().faults) == 2

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 64 << 20
 """The largest event that is read, in bytes; tool results can be large."""
+MARGIN = 2.0
+"""Seconds before the host would kill us; a kill leaves no mark."""
+_SHORTEST_LIMIT = 15.0
+"""Seconds that the most impatient event is given; which one it is, the input tells later."""
+_LAST_WORDS = 1.0
+"""Seconds in which a hook that ran out of time may leave its mark."""
+
+
+class Overdue(BaseException):
+    """Time is up. Not an `Exception`, so that nothing on the way takes it for its own fault."""
 
 
 def run(arguments: list[str]) -> None:
@@ -26,14 +36,35 @@ def run(arguments: list[str]) -> None:
     gc.disable()
     text = ""
     try:
+        _arm(_SHORTEST_LIMIT)
         text = answer(arguments, sys.stdin.buffer.read(INPUT_LIMIT + 1))
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
-        _mark("reading a hook's input", error)
+        doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
+        _mark(doing, error, _root(arguments))
     try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
         os.write(1, text.encode("utf-8", "replace"))
     except OSError:
         pass
     os._exit(0)
+
+
+def _arm(limit: float) -> None:
+    """Raise `Overdue` a little before the host stops waiting."""
+    # `signal` itself would make three enumerations in every hook.
+    import _signal  # type: ignore[import-not-found]
+
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, _overdue)
+        _signal.setitimer(_signal.ITIMER_REAL, max(limit - MARGIN, 0.1))
+
+
+def _overdue(_number: int, _frame: object) -> None:
+    import _signal
+
+    # Should even the mark hang, the process just ends, which is neutral too.
+    _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
+    _signal.setitimer(_signal.ITIMER_REAL, _LAST_WORDS)
+    raise Overdue("gitguard ended itself before the host would have ended it")
 
 
 def answer(arguments: list[str], data: bytes) -> str:
@@ -48,6 +79,7 @@ def answer(arguments: list[str], data: bytes) -> str:
     host = find_host(arguments[0])
     payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
     event = host.parse_event(payload, os.environ, time.time())
+    _arm(host.time_limit(event.kind))
     text = host.render_reply(event, _reply(event, offers_pressure=host.OFFERS_PRESSURE))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
 
@@ -81,6 +113,16 @@ def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
         return NEUTRAL
+
+
+def _root(arguments: list[str]) -> str:
+    """Return the workspace as far as it is known without input; the shell may be elsewhere."""
+    named = os.environ.get("GITGUARD_ROOT", "")
+    if named or len(arguments) != 1:
+        return named
+    from gitguard.hosts import NAMES, find_host
+
+    return find_host(arguments[0]).project_dir(os.environ) if arguments[0] in NAMES else ""
 
 
 def _mark(doing: str, error: BaseException, root: str = "") -> None:

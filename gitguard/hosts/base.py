@@ -26,6 +26,12 @@ if TYPE_CHECKING:
         def host_session(self, environment: Mapping[str, str]) -> str:
             """Return the conversation in which a command runs, empty outside the host."""
 
+        def project_dir(self, environment: Mapping[str, str]) -> str:
+            """Return the project's folder, empty where only a payload tells."""
+
+        def time_limit(self, kind: str) -> float:
+            """Return for how many seconds the host waits for the answer to a kind of event."""
+
         def settings(self) -> HostSettings:
             """Return how gitguard is put into the host's settings; imported only now."""
 

@@ -38,6 +38,9 @@ _KINDS = {
 }
 HOOK_EVENTS = tuple(_KINDS)
 """The events that `init` installs a hook for."""
+TIMEOUTS = {"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 30}
+TIMEOUT = 15
+"""Seconds that the host is told to wait; SessionEnd has to name its own, or is given one."""
 _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
@@ -58,6 +61,16 @@ def host_session(environment: Mapping[str, str]) -> str:
     return environment.get("CLAUDE_CODE_SESSION_ID", "")
 
 
+def project_dir(environment: Mapping[str, str]) -> str:
+    """Return the project's folder, as far as it is known without a payload."""
+    return environment.get("CLAUDE_PROJECT_DIR", "")
+
+
+def time_limit(kind: str) -> float:
+    """Return for how many seconds the host waits for the answer to a kind of event."""
+    return next((TIMEOUTS.get(name, TIMEOUT) for name, of in _KINDS.items() if of == kind), TIMEOUT)
+
+
 def settings() -> HostSettings:
     """Return how gitguard is put into Claude Code's settings."""
     from gitguard.hosts import claude_code_settings
@@ -74,7 +87,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     return HookEvent(
         kind=kind,
         host_session=shorten(_required(payload, "session_id"), _NAME_LIMIT),
-        project_dir=environment.get("CLAUDE_PROJECT_DIR") or _project_dir(payload),
+        project_dir=project_dir(environment) or _project_dir(payload),
         source=_name(payload, "source") or _name(payload, "trigger"),
         prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
         tool=_tool(payload) if "tool_name" in payload else None,

@@ -10,7 +10,7 @@ import re
 from shlex import quote
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.claude_code import HOOK_EVENTS, NAME
+from gitguard.hosts.claude_code import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ It compacts at min(trigger, window) - 33,000 tokens (measured with 2.1.330): 825
 and 167,000 of 200,000.
 """
 _OURS = re.compile(rf"gitguard(\.exe)?['\"]*\s+hook\s+{NAME}(?![\w-])")
-_TIMEOUTS = {"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 30}
-_TIMEOUT = 15
-"""Seconds; SessionEnd has to name its own, or the host gives it one."""
 
 
 def command(executable: str) -> str:
@@ -106,7 +103,7 @@ def _kept_line(settings: dict[str, Any], other: dict[str, Any] | None) -> dict[s
 def _with_ours(event: str, groups: Any, run: str) -> Any:
     if event not in HOOK_EVENTS:
         return _without_ours(groups) if isinstance(groups, list) else groups
-    entry = {"type": "command", "command": run, "timeout": _TIMEOUTS.get(event, _TIMEOUT)}
+    entry = {"type": "command", "command": run, "timeout": TIMEOUTS.get(event, TIMEOUT)}
     ours = {"hooks": [entry]}
     in_force = [group for group in groups if _without_ours([group]) != [group]]
     return groups if in_force == [ours] else [*_without_ours(groups), ours]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 30
 """Seconds after which a git command has failed."""
+_GRACE = 0.5
+"""Seconds in which a git that is told to end may remove its lock files."""
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -131,6 +133,8 @@ class GitProcess:
         import subprocess
 
         self._name = _subcommand(command)
+        self._unread = b""
+        self._was_killed = False
         try:
             self._process: Popen[bytes] = subprocess.Popen(
                 command,
@@ -139,6 +143,9 @@ class GitProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                bufsize=0,  # what waits in a buffer of Python's cannot be waited for
+                # A group of its own, because what git starts holds our pipes too.
+                start_new_session=True,
             )
         except OSError as error:
             raise GitFailed(f"`git {self._name}` did not run: {error}") from error
@@ -146,35 +153,87 @@ class GitProcess:
     def ask(self, request: str) -> list[str]:
         """Send a line and return the words of the line that answers it."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
             self._process.stdin.write(f"{request}\n".encode())
-            self._process.stdin.flush()
         except BrokenPipeError as error:
             raise GitFailed(f"`git {self._name}` ended early", _LOOK) from error
-        return self._process.stdout.readline().decode().split()
+        while b"\n" not in self._unread and self._take_more():
+            continue
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line.decode("utf-8", "replace").split()
 
     def read(self, size: int) -> bytes:
         """Return size bytes of what follows an answer."""
+        parts = [self._unread]
+        missing = size - len(self._unread)
+        while missing > 0 and (part := self._receive()):
+            parts.append(part)
+            missing -= len(part)
+        data = b"".join(parts)
+        self._unread = data[size:]
+        return data[:size]
+
+    def _take_more(self) -> bool:
+        part = self._receive()
+        self._unread += part
+        return bool(part)
+
+    def _receive(self) -> bytes:
+        """Return what git says next, empty at its end; it has to say something in time."""
+        import select
+
         assert self._process.stdout is not None
-        return self._process.stdout.read(size)
+        handle = self._process.stdout.fileno()
+        try:
+            if hasattr(select, "poll"):
+                waiting = select.poll()
+                waiting.register(handle, select.POLLIN)
+                if not waiting.poll(TIME_LIMIT * 1000):
+                    raise GitFailed(f"`git {self._name}` did not answer within {TIME_LIMIT} s")
+            return os.read(handle, 1 << 16)
+        except BaseException:
+            self._kill()
+            raise
 
     def finish(self, request: bytes = b"") -> Outcome:
         """Send a last request and wait for the end."""
         import subprocess
 
+        if self._was_killed:
+            return Outcome(self._process.returncode or -1, b"", b"it was ended by us")
         try:
             said, complained = self._process.communicate(request, timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired as error:
-            self._process.kill()
-            self._process.communicate()
+            self._kill()
             raise GitFailed(f"`git {self._name}` did not end within {TIME_LIMIT} s") from error
+        except BaseException:
+            self._kill()
+            raise
         return Outcome(self._process.returncode, said, complained)
+
+    def _kill(self) -> None:
+        """End git and all that it started, and wait for nobody who still holds a pipe."""
+        import signal
+        import subprocess
+
+        self._was_killed = True
+        for wanted in ("SIGTERM", "SIGKILL"):
+            try:
+                if hasattr(os, "killpg"):
+                    os.killpg(self._process.pid, getattr(signal, wanted))
+                else:
+                    self._process.kill()
+                self._process.wait(_GRACE)
+            except (OSError, subprocess.TimeoutExpired):
+                continue
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
 
     @property
     def has_ended(self) -> bool:
         """Whether the end was waited for."""
-        return self._process.returncode is not None
+        return self._was_killed or self._process.returncode is not None
 
 
 def _find_git(path: str, place: Place) -> str:
