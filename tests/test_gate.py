@@ -286,7 +286,7 @@ def test_a_program_without_hooks_lifts_a_halt_by_saying_that_it_compacted(guard:
     guard.ensure()
     assert guard.gate("host", told(0.9)).verdict.halts
     assert guard.gate("host", told(0.2)).verdict.halts
-    assert not guard.gate("host", compacted=True).verdict.halts
+    assert not guard.gate("host", told(0.2), compacted=True).verdict.halts
     assert not guard.gate("host", told(0.2)).verdict.halts
 
 
@@ -296,3 +296,30 @@ def test_a_given_pressure_counts_for_one_question_only(guard: Guard) -> None:
     later = guard.gate("host")
     assert later.verdict.halts
     assert later.verdict.pressure is None
+
+
+def test_that_it_was_compacted_is_believed_only_with_the_pressure_since(guard: Guard) -> None:
+    guard.ensure()
+    guard.gate("host", told(0.9))
+    with pytest.raises(InvalidInput, match="with the pressure"):
+        guard.gate("host", compacted=True)
+    assert guard.gate("host", told(0.86), compacted=True).verdict.halts
+    assert guard.gate("host", told(0.2)).verdict.halts
+
+
+@pytest.mark.parametrize("conversation", ["typo", "calm"])
+def test_only_a_halted_conversation_can_be_overridden(guard: Guard, conversation: str) -> None:
+    guard.ensure()
+    guard.gate("calm", told(0.1))
+    guard.gate("host", told(0.9))
+    with pytest.raises(InvalidInput, match="not halted") as refusal:
+        guard.override(conversation, "Go on")
+    assert "`host`" in refusal.value.hint
+    assert set(guard.status().host_sessions) == {"calm", "host"}
+
+
+def test_a_small_window_is_warned_of(guard: Guard) -> None:
+    guard.ensure()
+    assert guard.gate("host", Reading("given", 1, tokens=100, window=200_000)).warning == ""
+    small = guard.gate("host", Reading("given", 1, tokens=100, window=20_000))
+    assert "only 20,000 tokens" in small.warning

@@ -247,3 +247,17 @@ def test_bad_input_is_marked_in_the_project_wherever_the_shell_is(
             timeout=30,
         )
     assert sum(fault.get("times", 1) for fault in talk.guard.status().faults) == 2
+
+
+def test_a_hosts_agent_cannot_say_that_it_was_compacted(talk: Conversation) -> None:
+    command = [str(COMMAND), "gate", "--host-session", "S1", "--pressure", "0.1", "--compacted"]
+    done = subprocess.run(
+        command,
+        cwd=talk.root,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(talk.root), "CLAUDE_CODE_SESSION_ID": "S2"},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=30,
+    )
+    assert (done.returncode, "for a human" in done.stderr) == (37, True)

@@ -9,6 +9,7 @@ import pytest
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.events import HookEvent
+from gitguard.usecases import gate
 from gitguard.usecases.turns import Turns
 
 from .conversation import BLOCK, Conversation
@@ -605,3 +606,35 @@ def test_conversations_are_forgotten_by_their_last_use_and_never_while_halted(
     assert known["S1"].halt is not None
     assert {"old", "T59"} <= set(known)
     assert "T0" not in known
+
+
+@pytest.mark.parametrize(("tokens", "stays"), [(180_000, True), (20_000, False), (-1, False)])
+def test_a_compaction_that_leaves_it_critical_does_not_end_the_halt(
+    talk: Conversation, tokens: int, stays: bool
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    halted = talk.guard.status().host_sessions["S1"]
+    talk.compacts(tokens)
+    talk.clock.pass_by(2)
+    now = talk.clock()
+    after = gate.after_compaction(halted, talk.guard.config, now)
+    assert after.epoch == halted.epoch + 1
+    assert (after.halt is not None) is stays
+    talk.clock.pass_by(2)
+    again = gate.after_compaction(after, talk.guard.config, talk.clock())
+    assert again.halt is None, "the mark of the compaction before tells nothing of this one"
+
+
+def test_a_conversation_with_a_small_window_is_warned_of(talk: Conversation) -> None:
+    usage = {"context_window_size": 20_000, "current_usage": {"input_tokens": 100}}
+    talk.send_raw("statusLine", context_window=usage)
+    assert any("only 20,000 tokens" in warning for warning in talk.guard.status().warnings)
+
+
+def test_an_agent_may_not_say_that_it_was_compacted(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    answer = talk.bash("gitguard gate --host-session S1 --pressure 0.1 --compacted")
+    assert "for a human" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+    assert talk.bash("gitguard gate --pressure 0.1") == {}

@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.surroundings import host_session
+from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
 from gitguard.model.codec import load_json
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 )
 @click.option("--changed-state", is_flag=True, help="The last action changed the state")
 @click.option("--changed-phase", is_flag=True, help="The last action changed phase or goal")
-@click.option("--compacted", is_flag=True, help="The context was compacted since the last question")
+@click.option(
+    "--compacted", is_flag=True, help="The context was compacted since; needs the pressure"
+)
 @with_console
 def gate(
     console: Console,
@@ -59,6 +61,8 @@ def gate(
     come without pressure; later a missing one halts. Exit codes: 10 the state is missing, 11 halt,
     12 the task is complete.
     """
+    if compacted:
+        refuse_agents("gate --compacted")
     gated = console.guard.gate(
         host_session(key),
         _reading(measured),
@@ -80,6 +84,8 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
 def _say_gated(console: Console, gated: Gated) -> None:
     verdict = gated.verdict
     lines = [f"{verdict.action}: {'; '.join(verdict.reasons)}"]
+    if gated.warning:
+        lines.append(f"Warning: {gated.warning}.")
     if gated.summary_conflict:
         lines.append("The summary conflicted with the state and was rewritten:")
         lines.append(gated.summary_conflict.rstrip())
@@ -87,6 +93,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(saved_text(gated.saved))
     document = {name: getattr(verdict, name) for name in verdict.field_names}
     document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
+    document |= {"warning": gated.warning}
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
 
 

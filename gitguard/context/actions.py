@@ -9,6 +9,8 @@ from __future__ import annotations
 
 OWNER_COMMANDS = ("override", "trust", "accept")
 """Commands that only a human may run (DESIGN section 4, halt)."""
+COMPACTED = "--compacted"
+"""Of `gate`: for programs without a host, since it ends a halt."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
@@ -30,9 +32,12 @@ def owner_command(command: str) -> str:
     for words in _simple_commands(command):
         names = [word.rpartition("/")[2] for word in words]
         if "gitguard" in names:
-            subcommand = _first_argument(words[names.index("gitguard") + 1 :])
+            arguments = words[names.index("gitguard") + 1 :]
+            subcommand = _first_argument(arguments)
             if subcommand in OWNER_COMMANDS:
                 return subcommand
+            if subcommand == "gate" and COMPACTED in arguments:
+                return f"gate {COMPACTED}"
     return ""
 
 

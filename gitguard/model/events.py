@@ -46,6 +46,8 @@ class Reading(Value):
     window: int | None = None
     share: float | None = None
     model: str = ""
+    after_compaction: bool = False
+    """Whether this is what a compaction left, measured at its end."""
 
 
 class Transcript(Value):

@@ -6,6 +6,8 @@ command that shows it is named.
 
 from __future__ import annotations
 
+import re
+
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
@@ -21,6 +23,9 @@ _FIELD_LIMIT = 300
 _ITEM_LIMIT = 240
 _COUNT_LENGTH = len("- (+999 more)\n")
 _FENCE = "gitguard-resume"
+_KEY_LIMIT = 120
+_NOT_IN_ATTRIBUTES = str.maketrans("", "", '"<>')
+_IN_DATA = re.compile(re.escape(_FENCE), re.IGNORECASE)
 
 
 class Section(Value):
@@ -48,12 +53,21 @@ def is_due(host_session: HostSession, head: str) -> bool:
 
 def build_resume(state: TaskState, work: Work, origin: Origin, *, max_tokens: int) -> str:
     """Return the block, at most max_tokens of four characters each."""
+    origin = _safe_origin(origin)
     budget = max_tokens * _CHARACTERS_PER_TOKEN
     fields = _fields(state, work)
     sections = _sections(state)
     empty = _render(fields, [s.replace(items=(), left_out=0) for s in sections], origin)
     chosen = _choose(sections, budget - len(empty))
     return _render(fields, chosen, origin)
+
+
+def _safe_origin(origin: Origin) -> Origin:
+    # Keys and branches are named by people and programs outside, and anything may stand in them.
+    session = _safe(origin.session, _KEY_LIMIT).translate(_NOT_IN_ATTRIBUTES)
+    return origin.replace(
+        session=session, notes=tuple(_safe(note, _FIELD_LIMIT) for note in origin.notes)
+    )
 
 
 def _render(fields: list[tuple[str, str]], sections: list[Section], origin: Origin) -> str:
@@ -124,4 +138,4 @@ def _choose(sections: list[Section], room: int) -> list[Section]:
 
 def _safe(text: str, limit: int) -> str:
     # The fence's own name never stands inside it, so that data cannot close it.
-    return shorten(one_line(text), limit).replace(_FENCE, "gitguard_resume")
+    return _IN_DATA.sub("gitguard_resume", shorten(one_line(text), limit))

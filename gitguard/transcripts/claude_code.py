@@ -56,7 +56,8 @@ def _entry(line: bytes, kind: str, subtype: str | None = None) -> dict[str, Any]
 def _after_compaction(entry: dict[str, Any]) -> Reading | None:
     try:
         tokens = entry["compactMetadata"]["postTokens"]
-        return Reading("transcript", seconds(entry["timestamp"]), tokens=int(tokens))
+        at = seconds(entry["timestamp"])
+        return Reading("transcript", at, tokens=int(tokens), after_compaction=True)
     except (KeyError, TypeError, ValueError):
         return None
 

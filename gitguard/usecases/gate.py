@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from gitguard.context.gate import HALT, HALT_STATUS, Verdict, decide
-from gitguard.context.gauge import Circumstances, Pressure, crosses_checkpoint
-from gitguard.errors import Complete, GitguardError
+from gitguard.context.gauge import Circumstances, Pressure, crosses_checkpoint, window_warning
+from gitguard.errors import Complete, GitguardError, InvalidInput
 from gitguard.model.host_session import Stop
+from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
 from gitguard.session_store import Saved
-from gitguard.usecases.measuring import measure_pressure
+from gitguard.usecases.measuring import measure_compaction, measure_pressure, with_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config import Config
-    from gitguard.model.events import Reading
+    from gitguard.model.events import Reading, Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.session_store import SessionStore
 
@@ -39,6 +40,8 @@ class Gated(Value):
     saved: Saved | None = None
     summary_conflict: str = ""
     """The unified diff of a summary that differed from the state; the state won."""
+    warning: str = ""
+    """What is to be said of the context window."""
 
 
 def judge(
@@ -66,6 +69,30 @@ def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession
     return host_session.replace(halt=Stop(now, share, verdict.reasons[0]), override=None)
 
 
+def after_compaction(
+    known: HostSession,
+    config: Config,
+    now: float,
+    *,
+    transcript: Transcript | None = None,
+    model: str = "",
+) -> HostSession:
+    """Return the record after a compaction; the halt ends only if that brought it below critical.
+
+    Raises `InvalidDocument` when the transcript should tell and cannot be read.
+    """
+    compacted = known.compacted(now)
+    if known.halt is None:
+        return compacted
+    left = measure_compaction(known, config, transcript, model)
+    if left is None or left[1].share < config.thresholds.critical:
+        return compacted
+    reading, pressure = left
+    why = f"pressure is {pressure.share:.2f} even after the compaction"
+    halt = Stop(timestamp(now), pressure.share, why)
+    return with_reading(compacted, reading.replace(at=now)).replace(halt=halt)
+
+
 def ask(store: SessionStore, question: Question) -> Gated:
     """Answer a program that asks before a major action (seed: runtime loop, steps 1, 2 and 5).
 
@@ -83,6 +110,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     workspace, key = store.workspace, question.host_session
     known = workspace.host_session(store.session, key)
     if question.compacted:
+        _refuse_hearsay(question)
         known = known.compacted(store.clock()).replace(turns=0)
     first_turn = known.turns == 0 or bool(known.transcript)
     pressure = measure_pressure(known, store.config, given=question.reading, first_turn=first_turn)
@@ -99,7 +127,16 @@ def ask(store: SessionStore, question: Question) -> Gated:
         known = halted(known, store.now, verdict)
     saved, known = _save(store, verdict, known, pressure, question)
     workspace.keep_host_session(store.session, key, known)
-    return Gated(verdict, pressure, saved, conflict)
+    warning = window_warning(pressure.window) if pressure else ""
+    return Gated(verdict, pressure, saved, conflict, warning)
+
+
+def _refuse_hearsay(question: Question) -> None:
+    if question.reading is None:
+        raise InvalidInput(
+            "that the context was compacted is believed only with the pressure since",
+            "Give it with --pressure or --tokens",
+        )
 
 
 def _save(
@@ -148,8 +185,14 @@ def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
     """Lift a conversation's halt; the caller holds the lock."""
-    known = store.workspace.host_session(store.session, host_session)
-    pressure = known.halt.pressure if known.halt else store.config.thresholds.critical
-    lifted = known.replace(halt=None, override=Stop(store.now, pressure, reason))
+    conversations = store.workspace.read_record(store.session).host_sessions
+    known = conversations.get(host_session)
+    if known is None or known.halt is None:
+        halted_ones = (f"`{key}`" for key, other in conversations.items() if other.halt)
+        raise InvalidInput(
+            f"the conversation `{shorten(one_line(host_session), 80)}` is not halted",
+            f"Halted: {', '.join(halted_ones) or 'none'}",
+        )
+    lifted = known.replace(halt=None, override=Stop(store.now, known.halt.pressure, reason))
     store.workspace.keep_host_session(store.session, host_session, lifted)
     return lifted

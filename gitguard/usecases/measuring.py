@@ -49,11 +49,35 @@ def _is_same(one: str, other: str) -> bool:
 
 def _newest_of(host_session: HostSession, transcript: Transcript | None) -> Reading | None:
     readings = [_stored(host_session.reading)] if host_session.reading else []
-    if transcript is None and host_session.transcript:
-        transcript = Transcript(host_session.transcript, host_session.transcript_format)
-    if transcript is not None and os.path.exists(transcript.path):
+    transcript = _transcript_of(host_session, transcript)
+    if transcript is not None:
         readings += _from_transcript(transcript)
     return newest(readings, void_before=host_session.compacted_at)
+
+
+def measure_compaction(
+    host_session: HostSession, config: Config, transcript: Transcript | None, model: str = ""
+) -> tuple[Reading, Pressure] | None:
+    """Return what the compaction that just ended has left, None when nothing tells.
+
+    Its mark in the transcript may be older than the event that tells us of it, so it counts if it
+    is newer than the compaction before. Raises `InvalidDocument` if the transcript does not read.
+    """
+    transcript = _transcript_of(host_session, transcript)
+    found = _from_transcript(transcript) if transcript is not None else []
+    for reading in found:
+        if reading.after_compaction and reading.at > host_session.compacted_at:
+            named = reading.model or model
+            window = resolve_window(named, _reported(host_session, named), config.window)
+            pressure = measure(reading, window, first_turn=False)
+            return (reading, pressure) if pressure is not None else None
+    return None
+
+
+def _transcript_of(host_session: HostSession, given: Transcript | None) -> Transcript | None:
+    if given is None and host_session.transcript:
+        given = Transcript(host_session.transcript, host_session.transcript_format)
+    return given if given is not None and os.path.exists(given.path) else None
 
 
 def _stored(stored: HostReading) -> Reading:

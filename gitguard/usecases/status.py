@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from gitguard.errors import EditedState, GitguardError
+from gitguard.context.gauge import resolve_window, window_warning
+from gitguard.errors import EditedState, GitguardError, InvalidConfig
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
@@ -54,6 +55,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
     found, head, error = _look(store)
+    host_sessions = _host_sessions(store)
     anchor = head.anchor if head else None
     return Overview(
         root=workspace.place.worktree,
@@ -66,8 +68,8 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "",
         commit=anchor.committed if anchor else "",
         uncommitted=bool(found and found.sha256 != (anchor.state_sha256 if anchor else "")),
-        host_sessions=_host_sessions(store),
-        warnings=_warnings(workspace, head),
+        host_sessions=host_sessions,
+        warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),
     )
 
 
@@ -112,6 +114,19 @@ def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
         return store.workspace.read_record(store.session).host_sessions
     except GitguardError:
         return {}
+
+
+def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -> tuple[str, ...]:
+    warnings = []
+    for known in conversations.values():
+        if not known.window:
+            continue
+        try:
+            window = resolve_window(known.window_model, known.window, config.window)
+            warnings.append(window_warning(window))
+        except InvalidConfig as error:
+            warnings.append(error.message)
+    return tuple(warning for warning in dict.fromkeys(warnings) if warning)
 
 
 def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
