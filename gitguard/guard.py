@@ -118,7 +118,7 @@ class Guard:
 
     def state(self) -> TaskState:
         """Return the task state in force."""
-        state = self.store().state().state
+        state = self.store().look().state
         assert state is not None
         return state
 
@@ -300,7 +300,7 @@ class Guard:
             if not head.id:
                 raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
             return store.chain.read(head.id)[1][name]
-        state = store.state().state
+        state = store.look().state
         assert state is not None
         if name == STATE_FILE:
             return dump_json(state.to_document())

@@ -83,8 +83,32 @@ class SessionStore:
     # State
 
     def state(self) -> Found:
-        """Return the state in force, or raise `MissingState` or `EditedState` with the way out."""
+        """Return the state in force, or raise `MissingState` or `EditedState` with the way out.
+
+        The caller holds the lock: a working file that a crash left behind is written again.
+        """
+        found = self._in_force(self.states.read())
+        return self.states.rewrite(found) if found.needs_rewrite else found
+
+    def look(self) -> Found:
+        """Return the state in force to a reader without the lock; nothing is written."""
+        return self._in_force(self.read())
+
+    def read(self) -> Found:
+        """Read the working state without the lock, and once more with it if it seems foreign.
+
+        Somebody may have written copy and file while they were read one after the other.
+        """
         found = self.states.read()
+        if found.standing not in (states.EDITED, states.BROKEN):
+            return found
+        try:
+            with self.lock():
+                return self.states.read()
+        except NotWritable:
+            return found  # where no lock can be taken, nobody writes either
+
+    def _in_force(self, found: Found) -> Found:
         diagnosed = states.diagnose(found)
         if diagnosed is not None:
             raise diagnosed
@@ -94,8 +118,6 @@ class SessionStore:
                 "Look at the change and take it with `gitguard accept`, or drop it with "
                 "`gitguard recover`",
             )
-        if found.needs_rewrite:
-            found = self.states.rewrite(found)
         return found
 
     def save(self, state: TaskState, before: Found) -> Found:

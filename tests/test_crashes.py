@@ -398,3 +398,34 @@ def test_two_processes_that_begin_the_same_session_begin_one(
     workers = [subprocess.Popen([sys.executable, "-c", code, *arguments]) for _ in range(3)]
     assert [worker.wait() for worker in workers] == [0] * 3
     assert [c.sequence for c in guard.log()] == [1]
+
+
+# Readers beside a writer
+
+
+def test_readers_without_the_lock_never_undo_what_a_writer_wrote(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    guard = open_guard()
+    readers = [start_reader(ask) for ask in (guard.state, guard.bundle, guard.resume)]
+    try:
+        for number in range(150):
+            begun.note({"learnings": [f"{number}"]})
+    finally:
+        for reader in readers:
+            os.kill(reader, signal.SIGTERM)
+        ends = [os.waitpid(reader, 0)[1] for reader in readers]
+    assert [os.WTERMSIG(end) for end in ends] == [signal.SIGTERM] * 3, "a reader failed"
+    assert begun.state().learnings[-150:] == tuple(map(str, range(150)))
+
+
+def start_reader(ask: Callable[[], object]) -> int:
+    """Start a process that reads until it is ended, or leaves by its first error."""
+    child = os.fork()
+    if child == 0:
+        try:
+            while True:
+                ask()
+        finally:
+            os._exit(1)
+    return child

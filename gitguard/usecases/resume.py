@@ -17,8 +17,8 @@ _DEATH_SPIRAL = 3
 
 
 def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
-    """Return the block; raise what `state` and `own_head` raise when there is nothing to trust."""
-    return resume_of(store, store.state(), store.readable_head(), compactions=compactions)
+    """Return the block; raise what `look` and `own_head` raise when there is nothing to trust."""
+    return resume_of(store, store.look(), store.readable_head(), compactions=compactions)
 
 
 def resume_of(

@@ -95,7 +95,7 @@ def _look(store: SessionStore) -> tuple[Found | None, Head | None, GitguardError
     head: Head | None = None
     error: GitguardError | None = None
     try:
-        found = store.states.read()
+        found = store.read()
         error = states.diagnose(found)
         if error is None and found.standing == states.EDITED:
             error = EditedState(
