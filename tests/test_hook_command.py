@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -261,3 +262,72 @@ def test_a_hosts_agent_cannot_say_that_it_was_compacted(talk: Conversation) -> N
         timeout=30,
     )
     assert (done.returncode, "for a human" in done.stderr) == (37, True)
+
+
+# Marks
+
+
+def status(talk: Conversation, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(COMMAND), "status", *arguments],
+        cwd=talk.root,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(talk.root.parent / "home"),
+            "GITGUARD_STATE_DIR": str(talk.root.parent / "state"),
+        },
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_no_mark_is_written_through_a_linked_folder(talk: Conversation, tmp_path: Path) -> None:
+    shutil.rmtree(talk.root / ".gitguard")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (talk.root / ".gitguard").symlink_to(foreign)
+    run_hook(talk, payload(talk, "PreToolUse.Bash"))
+    (foreign / "faults.jsonl").write_text('{"error": "not ours"}\n')
+    shown = status(talk).stdout
+    assert "symbolic link" in shown
+    assert "not ours" not in shown
+    assert (foreign / "faults.jsonl").read_text() == '{"error": "not ours"}\n'
+
+
+def test_a_fault_that_repeats_is_told_once_and_hides_no_newer_one(talk: Conversation) -> None:
+    workspace = talk.guard.workspace
+    for _ in range(1500):
+        workspace.note_fault("answering stop", ValueError("again"))
+        talk.clock.pass_by(1)
+    workspace.note_fault("answering stop", ValueError("new"))
+    again, new = talk.guard.status().faults
+    assert (again["times"], again["error"]) == (1500, "ValueError: again")
+    assert again["last"] > again["at"]
+    assert new["error"] == "ValueError: new"
+    assert "(1500 times, last " in status(talk).stdout
+
+
+def test_of_many_different_faults_the_newest_are_kept(talk: Conversation) -> None:
+    workspace = talk.guard.workspace
+    for i in range(400):
+        workspace.note_fault("answering stop", ValueError(f"{i} " + "x" * 400))
+        talk.clock.pass_by(1)
+    faults = [fault["error"].split()[1] for fault in talk.guard.status().faults]
+    assert faults == [str(i) for i in range(400 - len(faults), 400)]
+    assert (talk.root / ".gitguard/faults.jsonl").stat().st_size < 70_000
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_faults_are_told_before_a_configuration_that_does_not_read(
+    talk: Conversation, arguments: tuple[str, ...]
+) -> None:
+    config = talk.root.parent / "home" / ".config" / "gitguard"
+    config.mkdir(parents=True)
+    (config / "config.yaml").write_text("thresholds: {critical: 7}\n")
+    run_hook(talk, payload(talk, "PreToolUse.Bash"))
+    done = status(talk, *arguments)
+    assert done.returncode != 0
+    assert "answering tool-start" in done.stdout
+    assert "thresholds.critical" in done.stdout

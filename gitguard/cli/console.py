@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gitguard.cli.surroundings import open_guard
+from gitguard.cli.surroundings import bare_workspace, open_guard
 from gitguard.errors import GitguardError, NotConfirmed, StatusSignal
 from gitguard.model.text import visible
 
@@ -42,6 +42,13 @@ class Console:
     def guard(self) -> Guard:
         """The workspace named by --root, GITGUARD_ROOT or the current folder."""
         return open_guard(self._common.root, self._common.session)
+
+    def faults(self) -> list[dict[str, Any]]:
+        """Return the marks of our faults, also where `guard` cannot be opened."""
+        try:
+            return bare_workspace(self._common.root).faults()
+        except GitguardError:
+            return []
 
     def say(
         self, text: str, document: dict[str, Any], problem: GitguardError | None = None

@@ -128,14 +128,8 @@ def _root(arguments: list[str]) -> str:
 def _mark(doing: str, error: BaseException, root: str = "") -> None:
     """Leave a mark for `gitguard status`, even where the configuration does not read."""
     try:
-        from gitguard.cli.surroundings import places
-        from gitguard.model.config import DEFAULTS
-        from gitguard.store.place import locate
-        from gitguard.store.workspace import Workspace
+        from gitguard.cli.surroundings import bare_workspace
 
-        place = locate(root or os.getcwd())
-        known = places(os.environ)
-        workspace = Workspace(place, known, DEFAULTS.store.directory, time.time)
-        workspace.note_fault(doing, error)
+        bare_workspace(root).note_fault(doing, error)
     except Exception:  # noqa: BLE001, S110 - there is nowhere to leave a mark
         pass

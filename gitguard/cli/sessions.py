@@ -13,6 +13,9 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from gitguard.model.host_session import HostSession
     from gitguard.recovery.startup import Startup
     from gitguard.usecases.status import Overview
@@ -56,7 +59,11 @@ def status(console: Console, clear: bool) -> None:
 
     Ends with the exit code of the problem that would stop an agent, 0 if there is none.
     """
-    overview = console.guard.status()
+    try:
+        overview = console.guard.status()
+    except GitguardError as problem:
+        _say_faults(console, problem)
+        return
     text = _overview_text(overview)
     if clear and overview.faults:
         console.guard.forget_faults()
@@ -64,10 +71,21 @@ def status(console: Console, clear: bool) -> None:
     console.say(text, _overview_document(overview), overview.error)
 
 
+def _say_faults(console: Console, problem: GitguardError) -> None:
+    """Tell the faults even where the workspace cannot be opened, which may be why they came."""
+    faults = console.faults()
+    if not faults:
+        raise problem
+    console.say("\n".join(map(_fault_text, faults)), {"faults": faults}, problem)
+
+
+def _fault_text(fault: Mapping[str, Any]) -> str:
+    often = f" ({fault['times']} times, last {fault.get('last')})" if fault.get("times") else ""
+    return f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
+
+
 def _overview_text(overview: Overview) -> str:
-    lines = [
-        f"FAULT {f.get('at')} while {f.get('doing')}: {f.get('error')}" for f in overview.faults
-    ]
+    lines = [_fault_text(fault) for fault in overview.faults]
     lines += [f"Warning: {warning}." for warning in overview.warnings]
     lines.append(f"Workspace: {overview.root}")
     lines.append(f"Session: {overview.session or '(none)'}")

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from gitguard.store.workspace import Places
+from gitguard.store.workspace import Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,15 @@ def open_guard(root: str = "", session: str = "") -> Guard:
 
     start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
     return Guard(start, places(os.environ, session), time.time)
+
+
+def bare_workspace(root: str = "") -> Workspace:
+    """Open a workspace without its configuration, which may be what is broken."""
+    from gitguard.model.config import DEFAULTS
+    from gitguard.store.place import locate
+
+    start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
+    return Workspace(locate(start), places(os.environ), DEFAULTS.store.directory, time.time)
 
 
 def _current_folder() -> str:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import (
-    GitguardError,
     InvalidDocument,
     InvalidInput,
     NewerFormat,
     NotInitialised,
 )
-from gitguard.model.codec import dump_json, dump_line, load_json
+from gitguard.model.codec import dump_json, load_json
 from gitguard.model.host_session import HostSession
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import Session, is_session_name
@@ -35,7 +34,6 @@ _LIMIT = 1 << 20
 _MOST_HOST_SESSIONS = 50
 _MOST_HELD = 500
 """So many halted or overridden conversations are kept besides; more would outgrow the file."""
-_MOST_FAULTS = 1 << 16
 
 
 class Places(Value):
@@ -285,43 +283,29 @@ class Workspace:
 
     def note_fault(self, doing: str, error: BaseException) -> None:
         """Leave a loud mark of a fault of ours, for `status` to show first."""
-        line = dump_line(
-            {
-                "at": timestamp(self.clock()),
-                "doing": doing,
-                "error": shorten(one_line(f"{type(error).__name__}: {error}"), 500),
-            }
-        )
-        for folder in (self.folder, self.state_folder):
-            path = os.path.join(folder, "faults.jsonl")
-            try:
-                if os.path.isdir(folder):
-                    if _size(path) < _MOST_FAULTS:
-                        files.append(path, line)
-                    return
-            except (OSError, GitguardError):
-                continue  # marking a fault must not raise another
+        from gitguard.store import faults
+
+        said = one_line(f"{type(error).__name__}: {error}")
+        faults.note(self._fault_folders(), timestamp(self.clock()), doing, said)
 
     def faults(self) -> list[dict[str, Any]]:
-        """Return the marks that were left, oldest first."""
-        found = []
-        for folder in (self.folder, self.state_folder):
-            path = os.path.join(folder, "faults.jsonl")
-            try:
-                lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST_FAULTS)
-            except InvalidDocument as error:
-                lines = [dump_line({"at": "", "doing": "reading faults", "error": error.message})]
-            for line in lines:
-                try:
-                    found.append(load_json(line, what="a fault"))
-                except InvalidDocument:
-                    found.append({"at": "", "doing": "unknown", "error": "unreadable mark"})
-        return found
+        """Return the marks that were left, each once, oldest first."""
+        from gitguard.store import faults
+
+        return faults.read(self._fault_folders())
 
     def forget_faults(self) -> None:
         """Remove the marks."""
-        for folder in (self.folder, self.state_folder):
-            files.remove(os.path.join(folder, "faults.jsonl"))
+        from gitguard.store import faults
+
+        faults.forget(self._fault_folders())
+
+    def _fault_folders(self) -> list[str]:
+        try:
+            self.refuse_links()
+        except InvalidDocument:
+            return [self.state_folder]
+        return [self.folder, self.state_folder]
 
 
 def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
@@ -343,7 +327,3 @@ def _decode_record(data: bytes, path: str) -> SessionRecord:
     except (InvalidInput, AttributeError) as error:
         raise InvalidDocument(f"`{path}` is damaged: {error}", "Run `gitguard recover`") from error
     return record.replace(host_sessions=sessions)
-
-
-def _size(path: str) -> int:
-    return os.path.getsize(path) if os.path.exists(path) else 0

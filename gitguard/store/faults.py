@@ -1,0 +1,96 @@
+"""Marks of our own faults: appended without a lock, counted when they are read.
+
+A fault that comes back at every tool call fills the file; then it is written anew, each fault once
+with its count, and what is oldest goes first.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.codec import dump_line, load_json
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_FILE = "faults.jsonl"
+_MOST = 1 << 16
+"""The size in bytes from which the file is written anew, at most half as large."""
+_MOST_TOLD = 500
+"""Characters of an error that are kept."""
+
+
+def note(folders: Iterable[str], at: str, doing: str, error: str) -> None:
+    """Leave a mark in the first folder that takes it; raise nothing, whatever happens."""
+    line = dump_line({"at": at, "doing": doing, "error": error[:_MOST_TOLD]})
+    for folder in folders:
+        try:
+            if os.path.isdir(folder):
+                _make_room(os.path.join(folder, _FILE))
+                files.append(os.path.join(folder, _FILE), line)
+                return
+        except (OSError, GitguardError):
+            continue  # marking a fault must not raise another
+
+
+def read(folders: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the marks, each once, oldest first; `times` and `last` say how often it came."""
+    return _counted(mark for folder in folders for mark in _marks(os.path.join(folder, _FILE)))
+
+
+def forget(folders: Iterable[str]) -> None:
+    """Remove the marks."""
+    for folder in folders:
+        files.remove(os.path.join(folder, _FILE))
+
+
+def _marks(path: str) -> list[dict[str, Any]]:
+    try:
+        lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST)
+    except InvalidDocument as error:
+        return [{"at": "", "doing": "reading faults", "error": error.message}]
+    return [_mark(line) for line in lines]
+
+
+def _mark(line: bytes) -> dict[str, Any]:
+    try:
+        return load_json(line, what="a fault")
+    except InvalidDocument:
+        return {"at": "", "doing": "unknown", "error": "unreadable mark"}
+
+
+def _counted(marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for mark in marks:
+        key = str(mark.get("doing")), str(mark.get("error"))
+        known = found.setdefault(key, mark)
+        if known is not mark:
+            known["times"] = _times(known) + _times(mark)
+            known["last"] = mark.get("last") or mark.get("at")
+    return list(found.values())
+
+
+def _times(mark: dict[str, Any]) -> int:
+    times = mark.get("times")
+    return times if isinstance(times, int) else 1
+
+
+def _make_room(path: str) -> None:
+    if not os.path.exists(path) or os.path.getsize(path) < _MOST:
+        return
+    kept: list[bytes] = []
+    room = _MOST // 2
+    for mark in sorted(_counted(_marks(path)), key=_newest_last, reverse=True):
+        room -= len(line := dump_line(mark))
+        if room < 0:
+            break
+        kept.append(line)
+    files.write_bytes(path, b"".join(reversed(kept)))
+
+
+def _newest_last(mark: dict[str, Any]) -> str:
+    return str(mark.get("last") or mark.get("at"))
