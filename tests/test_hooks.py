@@ -9,6 +9,7 @@ import pytest
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.events import HookEvent
+from gitguard.model.session import Session
 from gitguard.usecases import gate
 from gitguard.usecases.turns import Turns
 
@@ -638,3 +639,53 @@ def test_an_agent_may_not_say_that_it_was_compacted(talk: Conversation) -> None:
     answer = talk.bash("gitguard gate --host-session S1 --pressure 0.1 --compacted")
     assert "for a human" in answer["hookSpecificOutput"]["permissionDecisionReason"]
     assert talk.bash("gitguard gate --pressure 0.1") == {}
+
+
+# What follows a conversation
+
+
+def halted(talk: Conversation) -> Session:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    return talk.guard.workspace.current()
+
+
+def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) -> None:
+    source = halted(talk)
+    workspace, target = talk.guard.workspace, Session.of("other")
+    talk.guard.use_session(target)
+    workspace.carry_conversations(source, target)
+    there = workspace.host_session(target, "S1")
+    assert there.halt == workspace.host_session(source, "S1").halt
+    assert there.delivery is None
+    assert talk.send("UserPromptSubmit")["decision"] == "block"
+
+
+def test_a_halt_that_ended_in_one_session_is_over_in_the_other(talk: Conversation) -> None:
+    source = halted(talk)
+    workspace, target = talk.guard.workspace, Session.of("other")
+    talk.guard.use_session(target)
+    workspace.carry_conversations(source, target)
+    talk.guard.override("S1", "I know what I do")
+    workspace.carry_conversations(target, source)
+    back = workspace.host_session(source, "S1")
+    assert (back.halt, back.override is None) == (None, False)
+
+
+@pytest.mark.parametrize("what", [".gitguard", ".gitguard/sessions/main/session.json"])
+def test_a_halt_outlives_the_working_files(talk: Conversation, what: str) -> None:
+    halted(talk)
+    path = talk.root / what
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert talk.send("UserPromptSubmit")["decision"] == "block"
+    assert stops(talk.bash("echo hi"))
+    assert talk.guard.status().host_sessions["S1"].halt is not None
+
+
+def test_an_override_outlives_the_working_files(talk: Conversation) -> None:
+    halted(talk)
+    talk.guard.override("S1", "I know what I do")
+    shutil.rmtree(talk.root / ".gitguard")
+    assert talk.bash("echo hi") == {}
+    assert talk.guard.status().host_sessions["S1"].override is not None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 FORMAT = 1
-_LIMIT = 1 << 20
+LIMIT = 1 << 20
 _MOST_HOST_SESSIONS = 50
 _MOST_HELD = 500
 """So many halted or overridden conversations are kept besides; more would outgrow the file."""
@@ -223,11 +223,11 @@ class Workspace:
 
     def read_owner(self, session: Session) -> Owner:
         """Return which worktree owns a session, an empty one if none does."""
-        data = files.read_bytes(self._owner_path(session), limit=_LIMIT)
+        data = files.read_bytes(self._owner_path(session), limit=LIMIT)
         if data is None:
             return Owner()
         try:
-            return Owner.from_document(load_json(data, what="the session's owner", limit=_LIMIT))
+            return Owner.from_document(load_json(data, what="the session's owner", limit=LIMIT))
         except (InvalidDocument, InvalidInput):
             return Owner()
 
@@ -249,10 +249,13 @@ class Workspace:
     def read_record(self, session: Session) -> SessionRecord:
         """Read `session.json`; a missing one is empty, a damaged one is an error."""
         path = self.working_file(session, "session.json")
-        data = files.read_bytes(path, limit=_LIMIT)
+        data = files.read_bytes(path, limit=LIMIT)
         if data is None:
-            return SessionRecord(format=FORMAT, key=session.key)
-        return _decode_record(data, path)
+            from gitguard.store import conversations
+
+            held = conversations.recall(self, session)
+            return SessionRecord(FORMAT, session.key, host_sessions=held)
+        return decode_record(data, path)
 
     def new_record(self, session: Session, branch: str = "") -> SessionRecord:
         """Return the record of a session that this worktree works at from now on."""
@@ -263,7 +266,7 @@ class Workspace:
         hosts = {key: item.to_document() for key, item in record.host_sessions.items()}
         data = dump_json({**record.to_document(), "host_sessions": hosts})
         path = self.working_file(session, "session.json")
-        _decode_record(data, path)
+        decode_record(data, path)
         files.write_bytes(path, data)
 
     def host_session(self, session: Session, host_session: str) -> HostSession:
@@ -278,6 +281,18 @@ class Workspace:
         others = {name: item for name, item in record.host_sessions.items() if name != key}
         hosts = {**_newest(others), key: used}
         self.write_record(session, record.replace(host_sessions=hosts))
+        before = record.host_sessions.get(key)
+        was = (before.halt, before.override) if before else (None, None)
+        if was != (used.halt, used.override):
+            from gitguard.store import conversations
+
+            conversations.remember(self, session, hosts)
+
+    def carry_conversations(self, source: Session, target: Session) -> None:
+        """Let halts and all else that belongs to conversations follow them to another session."""
+        from gitguard.store import conversations
+
+        conversations.carry(self, source, target)
 
     # Faults
 
@@ -316,8 +331,9 @@ def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
     return dict(held[:_MOST_HELD] + others[: max(_MOST_HOST_SESSIONS - 1 - len(held), 0)])
 
 
-def _decode_record(data: bytes, path: str) -> SessionRecord:
-    document = load_json(data, what=f"`{path}`", limit=_LIMIT)
+def decode_record(data: bytes, path: str) -> SessionRecord:
+    """Read `session.json`, or its copy."""
+    document = load_json(data, what=f"`{path}`", limit=LIMIT)
     if isinstance(document.get("format"), int) and document["format"] > FORMAT:
         raise NewerFormat(f"`{path}` has format {document['format']}", "upgrade gitguard")
     hosts = document.pop("host_sessions", {})

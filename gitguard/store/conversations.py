@@ -1,0 +1,68 @@
+"""What follows a conversation when its session changes or its working files go.
+
+Conversations are recorded inside the session they work at. But a halt belongs to the conversation:
+neither another session nor a removed folder may end it (DESIGN sections 2 and 4).
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, NotWritable
+from gitguard.model.codec import dump_json
+from gitguard.store import files
+from gitguard.store.workspace import FORMAT, LIMIT, SessionRecord, decode_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.model.host_session import HostSession
+    from gitguard.model.session import Session
+    from gitguard.store.workspace import Workspace
+
+
+def carry(workspace: Workspace, source: Session, target: Session) -> None:
+    """Let conversations go on in target as they stood in source; target's lock is held.
+
+    Hooks record at the workspace's current session, so what source says of a conversation is newer.
+    What was handed over belongs to the session it came from, and is left there.
+    """
+    if source.name == target.name:
+        return
+    there = workspace.read_record(target)
+    hosts = dict(there.host_sessions)
+    for key, conversation in workspace.read_record(source).host_sessions.items():
+        known = hosts.get(key)
+        delivery, head = (known.delivery, known.head) if known else (None, "")
+        hosts[key] = conversation.replace(delivery=delivery, head=head)
+    workspace.write_record(target, there.replace(host_sessions=hosts))
+    remember(workspace, target, hosts)
+
+
+def remember(workspace: Workspace, session: Session, known: Mapping[str, HostSession]) -> None:
+    """Keep a copy of halted and overridden conversations outside the repository."""
+    held = {key: item.to_document() for key, item in known.items() if item.is_held}
+    path = _path(workspace, session)
+    document = SessionRecord(FORMAT, session.key).to_document()
+    try:
+        if held or os.path.exists(path):
+            files.make_folder(os.path.dirname(path))
+            files.write_bytes(path, dump_json({**document, "host_sessions": held}))
+    except NotWritable as error:
+        if not files.is_refusal(error):
+            raise
+
+
+def recall(workspace: Workspace, session: Session) -> Mapping[str, HostSession]:
+    """Return the conversations in the copy, none where there is no copy that reads."""
+    path = _path(workspace, session)
+    try:
+        data = files.read_bytes(path, limit=LIMIT)
+        return {} if data is None else decode_record(data, path).host_sessions
+    except GitguardError:
+        return {}
+
+
+def _path(workspace: Workspace, session: Session) -> str:
+    return os.path.join(workspace.anchor_folder(session), "conversations.json")
