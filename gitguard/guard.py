@@ -74,7 +74,7 @@ class Guard:
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """
-        startup = self.use_session(self.any_session(), circumstances)
+        startup = self._begin(self.any_session(), circumstances)
         if startup.state.is_done:
             from gitguard.usecases.sessions import finish
 
@@ -94,8 +94,17 @@ class Guard:
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
-    def use_session(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
-        """Make a session the workspace's current one, beginning or restoring it."""
+    def use_session(self, session: Session) -> Startup:
+        """Make a session the workspace's current one, beginning or restoring it.
+
+        Raises `InvalidInput` where another worktree owns it, or a named session overrides.
+        """
+        from gitguard.usecases.sessions import refuse_use
+
+        refuse_use(self.workspace, session)
+        return self._begin(session)
+
+    def _begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
         from gitguard.usecases.sessions import begin
 
         return begin(
@@ -342,7 +351,7 @@ class Guard:
 
     def install(self, host: str, wishes: Wishes, *, dry_run: bool = False) -> Outcome:
         """Put gitguard into a host's settings and begin the session, or show what would change."""
-        begin = None if dry_run else (lambda: self.use_session(self.any_session()))
+        begin = None if dry_run else (lambda: self._begin(self.any_session()))
         return self._installer(host).install(wishes, begin)
 
     def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitFailed, NotARepository
+from gitguard.errors import GitFailed, InvalidInput, NotARepository
 from gitguard.guard import Guard
+from gitguard.model.session import Session
 
 from .conftest import Clock, Git, OpenGuard
 
@@ -320,3 +321,38 @@ def test_a_partial_clone_never_fetches(tmp_path: Path, git: Git, open_guard: Ope
         reader.exists(blob)
     assert not marker.exists()
     shutil.rmtree(clone)
+
+
+def test_two_worktrees_at_one_session_both_go_on(
+    tmp_path: Path, guard: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    guard.ensure()
+    guard.note({"goal": "Shared"})
+    git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "second"))
+    second = open_guard(tmp_path / "second", session="main")
+    second.ensure()
+    for number in range(60):
+        second.note({"learnings": [f"{number}"]})
+    assert len(guard.state().learnings) == 60
+    guard.note({"learnings": ["of the first"]})
+    assert len(second.state().learnings) == 61
+    assert second.ensure().state == guard.ensure().state
+
+
+def test_a_session_of_another_worktree_is_not_taken(
+    tmp_path: Path, guard: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    guard.ensure()
+    git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "second"))
+    second = open_guard(tmp_path / "second")
+    second.ensure()
+    with pytest.raises(InvalidInput, match="belongs to the worktree"):
+        second.use_session(Session.of("main"))
+    assert second.workspace.current().key == "topic"
+
+
+def test_a_session_named_by_the_environment_is_not_left_by_use(open_guard: OpenGuard) -> None:
+    named = open_guard(session="main")
+    named.ensure()
+    with pytest.raises(InvalidInput, match="GITGUARD_SESSION"):
+        named.use_session(Session.of("other"))

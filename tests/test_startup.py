@@ -147,9 +147,12 @@ def test_a_newer_state_is_refused_and_not_repaired(begun: Guard) -> None:
 
 def test_an_empty_next_action_stops_the_agent_until_it_is_set(begun: Guard) -> None:
     edit(begun, next_action="  ")
+    with pytest.raises(EditedState):
+        begun.ensure()
+    begun.accept()
     with pytest.raises(MissingState, match="next_action"):
         begun.ensure()
-    begun.recover()
+    begun.note({"next_action": "Go on"})
     assert begun.ensure().state.next_action == "Go on"
 
 

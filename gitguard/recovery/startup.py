@@ -218,10 +218,16 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
     branch = checked_out.removeprefix("refs/heads/")
     key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:7]}"
     session = Session.of(key)
-    owner = workspace.read_owner(session).git_dir
-    if owner in ("", workspace.place.git_dir) or not os.path.isdir(owner):
+    if not living_owner(workspace, session):
         return session
     return Session.of(f"{key}-{os.path.basename(workspace.place.worktree)}")
+
+
+def living_owner(workspace: Workspace, session: Session) -> str:
+    """Return the git directory of another worktree that owns a session, empty if none does."""
+    owner = workspace.read_owner(session).git_dir
+    own = owner in ("", workspace.place.git_dir)
+    return "" if own or not os.path.isdir(owner) else owner
 
 
 def settle(workspace: Workspace, session: Session, branch: str) -> None:

@@ -71,6 +71,20 @@ class Anchor(Record):
         )
 
 
+class Worktree(Record):
+    """What one worktree wrote last; another may have written the session since."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "git_dir": Kind("text", "The worktree's git directory."),
+        "sha256": Kind("text", "The hash of the state it wrote last."),
+        "previous_sha256": Kind("text", "The hash of the state in its working file before."),
+    }
+    git_dir: str
+    sha256: str
+    previous_sha256: str = ""
+    extra: Mapping[str, Any] = {}
+
+
 class Written(Record):
     """The last state gitguard wrote, as text, and how far the journal is folded into it."""
 
@@ -80,13 +94,26 @@ class Written(Record):
         "previous_sha256": Kind("text", "The hash of the state before."),
         "journal_id": Kind("text", "The journal that was folded into it."),
         "journal_offset": Kind("count", "Up to which byte."),
+        "worktrees": Kind("records", "Who wrote, and what last.", record=Worktree),
     }
     state: str
     sha256: str
     previous_sha256: str
     journal_id: str = ""
     journal_offset: int = 0
+    worktrees: tuple[Worktree, ...] = ()
     extra: Mapping[str, Any] = {}
+
+    def known_to(self, git_dir: str) -> tuple[str, ...]:
+        """Return the hashes of older states that a worktree's file may hold and still be ours."""
+        own = (tree for tree in self.worktrees if tree.git_dir == git_dir)
+        return (self.previous_sha256, *(h for t in own for h in (t.sha256, t.previous_sha256)))
+
+    def written_in(self, git_dir: str) -> Written:
+        """Return the same, noted as what the worktree wrote last; removed worktrees go."""
+        own = Worktree(git_dir, self.sha256, self.previous_sha256)
+        others = [t for t in self.worktrees if t.git_dir != git_dir and os.path.isdir(t.git_dir)]
+        return self.replace(worktrees=(*others, own))
 
 
 def identity_of(git_dir: str) -> Identity:

@@ -47,7 +47,7 @@ class Found(Value):
     has_summary: bool = False
     problem: str = ""
     needs_rewrite: bool = False
-    """A crash came between the copy and the working file."""
+    """A crash came between the copy and the working file, or another worktree wrote the copy."""
 
 
 def decode_state(data: bytes, what: str) -> TaskState:
@@ -66,6 +66,7 @@ class StateFiles:
         self.summary_path = workspace.working_file(session, SUMMARY_FILE)
         self._starting_path = workspace.working_file(session, "starting")
         self._pending_path = workspace.working_file(session, "pending.json")
+        self._git_dir = workspace.place.git_dir
 
     @property
     def _copies(self) -> AnchorFile:
@@ -116,7 +117,7 @@ class StateFiles:
         digest, written = sha256(data), found.written
         if written is not None and digest == written.sha256:
             return found.replace(standing=OURS)
-        if written is not None and digest == written.previous_sha256:
+        if written is not None and digest in written.known_to(self._git_dir):
             return found.replace(standing=OURS, needs_rewrite=True)
         try:
             state = decode_state(data, f"`{self.path}`")
@@ -168,11 +169,12 @@ class StateFiles:
             journal_offset=journal_offset
             if journal_offset >= 0
             else (old.journal_offset if old else 0),
+            worktrees=old.worktrees if old else (),
         )
         if before.standing == PENDING and old is None:
             written = written.replace(previous_sha256=before.sha256)
         try:
-            self._copies.write_written(written)
+            self._copies.write_written(written := written.written_in(self._git_dir))
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
@@ -226,7 +228,7 @@ def diagnose(found: Found) -> MissingState | None:
             f"the durable task state cannot be used: {found.problem}",
             "Run `gitguard recover`: it archives the bad file and takes the newest good copy",
         )
-    state = found.edited or found.state
+    state = found.state if found.standing != EDITED else None  # an edit has ways out of its own
     if state is not None and not state.next_action.strip():
         return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
     if not found.has_summary:

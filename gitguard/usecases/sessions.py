@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
+from gitguard.errors import InvalidInput
 from gitguard.model.session import Session
 from gitguard.recovery import restore, startup
 from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
@@ -32,6 +33,22 @@ def begin(
         found = startup.start_up(store, circumstances or Circumstances())
         startup.settle(workspace, session, _branch(repository))
     return found
+
+
+def refuse_use(workspace: Workspace, session: Session) -> None:
+    """Refuse a session that cannot become this workspace's current one."""
+    named = workspace.places.session
+    if named:
+        raise InvalidInput(
+            f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which stays in force",
+            "Unset the variable, then run `gitguard session use` again",
+        )
+    owner = startup.living_owner(workspace, session)
+    if owner:
+        raise InvalidInput(
+            f"the session `{session.key[:80]}` belongs to the worktree of `{owner}`",
+            "Go on with its state in a session of your own: `gitguard session fork NAME` there",
+        )
 
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
