@@ -144,6 +144,7 @@ def test_a_forged_cache_in_the_repository_cannot_loosen(
         "window": {"models": {"m": 10**9}},
     }
     forged = {"format": 1, "signature": signature, "values": values}
+    repository.with_name(".gitignore").write_text("*\n")
     cache = repository.with_name("config.json")
     cache.write_text(json.dumps(forged))
     later = found.st_mtime + 60
@@ -216,3 +217,13 @@ def test_the_folder_can_be_placed_elsewhere_in_the_workspace(
     (repo / "build").symlink_to("real")
     with pytest.raises(InvalidDocument, match="symbolic link"):
         open_guard()
+
+
+@pytest.mark.parametrize("text", ["{critical: 0.5}", "{compress: 0.4}", "{critical: 0.001}"])
+def test_a_repository_that_lowers_one_threshold_lowers_those_below_it(
+    repository: Path, open_guard: OpenGuard, text: str
+) -> None:
+    repository.write_text(f"thresholds: {text}")
+    limits = open_guard().config.thresholds
+    assert 0 < limits.warning < limits.compress < limits.critical
+    assert limits.critical == (0.85 if "compress" in text else float(text.split()[1][:-1]))

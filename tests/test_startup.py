@@ -468,3 +468,38 @@ def test_a_working_file_that_is_a_link_is_never_written_through(
     with suppress(InvalidDocument):
         begun.recover()
     assert victim.read_text() == "precious\n"
+
+
+def test_the_current_session_comes_back_on_another_branch(begun: Guard, git: Git) -> None:
+    git("checkout", "--quiet", "-b", "feature")
+    shutil.rmtree(begun.workspace.folder)
+    startup = begun.ensure()
+    assert (startup.how, startup.state.goal) == ("restored", "Survive")
+    assert begun.workspace.current().key == "main"
+
+
+def test_a_new_worktree_at_an_old_path_begins_anew(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    for branch in ("one", "two"):
+        git("worktree", "add", "--quiet", "-b", branch, str(tmp_path / "second"))
+        second = open_guard(tmp_path / "second")
+        second.ensure()
+        assert second.workspace.current().key == branch
+        git("worktree", "remove", "--force", str(tmp_path / "second"))
+
+
+def test_a_hook_begins_nothing_in_a_clone_that_tracks_a_configuration(
+    guard: Guard, git: Git
+) -> None:
+    folder = Path(guard.workspace.folder)
+    folder.mkdir()
+    (folder / "config.yaml").write_text("resume: {max_tokens: 600}\n")
+    git("add", "--force", ".gitguard")
+    git("commit", "--quiet", "--message", "Settings")
+    victim = Guard(str(git.root), guard.workspace.places, guard.clock)
+    victim.handle(HookEvent(events.PROMPT, "host", str(git.root), prompt="Hello"))
+    victim.status()
+    assert [path.name for path in folder.iterdir()] == ["config.yaml"]
+    assert git("status", "--porcelain", "--untracked-files=all") == ""
+    assert git("for-each-ref", "refs/heads/gitguard") == ""

@@ -144,12 +144,18 @@ TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "destructive")
 
 def read_config(document: dict[str, Any], *, what: str) -> Config:
     """Read a configuration file's mapping, or raise `InvalidConfig` naming key and value."""
+    config = parse_config(document, what=what)
+    check_config(config, what=what)
+    return config
+
+
+def parse_config(document: dict[str, Any], *, what: str) -> Config:
+    """Read a mapping whose values need not fit together yet."""
     try:
         config = Config.from_document(document)
     except InvalidInput as error:
         raise InvalidConfig(f"{what}: {error.message}") from error
     _refuse_unknown(config, what, "")
-    _check(config, what)
     return config
 
 
@@ -163,7 +169,8 @@ def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
             _refuse_unknown(value, what, f"{prefix}{name}.")
 
 
-def _check(config: Config, what: str) -> None:
+def check_config(config: Config, *, what: str) -> None:
+    """Refuse values that cannot be in force together."""
     limits = config.thresholds
     if not 0 < limits.warning < limits.compress < limits.critical <= 1:
         raise InvalidConfig(
@@ -195,12 +202,9 @@ def _check(config: Config, what: str) -> None:
 
 def tighten(user: Config, repository: Config) -> Config:
     """Apply a repository's configuration: every number only gets stricter, lists only grow."""
-    critical = min(user.thresholds.critical, repository.thresholds.critical)
-    compress = min(user.thresholds.compress, repository.thresholds.compress, critical)
-    warning = min(user.thresholds.warning, repository.thresholds.warning, compress)
     caps = [cap for cap in (user.window.cap, repository.window.cap) if cap]
     return user.replace(
-        thresholds=Thresholds(warning, compress, critical),
+        thresholds=_tighten_thresholds(user.thresholds, repository.thresholds),
         gauge=GaugeConfig(
             min(user.gauge.show_from, repository.gauge.show_from),
             min(user.gauge.checkpoint_at, repository.gauge.checkpoint_at),
@@ -210,6 +214,18 @@ def tighten(user: Config, repository: Config) -> Config:
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )
+
+
+def _tighten_thresholds(user: Thresholds, repository: Thresholds) -> Thresholds:
+    """Take the lower ones; what would lie above the next keeps the user's distance below it."""
+    critical = min(user.critical, repository.critical)
+    compress = min(user.compress, repository.compress)
+    if compress >= critical:
+        compress = critical * user.compress / user.critical
+    warning = min(user.warning, repository.warning)
+    if warning >= compress:
+        warning = compress * user.warning / user.compress
+    return Thresholds(warning, compress, critical)
 
 
 def loosening(repository: dict[str, Any]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import os
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import dump_json, load_json, sha256
 from gitguard.model.record import Kind, Record
+from gitguard.model.session import is_session_name
 from gitguard.store import files
 
 TYPE_CHECKING = False
@@ -209,6 +210,49 @@ class AnchorFile:
                 _set_aside(path, files.free_name(f"{path}.{suffix}"))
         if os.path.isdir(self.folder):
             files.sync_folder(self.folder)
+
+
+class Current(Record):
+    """Which session a worktree works at, for when its working files are gone."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "name": Kind("text", "The session's name."),
+        "identity": Kind("record", "The worktree's git directory.", record=Identity),
+    }
+    name: str
+    identity: Identity
+    extra: Mapping[str, Any] = {}
+
+
+class CurrentFile:
+    """The memory of a worktree's current session; a new worktree at an old path has none."""
+
+    def __init__(self, state_folder: str, git_dir: str) -> None:
+        """Keep it beside the sessions, whose names never begin with `_`."""
+        self._git_dir = git_dir
+        name = sha256(os.fsencode(git_dir))[:16]
+        self._path = os.path.join(state_folder, f"_current-{name}.json")
+
+    def read(self) -> str:
+        """Return the session's name, empty where none is known."""
+        try:
+            known = _load(self._path, "the current session", Current)
+        except NewerFormat:
+            raise
+        except InvalidDocument:
+            return ""
+        if known is None or known.identity != identity_of(self._git_dir):
+            return ""
+        return known.name if is_session_name(known.name) else ""
+
+    def write(self, name: str) -> None:
+        """Remember a session where the state directory can be written."""
+        folder = os.path.dirname(self._path)
+        if self.read() == name or not files.is_writable(folder):
+            return
+        files.make_folder(folder)
+        known = Current(name, identity_of(self._git_dir))
+        files.write_bytes(self._path, dump_json({"format": FORMAT, **known.to_document()}))
 
 
 def _set_aside(path: str, kept: str) -> None:

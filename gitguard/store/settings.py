@@ -11,7 +11,15 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
-from gitguard.model.config import DEFAULTS, Config, loosening, read_config, tighten
+from gitguard.model.config import (
+    DEFAULTS,
+    Config,
+    check_config,
+    loosening,
+    parse_config,
+    read_config,
+    tighten,
+)
 from gitguard.store import files
 from gitguard.store.place import locate
 from gitguard.store.workspace import Workspace
@@ -51,18 +59,26 @@ def load_user_config(config_home: str, state_home: str) -> Config:
 def load_config(user: Config, folder: str) -> Config:
     """Let a workspace's `config.yaml` tighten the user's configuration."""
     path = os.path.join(folder, "config.yaml")
-    document = _document(path, os.path.join(folder, "config.json"))
+    document = _document(path, _cache_in(folder))
     if not document:
         return user
     allowed = _without(document, loosening(document))
-    merged = _overlay(user.to_document(), allowed)
-    return tighten(user, read_config(merged, what=f"`{path}`"))
+    merged = parse_config(_overlay(user.to_document(), allowed), what=f"`{path}`")
+    tightened = tighten(user, merged)
+    check_config(tightened, what=f"`{path}`")
+    return tightened
 
 
 def ignored_settings(folder: str) -> tuple[str, ...]:
     """Name what a workspace's `config.yaml` says and only a user may say."""
     path = os.path.join(folder, "config.yaml")
-    return loosening(_document(path, os.path.join(folder, "config.json")) or {})
+    return loosening(_document(path, _cache_in(folder)) or {})
+
+
+def _cache_in(folder: str) -> str:
+    """Return where a workspace's values are remembered, empty where git would see them."""
+    hidden = os.path.exists(os.path.join(folder, ".gitignore"))
+    return os.path.join(folder, "config.json") if hidden else ""
 
 
 def _document(path: str, cache: str) -> dict[str, Any] | None:
@@ -98,6 +114,8 @@ def _cached(cache: str, changed: int) -> dict[str, Any] | None:
 
 
 def _remember(cache: str, document: dict[str, Any]) -> None:
+    if not cache:
+        return
     try:
         files.make_folder(os.path.dirname(cache))
         files.write_bytes(cache, dump_json(document))

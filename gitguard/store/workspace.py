@@ -111,8 +111,13 @@ class Workspace:
 
     @property
     def is_initialised(self) -> bool:
-        """Whether gitguard was ever set up for this repository, here or in another worktree."""
-        return os.path.isdir(self.folder) or os.path.isdir(self.state_folder)
+        """Whether gitguard was ever set up for this repository, here or in another worktree.
+
+        Our folder alone says nothing: a clone may bring one with a `config.yaml`.
+        """
+        return os.path.isfile(os.path.join(self.folder, "current")) or os.path.isdir(
+            self.state_folder
+        )
 
     def session_folder(self, session: Session) -> str:
         """Return the folder of a session's working files."""
@@ -181,9 +186,13 @@ class Workspace:
         return record.key if record.owner else self.read_owner(session).key or record.key
 
     def current_name(self) -> str:
-        """Return the name in `current`, empty when the file is not there."""
+        """Return the name in `current`, or where that is gone what it said; empty without both."""
         data = files.read_bytes(os.path.join(self.folder, "current"), limit=4096)
-        name = (data or b"").decode("utf-8", "replace").strip()
+        if data is None:
+            from gitguard.store.anchor import CurrentFile
+
+            return CurrentFile(self.state_folder, self.place.git_dir).read()
+        name = data.decode("utf-8", "replace").strip()
         if name and not is_session_name(name):
             raise InvalidDocument(
                 f"`{self.folder}/current` names the session `{shorten(one_line(name), 80)}`",
@@ -196,6 +205,9 @@ class Workspace:
         path, wanted = os.path.join(self.folder, "current"), f"{session.name}\n".encode()
         if files.read_bytes(path, limit=4096) != wanted:
             files.write_bytes(path, wanted)
+        from gitguard.store.anchor import CurrentFile
+
+        CurrentFile(self.state_folder, self.place.git_dir).write(session.name)
 
     def session_names(self) -> list[str]:
         """List the sessions that have working files."""
