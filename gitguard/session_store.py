@@ -139,6 +139,8 @@ class SessionStore:
         if folded is found.state and not moved and found.standing == states.OURS:
             return found, part
         self.workspace.make_folders(self.session)
+        if moved:
+            self.journal.settle()
         found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
         return found, part
 

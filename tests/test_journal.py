@@ -192,3 +192,31 @@ def test_what_the_journal_holds_belongs_to_the_task_it_happened_in(begun: Guard)
     begun.note({"goal": "Second"}, new_task=True)
     assert begun.checkpoint("A reason.").commit
     assert begun.state().artifacts == ()
+
+
+def test_a_failure_that_was_journaled_is_never_lost_and_never_doubled(begun: Guard) -> None:
+    """A hook may be killed between the journal's entry and the state."""
+    begun.store().journal.append(entry(FAILED, tool="Bash", summary="make", error="no rule"))
+    begun.checkpoint("A reason.")
+    begun.checkpoint("Another.")
+    failure = Failure("Bash: make", "no rule", NOW, mechanical=True)
+    assert begun.state().failed_attempts == (failure,)
+
+
+def test_failures_folded_again_stay_as_they_are() -> None:
+    failed = tuple(entry(FAILED, error=f"{n}") for n in range(80))
+    once = folding.fold(new_task("main", NOW), failed, NOW)
+    assert [f.error for f in once.failed_attempts] == [str(n) for n in range(30, 80)]
+    assert folding.fold(once, failed, NOW) is once
+
+
+def test_a_journal_that_lost_its_end_is_folded_from_its_beginning(begun: Guard) -> None:
+    store = begun.store()
+    for name in ("a.py", "b.py"):
+        store.journal.append(entry(written=(name,)))
+    begun.checkpoint("Both.")
+    path = session_file(begun, "journal.jsonl")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    store.journal.append(entry(written=("c",)))
+    begun.checkpoint("After the crash.")
+    assert "c" in [a.path for a in begun.state().artifacts]

@@ -19,6 +19,7 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
+from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
@@ -434,3 +435,15 @@ def test_what_is_set_aside_twice_is_kept_twice(begun: Guard, clock: Clock) -> No
     begun.trust()
     begun.forget()
     assert len(list(own_file(begun, ".").glob("anchor.json.*"))) == 2
+
+
+def test_a_fork_takes_along_what_the_journal_holds(begun: Guard) -> None:
+    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",))
+    begun.store().journal.append(entry)
+    begun.fork_session(Session.of("mine"))
+    assert [artifact.path for artifact in begun.state().artifacts] == ["a"]
+
+
+def test_a_fork_onto_itself_is_refused_at_once(begun: Guard) -> None:
+    with pytest.raises(InvalidInput, match="the session itself"):
+        begun.fork_session(Session.of("main"))

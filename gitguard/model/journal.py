@@ -95,10 +95,27 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
         for path in entry.written
     )
     artifacts = bounded(merge_artifacts(state.artifacts, written), _MOST_FILES)
-    last = _last_action(state, entries)
-    if artifacts == state.artifacts and last == state.last_action:
+    last, failures = _last_action(state, entries), _failures(state, entries)
+    was = (state.artifacts, state.last_action, state.failed_attempts)
+    if was == (artifacts, last, failures):
         return state
-    return state.replace(artifacts=artifacts, last_action=last, updated_at=now)
+    return state.replace(
+        artifacts=artifacts, last_action=last, failed_attempts=failures, updated_at=now
+    )
+
+
+def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ...]:
+    # While a state is pending its offset is not kept, and the same entries are folded again.
+    failed = bounded(tuple(_failure(e) for e in entries if e.event == FAILED), _MOST_FAILURES)
+    fresh = [failure for failure in failed if failure not in state.failed_attempts]
+    if not fresh:
+        return state.failed_attempts
+    return bounded((*state.failed_attempts, *fresh), _MOST_FAILURES)
+
+
+def _failure(entry: Entry) -> Failure:
+    what = f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool
+    return Failure(shorten(what, 400), entry.error or "failed", entry.at, mechanical=True)
 
 
 def _last_action(state: TaskState, entries: tuple[Entry, ...]) -> LastAction | None:

@@ -279,7 +279,8 @@ def fork(source: SessionStore, target: SessionStore) -> Saved:
         raise InvalidInput(
             f"the session `{target.session.key}` exists already", "Choose another name"
         )
-    state = source.state().state
+    found, _ = source.fold(source.state())  # its journal does not come along
+    state = found.state
     assert state is not None
     head = source.chain.head()
     origin = head.anchor.committed if head.anchor else ""

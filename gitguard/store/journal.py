@@ -45,10 +45,22 @@ class JournalFile:
         files.append(self.path, self._header() + line if self._is_new() else line)
 
     def _is_new(self) -> bool:
+        return self._size() == 0
+
+    def _size(self) -> int:
         try:
-            return os.path.getsize(self.path) == 0
+            return os.path.getsize(self.path)
         except FileNotFoundError:
-            return True
+            return 0
+
+    def settle(self) -> None:
+        """Make durable what was appended, before an offset in it is recorded."""
+        try:
+            files.sync_file(self.path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise files.refused(self.path, error) from error
 
     def _header(self) -> bytes:
         unique = f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
@@ -61,7 +73,9 @@ class JournalFile:
         """
         header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
         journal_id = str((_document(header[0]) or {}).get("journal", "")) if header else ""
-        start = folded_offset if journal_id == folded_id else 0
+        # A crash can take what was folded and not durable; what came after is not folded then.
+        whole = journal_id == folded_id and self._size() >= folded_offset
+        start = folded_offset if whole else 0
         position = max(start - _LOOK_BACK, 0)
         lines, end = files.complete_lines(self.path, offset=position, limit=_READ_LIMIT)
         folded = 0

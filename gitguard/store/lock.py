@@ -27,7 +27,7 @@ _RETRY = 0.01
 
 
 class Lock:
-    """A context manager around `flock`; nested use in one process is counted."""
+    """A context manager around `flock`."""
 
     def __init__(self, path: str, *, timeout: float, clock: Callable[[], float]) -> None:
         """Lock the file at path, waiting at most timeout seconds for another holder."""
@@ -35,16 +35,9 @@ class Lock:
         self._clock = clock
         self._timeout = timeout
         self._handle = -1
-        self._depth = 0
 
     def __enter__(self) -> Self:
-        self._depth += 1
-        if self._depth == 1:
-            try:
-                self._acquire()
-            except BaseException:
-                self._depth = 0
-                raise
+        self._acquire()
         return self
 
     def __exit__(
@@ -53,9 +46,7 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            os.close(self._handle)
+        os.close(self._handle)
 
     def _acquire(self) -> None:
         deadline = time.monotonic() + self._timeout

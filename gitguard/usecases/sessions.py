@@ -53,6 +53,10 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
     """Go on with a session's state in a new one."""
+    if source.session.name == target.session.name:
+        raise InvalidInput(
+            f"`{target.session.key[:80]}` is the session itself", "Choose another name"
+        )
     with source.lock(), target.lock():
         saved = restore.fork(source, target)
         startup.settle(source.workspace, target.session, _branch(repository))
