@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, ClassVar
 
+    from gitguard.store.journal import JournalPart
+
 FORMAT = 1
 LIMIT = 1 << 20
 _MOST_HOST_SESSIONS = 50
@@ -138,6 +140,8 @@ class Workspace:
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             files.write_bytes(ignore, b"*\n", mode=0o644)
+        # Begun here, because noting it elsewhere would cost a calm hook too much.
+        self.journal(session).begin()
 
     def set_aside(self, path: str) -> str:
         """Move a bad file of ours out of the way; return where it is kept, empty if none is."""
@@ -227,9 +231,9 @@ class Workspace:
             shared = self.working_file(session, "lock")
         return Lock(shared, timeout=timeout, clock=self.clock)
 
-    def journal(self, session: Session) -> JournalFile:
+    def journal(self, session: Session) -> OwnJournal:
         """Return the session's journal."""
-        return JournalFile(self.working_file(session, "journal.jsonl"), self.clock)
+        return OwnJournal(self, session)
 
     # Owners
 
@@ -333,6 +337,39 @@ class Workspace:
         except InvalidDocument:
             return [self.state_folder]
         return [self.folder, self.state_folder]
+
+
+class OwnJournal(JournalFile):
+    """A session's journal, of which those that somebody else began are never read."""
+
+    def __init__(self, workspace: Workspace, session: Session) -> None:
+        """Use the session's working file."""
+        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
+        self._workspace = workspace
+        self._session = session
+
+    def begin(self) -> None:
+        """Make the file if it is not there, so that only entries are left to append."""
+        if self._is_new():
+            files.append(self.path, self._header())
+
+    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
+        """Read the journal, or an empty one in place of somebody else's."""
+        part = super().read(folded_id, folded_offset)
+        if not part.id and not part.entries:
+            return part
+        from gitguard.store import journals
+
+        journals.refuse_foreign(self._workspace, self._session, part.id, self.path)
+        return part if os.path.exists(self.path) else super().read(folded_id, folded_offset)
+
+    def _header(self) -> bytes:
+        from gitguard.store import journals
+
+        header = super()._header()
+        begun = load_json(header, what="a journal's header")["journal"]
+        journals.remember(self._workspace, self._session, begun)
+        return header
 
 
 def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:

@@ -1,0 +1,85 @@
+"""Which journals gitguard began here, kept outside the repository.
+
+A branch can bring a journal in: git overwrites ignored files without a word when it checks one out.
+What such a journal says must never become state.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import EditedState, GitguardError, NotWritable
+from gitguard.model.codec import dump_json, load_json
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.session import Session
+    from gitguard.store.workspace import Workspace
+
+_FORMAT = 1
+_LIMIT = 1 << 16
+_MOST = 50
+"""Every worktree that works at a session has a journal, and a large one is followed by another."""
+
+
+def remember(workspace: Workspace, session: Session, journal_id: str) -> None:
+    """Keep the id of a journal that we begin; where nothing can be written it stays unknown."""
+    path = _path(workspace, session)
+    ids = [*_listed(path), journal_id][-_MOST:]
+    try:
+        files.make_folder(os.path.dirname(path))
+        files.write_bytes(path, dump_json({"format": _FORMAT, "journals": ids}))
+    except NotWritable as error:
+        if not files.is_refusal(error):
+            raise
+
+
+def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path: str) -> None:
+    """Set a journal aside that somebody else began, and leave a mark.
+
+    Where nothing is known of any, as after an update, one that git does not track is taken.
+    """
+    known = {*_listed(_path(workspace, session)), _folded(workspace, session)} - {""}
+    if journal_id in known:
+        return
+    if not known and not _is_tracked(workspace, path):
+        remember(workspace, session, journal_id)
+        return
+    kept = workspace.set_aside(path)
+    workspace.note_fault(
+        "reading the journal",
+        EditedState(f"`{path}` was not begun by gitguard in this place; it is kept as `{kept}`"),
+    )
+
+
+def _listed(path: str) -> list[str]:
+    try:
+        data = files.read_bytes(path, limit=_LIMIT)
+        document = {} if data is None else load_json(data, what=f"`{path}`", limit=_LIMIT)
+    except GitguardError:
+        return []
+    ids = document.get("journals")
+    return [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
+
+
+def _folded(workspace: Workspace, session: Session) -> str:
+    from gitguard.store.anchor import AnchorFile
+
+    try:
+        written = AnchorFile(workspace.anchor_folder(session)).read_written()
+    except GitguardError:
+        return ""
+    return written.journal_id if written else ""
+
+
+def _is_tracked(workspace: Workspace, path: str) -> bool:
+    from gitguard.store.repository import Repository
+
+    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
+    folder = os.path.relpath(os.path.dirname(path), workspace.place.worktree)
+    return bool(repository.tracked_under(folder))
+
+
+def _path(workspace: Workspace, session: Session) -> str:
+    return os.path.join(workspace.anchor_folder(session), "journals.json")
