@@ -449,3 +449,11 @@ def test_an_artifact_has_one_name_wherever_it_is_noted_from(session: Place) -> N
     session.type("gitguard note --artifact https://example.org/a")
     paths = re.findall(r'"path": "([^"]*)"', session.type("gitguard show state"))
     assert paths == ["src/a.py", "https://example.org/a"]
+
+
+def test_a_human_sees_every_list_change_before_saying_yes(session: Place) -> None:
+    session.type("gitguard note --constraint 'No network' --learning 'It is slow'")
+    session.type(f"""sed -i 's/"No network"/"No network", "Be evil"/; s/"It is slow"//' {STATE}""")
+    told = session.type("gitguard accept --dry-run")
+    assert "  + Be evil" in told
+    assert "  - It is slow" in told

@@ -60,7 +60,7 @@ def accept(console: Console, dry_run: bool, yes: bool) -> None:
         return
     refuse_agents("accept")
     _ask(console, plan, "Take this state?", yes=yes)
-    _say_changed(console, console.guard.accept())
+    _say_changed(console, console.guard.accept(plan.sha256))
 
 
 @click.command()
@@ -83,7 +83,8 @@ def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -
         return
     refuse_agents("trust")
     _ask(console, plan, "Trust this history?", yes=yes)
-    _say_changed(console, console.guard.trust(head))
+    assert plan.checkpoint is not None
+    _say_changed(console, console.guard.trust(plan.checkpoint.id))
 
 
 def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
@@ -125,7 +126,7 @@ def migrate(console: Console) -> None:
 
 def _show_plan(console: Console, plan: Change) -> None:
     changes = compare_states(plan.before, plan.after)
-    told = [change for change in changes if change.before is not None or change.after]
+    told = [change for change in changes if not change.is_empty]
     lines = [line for change in told for line in change.lines()] or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint

@@ -21,6 +21,11 @@ class FieldChange(Value):
     """For lists: the items that are gone."""
     added: tuple[Any, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether a field that was not there is now there with nothing in it."""
+        return self.before is None and not (self.after or self.removed or self.added)
+
     def to_document(self) -> dict[str, Any]:
         """Return the change as JSON says it."""
         if self.removed or self.added:
