@@ -247,13 +247,16 @@ class Guard:
         with store.lock():
             return (restore.plan_restore if dry_run else restore.restore)(store, wanted)
 
-    def accept(self, *, dry_run: bool = False) -> Change:
-        """Take an edited `state.json` as ours, or show what that would change."""
+    def accept(self, shown: str = "", *, dry_run: bool = False) -> Change:
+        """Take an edited `state.json` as ours, or show what that would change.
+
+        shown is the hash of what somebody looked at; anything else is refused.
+        """
         from gitguard.recovery import restore
 
         store = self.store()
         with store.lock():
-            return (restore.plan_accept if dry_run else restore.accept)(store)
+            return (restore.plan_accept if dry_run else restore.accept)(store, shown)
 
     def trust(self, head: str = "", *, dry_run: bool = False) -> Change:
         """Make a branch that this machine did not write its own, or show what it holds."""

@@ -276,7 +276,11 @@ def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> No
     assert session.run("gitguard note --next ''").returncode == 23
     path = session.root / ".gitguard" / "sessions" / "main" / "state.json"
     path.write_text(path.read_text().replace('"START"', '""'))
+    assert session.run("gitguard gate").returncode == 36
+    session.run("gitguard accept --yes")
     assert session.run("gitguard gate").returncode == 10
+    session.run("gitguard note --next Go")
+    assert session.run("gitguard gate").returncode == 0
 
 
 def test_closed_input_and_poor_output_are_no_faults(session: Place) -> None:
@@ -334,13 +338,17 @@ CASES = {
     12: ("gitguard note --next DONE", "gitguard ensure"),
     13: (ELSEWHERE, "gitguard checkpoint"),
     20: ("rm -r .git", "gitguard status"),
-    21: ("rm -r .gitguard", "gitguard checkpoint"),
+    21: ("rm -r .gitguard ~/.local/state/gitguard", "gitguard checkpoint"),
     22: ("mkdir -p ~/.config/gitguard; echo 'colour: 1' > ~/.config/gitguard/config.yaml",)
     + ("gitguard status",),
     23: ("", "gitguard note"),
     24: ("", "gitguard update"),
     25: (f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}', "gitguard show"),
-    26: ("rm -r .gitguard; echo {} > task_state.json", "gitguard ensure"),
+    26: (
+        "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
+        """echo '{"goal": ""}' > task_state.json""",
+        "gitguard ensure",
+    ),
     31: (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         "git branch gitguard",
@@ -351,7 +359,10 @@ CASES = {
     35: ("git update-ref -d refs/heads/gitguard/main", "gitguard checkpoint"),
     36: (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
     37: ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
-    38: ("touch .gitguard/archive; echo {} > task_state.json", "gitguard migrate"),
+    38: (
+        """touch .gitguard/archive; echo '{"goal": ""}' > task_state.json""",
+        "gitguard migrate",
+    ),
     39: ("gitguard note --goal Two", "gitguard restore 1"),
 }
 """For each exit code: how it comes about, and the command that ends with it."""

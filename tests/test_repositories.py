@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitFailed, InvalidInput, NotARepository
+from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 
@@ -356,3 +356,14 @@ def test_a_session_named_by_the_environment_is_not_left_by_use(open_guard: OpenG
     named.ensure()
     with pytest.raises(InvalidInput, match="GITGUARD_SESSION"):
         named.use_session(Session.of("other"))
+
+
+def test_a_task_that_no_checkpoint_holds_makes_no_room_for_the_next(guard: Guard, git: Git) -> None:
+    guard.ensure()
+    git("checkout", "--quiet", "gitguard/main")
+    guard.note({"goal": "Never committed"})
+    with pytest.raises(Pending, match="checked out"):
+        guard.note({"goal": "The next"}, new_task=True)
+    git("checkout", "--quiet", "main")
+    guard.note({"goal": "The next"}, new_task=True)
+    assert '"goal": "Never committed"' in git("show", "gitguard/main~1:state.json")

@@ -24,6 +24,7 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import HookEvent
+from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
@@ -373,7 +374,7 @@ def test_state_of_another_tool_is_refused_until_it_is_archived(
 ) -> None:
     place = git.root / name
     if name.endswith(".json"):
-        place.write_text("{}")
+        place.write_text('{"goal": "Theirs"}')
     else:
         (place / "sub").mkdir(parents=True)
     with pytest.raises(LegacyState) as caught:
@@ -503,3 +504,34 @@ def test_a_hook_begins_nothing_in_a_clone_that_tracks_a_configuration(
     assert [path.name for path in folder.iterdir()] == ["config.yaml"]
     assert git("status", "--porcelain", "--untracked-files=all") == ""
     assert git("for-each-ref", "refs/heads/gitguard") == ""
+
+
+def test_a_file_of_the_project_that_is_called_like_a_state_locks_nobody_out(
+    guard: Guard, git: Git
+) -> None:
+    (git.root / "task_state.json").write_text('{"my": "app"}')
+    assert guard.ensure().how == "begun"
+    assert guard.migrate() == {}
+    (git.root / "task_state.json").write_text('{"goal": "Theirs"}')
+    assert guard.ensure().how == "continued"
+
+
+def test_what_a_checkpoint_holds_of_the_journal_is_not_folded_into_it_again(begun: Guard) -> None:
+    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",))
+    begun.store().journal.append(entry)
+    begun.note({"goal": "Second"}, new_task=True)
+    own_file(begun, "state.json").unlink()
+    session_file(begun, "state.json").unlink()
+    begun.recover()
+    assert begun.checkpoint("A reason.").commit
+    assert begun.state().artifacts == ()
+
+
+def test_only_what_was_shown_is_accepted(begun: Guard) -> None:
+    edit(begun, goal="Shown")
+    shown = begun.accept(dry_run=True).sha256
+    edit(begun, goal="Swapped")
+    with pytest.raises(EditedState, match="since it was shown"):
+        begun.accept(shown)
+    begun.accept(begun.accept(dry_run=True).sha256)
+    assert begun.state().goal == "Swapped"

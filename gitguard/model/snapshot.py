@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gitguard.errors import InvalidDocument
 from gitguard.model.checkpoint import checkpoint_name
-from gitguard.model.codec import dump_yaml
+from gitguard.model.codec import dump_yaml, load_yaml
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -69,6 +70,19 @@ def render_snapshot(state: TaskState, work: Work, meta: SnapshotMeta) -> bytes:
         "learnings": list(state.learnings),
     }
     return dump_yaml(document, block=_FREE_TEXT, quoted=_QUOTED)
+
+
+def folded_upto(snapshot: bytes) -> tuple[str, int]:
+    """Return the journal and the offset in it that a checkpoint's state holds already."""
+    try:
+        meta = load_yaml(snapshot, what="the snapshot").get("meta")
+    except InvalidDocument:
+        return "", 0  # then the journal is folded from its beginning
+    found = meta if isinstance(meta, dict) else {}
+    name, offset = found.get("journal_id"), found.get("journal_offset")
+    if not isinstance(name, str) or not isinstance(offset, int) or offset < 0:
+        return "", 0
+    return name, offset
 
 
 def _meta(state: TaskState, meta: SnapshotMeta) -> dict[str, Any]:

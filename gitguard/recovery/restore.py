@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, Tampered
+from gitguard.errors import (
+    EditedState,
+    GitguardError,
+    InvalidDocument,
+    InvalidInput,
+    NewerFormat,
+    Tampered,
+)
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import sha256
+from gitguard.model.snapshot import folded_upto
 from gitguard.model.task import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.recovery.startup import settle
@@ -32,6 +40,8 @@ class Change(Value):
     checkpoint: Checkpoint | None = None
     saved: Saved | None = None
     notes: tuple[str, ...] = ()
+    sha256: str = ""
+    """The hash of an edited file as it was shown."""
 
 
 # Recover
@@ -97,26 +107,26 @@ def _repair_state(store: SessionStore) -> list[str]:
         return []
     if found.standing == states.PENDING:
         return []
-    good, origin = _newest_good(store, found)
+    good, origin, (journal_id, offset) = _newest_good(store, found)
     store.workspace.make_folders(store.session)
     kept = store.workspace.set_aside(store.states.path)
     if found.written is not None:
         store.states.rewrite(found)
     else:
-        store.states.write(good, found)
+        store.states.write(good, found, journal_id=journal_id, journal_offset=offset)
     done = [f"took the state from {origin}"]
     return [f"kept the bad state as `{kept}`", *done] if kept else done
 
 
-def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str]:
+def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tuple[str, int]]:
     if found.written is not None:
         assert found.state is not None
-        return found.state, "this machine's copy"
+        return found.state, "this machine's copy", ("", 0)
     head = store.chain.head()
     if head.standing == chain.OURS:
         checkpoint, contents = store.chain.read(head.id)
         state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-        return state, f"checkpoint {checkpoint.name}"
+        return state, f"checkpoint {checkpoint.name}", folded_upto(contents[SNAPSHOT_FILE])
     raise InvalidInput(
         "there is no good copy of the state on this machine",
         "Move the bad file away and run `gitguard ensure` to begin again",
@@ -251,8 +261,8 @@ def restore(store: SessionStore, wanted: str) -> Change:
     return change.replace(saved=saved, notes=(f"restored {name}",))
 
 
-def plan_accept(store: SessionStore) -> Change:
-    """Show what taking the edited `state.json` would change."""
+def plan_accept(store: SessionStore, shown: str = "") -> Change:
+    """Show what taking the edited `state.json` would change; refuse another than was shown."""
     found = store.states.read()
     if found.standing != states.EDITED or found.edited is None:
         raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
@@ -262,12 +272,17 @@ def plan_accept(store: SessionStore) -> Change:
             f"not to `{store.session.key}`",
             "Change `session_id` back, or drop the edit with `gitguard recover`",
         )
-    return Change(found.state, found.edited)
+    if shown and found.edited_sha256 != shown:
+        raise EditedState(
+            f"`{store.states.path}` was changed again since it was shown",
+            "Look at it again with `gitguard accept`",
+        )
+    return Change(found.state, found.edited, sha256=found.edited_sha256)
 
 
-def accept(store: SessionStore) -> Change:
-    """Take the edited `state.json` as ours."""
-    change = plan_accept(store)
+def accept(store: SessionStore, shown: str = "") -> Change:
+    """Take the edited `state.json` as ours, only if it still is the one that was shown."""
+    change = plan_accept(store, shown)
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())
     saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
     return change.replace(saved=saved)

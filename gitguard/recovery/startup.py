@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import EditedState, LegacyState
-from gitguard.model.checkpoint import checkpoint_name
+from gitguard.errors import EditedState, InvalidDocument, LegacyState
+from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.model.codec import STATE_LIMIT, load_json
 from gitguard.model.session import Session
+from gitguard.model.snapshot import folded_upto
 from gitguard.model.task import STATE_FILE, new_task
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 BEGUN = "begun"
 RESTORED = "restored"
 CONTINUED = "continued"
+_TASK_FIELDS = frozenset({"goal", "next_action", "current_phase"})
 _LEGACY = (".context_guardian", "task_state.json", ".gitguard/task_state.json")
 
 
@@ -48,7 +51,6 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
     `refuse_head` returns when the branch is not where this machine left it.
     """
-    refuse_legacy(store.workspace)
     head = store.chain.head()  # it sets aside what another repository at this path has left
     found = store.states.read()
     notes = _notes_on(head)
@@ -83,6 +85,7 @@ def _from_nothing(
             raise refusal
     if found.written is not None or head.standing == chain.OURS:
         return _restore(store, found, head, notes, circumstances)
+    refuse_legacy(store.workspace)
     _begin_start(store)
     found = store.save(new_task(store.session.key, store.now), found)
     store.write_summary(_state(found))
@@ -123,7 +126,8 @@ def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, s
         assert anchor is not None
         _, contents = store.chain.read(anchor.committed)
         state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-        found = store.states.write(state, found)
+        journal_id, offset = folded_upto(contents[SNAPSHOT_FILE])
+        found = store.states.write(state, found, journal_id=journal_id, journal_offset=offset)
     return found, f"checkpoint {checkpoint_name(anchor.sequence)}"
 
 
@@ -184,7 +188,19 @@ def refuse_legacy(workspace: Workspace) -> None:
 def legacy_state(workspace: Workspace) -> list[str]:
     """Return the files and folders of other tools that hold task state, relative to the root."""
     root = workspace.place.worktree
-    return [name for name in _LEGACY if os.path.lexists(os.path.join(root, name))]
+    return [name for name in _LEGACY if _is_legacy(os.path.join(root, name))]
+
+
+def _is_legacy(path: str) -> bool:
+    if not path.endswith(".json"):
+        return os.path.lexists(path)
+    # A project may have a file of this name that has nothing to do with agents.
+    try:
+        data = files.read_bytes(path, limit=STATE_LIMIT)
+        document = load_json(data, what=f"`{path}`") if data is not None else {}
+    except InvalidDocument:
+        return False
+    return not _TASK_FIELDS.isdisjoint(document)
 
 
 def archive_legacy(workspace: Workspace, stamp: str) -> dict[str, str]:

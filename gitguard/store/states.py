@@ -44,6 +44,7 @@ class Found(Value):
     sha256: str = ""
     written: Written | None = None
     edited: TaskState | None = None
+    edited_sha256: str = ""
     has_summary: bool = False
     problem: str = ""
     needs_rewrite: bool = False
@@ -127,7 +128,7 @@ class StateFiles:
             return found.replace(standing=BROKEN, problem=error.message)
         if self._is_pending(digest, written):
             return found.replace(standing=PENDING, state=state, sha256=digest)
-        return found.replace(standing=EDITED, edited=state)
+        return found.replace(standing=EDITED, edited=state, edited_sha256=digest)
 
     def _is_pending(self, digest: str, written: Written | None) -> bool:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidInput, Pending
 from gitguard.model import task
 from gitguard.model.value import Value
 from gitguard.store.states import OURS
@@ -35,7 +35,7 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, add
     assert before is not None
     after, report = task.update_state(before, document, store.now, adds=adds)
     if new_task:
-        found = _end_task(store, found)
+        found = end_task(store, found)
     saved = store.save(after, found)
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
     if not trigger and store.waits:
@@ -46,13 +46,21 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, add
     return Noted(after, report, store.checkpoint(trigger, why, Circumstances(), found=saved))
 
 
-def _end_task(store: SessionStore, found: Found) -> Found:
-    """Commit a task that makes room for the next, if its last checkpoint does not hold it whole."""
+def end_task(store: SessionStore, found: Found) -> Found:
+    """Commit a task that makes room for the next, if its last checkpoint does not hold it whole.
+
+    Raises `Pending` where that cannot be: the task is in no commit yet and would be lost.
+    """
     found, _ = store.fold(found)
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != found.sha256:
         why = "The task before was newer than its last checkpoint."
-        store.checkpoint("recovery", why, Circumstances(), found=found)
+        saved = store.checkpoint("recovery", why, Circumstances(), found=found)
+        if saved.pending and not (found.state and found.state.is_untouched):
+            raise Pending(
+                f"the task before is in no checkpoint yet, so no other begins: {saved.pending}",
+                "Run `gitguard checkpoint` where git can be written, then begin the new task",
+            )
     return store.state()
 
 
