@@ -341,7 +341,7 @@ class Guard:
         return newest[0].name
 
     def status(self) -> Overview:
-        """Describe the session without changing anything but promoting our own pending commit."""
+        """Describe the session without changing anything."""
         from gitguard.usecases.status import describe
 
         return describe(self.workspace, self.config)

@@ -230,7 +230,7 @@ class SessionStore:
         """Return a head that may be committed on, or raise with both sides and the ways out."""
         from gitguard.store.checkpoints import refuse_head
 
-        head = self.chain.head()
+        head = self.chain.head(settle=True)
         refusal = refuse_head(head, self.chain.ref)
         if refusal is not None:
             raise refusal

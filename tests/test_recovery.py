@@ -447,3 +447,17 @@ def test_a_fork_takes_along_what_the_journal_holds(begun: Guard) -> None:
 def test_a_fork_onto_itself_is_refused_at_once(begun: Guard) -> None:
     with pytest.raises(InvalidInput, match="the session itself"):
         begun.fork_session(Session.of("main"))
+
+
+def test_looking_writes_no_anchor(begun: Guard, git: Git) -> None:
+    """Readers hold no lock, so what they write could undo what a checkpoint writes."""
+    anchor = own_file(begun, "anchor.json")
+    before = anchor.read_text()
+    begun.note({"goal": "Newer"})
+    pending = before.replace('"pending": ""', f'"pending": "{git("rev-parse", BRANCH)}"')
+    anchor.write_text(pending)
+    for look in (begun.status, begun.log, begun.diff, begun.resume):
+        look()
+    assert begun.status().standing == "ours"
+    assert anchor.read_text() == pending
+    assert begun.checkpoint("Goes on.").commit

@@ -535,3 +535,30 @@ def test_only_what_was_shown_is_accepted(begun: Guard) -> None:
         begun.accept(shown)
     begun.accept(begun.accept(dry_run=True).sha256)
     assert begun.state().goal == "Swapped"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["session.json", "journal.jsonl", "pending.json", "anchor.json", "owner.json", "copy"],
+)
+def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
+    own = {"anchor.json": "anchor.json", "owner.json": "owner.json", "copy": "state.json"}
+    path = own_file(begun, own[name]) if name in own else session_file(begun, name)
+    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit")
+    begun.store().journal.append(entry)
+    if name == "pending.json":
+        path.write_text('{"format": 1}')
+        edit(begun, goal="Theirs")
+    text = path.read_text()
+    separator = "" if '"format":1' in text else " "
+    path.write_text(text.replace(f'"format":{separator}1', f'"format":{separator}99'))
+
+    def ask() -> None:
+        begun.checkpoint("A reason.")
+        begun.gate("host")
+        begun.workspace.read_owner(Session.of("main"))
+
+    with pytest.raises(NewerFormat) as caught:
+        ask()
+    assert caught.value.hint == "upgrade gitguard"
+    assert "format 99" in caught.value.message

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import InvalidDocument, NewerFormat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,13 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     if not isinstance(document, dict):
         raise InvalidDocument(f"{what} must be a JSON object, not {type(document).__name__}")
     return document
+
+
+def check_format(document: dict[str, Any], newest: int, *, what: str) -> None:
+    """Refuse a document that a newer gitguard wrote."""
+    version = document.get("format")
+    if isinstance(version, int) and version > newest:
+        raise NewerFormat(f"{what} has format {version}", "upgrade gitguard")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

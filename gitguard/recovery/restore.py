@@ -53,7 +53,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     take adopts a head that somebody else put on top of ours.
     """
     done = _repair_record(store)
-    head = store.chain.head()
+    head = store.chain.head(settle=True)
     if head.standing == chain.ADVANCED and take:
         done.append(_take(store, head))
     elif head.standing in (chain.MOVED, chain.DELETED):
@@ -213,7 +213,7 @@ def plan_trust(store: SessionStore, wanted: str) -> Change:
 def trust(store: SessionStore, wanted: str) -> Change:
     """Make the foreign head ours; an own state or head that differs is archived first."""
     change = plan_trust(store, wanted)
-    head = store.chain.head()
+    head = store.chain.head(settle=True)
     checkpoint, contents = _read_foreign(store, head.id)
     note = archive_uncommitted(store, head)
     anchor = head.anchor

@@ -51,7 +51,8 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
     `refuse_head` returns when the branch is not where this machine left it.
     """
-    head = store.chain.head()  # it sets aside what another repository at this path has left
+    # Settling sets aside what another repository at this path has left.
+    head = store.chain.head(settle=True)
     found = store.states.read()
     notes = _notes_on(head)
     if found.standing == states.ABSENT:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
-from gitguard.model.codec import dump_json, load_json, sha256
+from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import is_session_name
 from gitguard.store import files
@@ -151,9 +151,8 @@ def _load(path: str, what: str, record: type[R]) -> R | None:
         return None
     try:
         document = load_json(data, what=f"{what} `{path}`", limit=_LIMIT)
+        check_format(document, FORMAT, what=f"{what} `{path}`")
         version = document.pop("format", None)
-        if isinstance(version, int) and version > FORMAT:
-            raise NewerFormat(f"{what} `{path}` has format {version}", "upgrade gitguard")
         if version != FORMAT:
             raise InvalidInput(f"it has no format we know: `{version!r:.40}`")
         return record.from_document(document)

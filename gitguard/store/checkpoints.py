@@ -75,8 +75,20 @@ class Chain:
 
     # Standing
 
-    def head(self) -> Head:
-        """Compare the ref with the anchor; a pending commit that became the head is promoted."""
+    def head(self, *, settle: bool = False) -> Head:
+        """Compare the ref with the anchor; a pending commit that became the head counts as ours.
+
+        A caller that holds the lock may settle that, and the end of an anchor that belonged to
+        another repository at this path, on disk; others only look.
+        """
+        found = self._compare()
+        if settle and found.replaced_repository:
+            self._set_aside()
+        elif settle and found.anchor is not None and found.anchor != self.anchors.read():
+            self._write_anchor(found.anchor)
+        return found
+
+    def _compare(self) -> Head:
         anchor = self.anchors.read()
         checked_out = self._repository.checked_out()
         patterns = [self.ref, "refs/replace", *_branch_pattern(checked_out)]
@@ -108,11 +120,9 @@ class Chain:
             return head
         if anchor.pending and head.id == anchor.pending:
             anchor = anchor.promoted()
-            self._write_anchor(anchor)
         if head.id == anchor.committed:
             return head.replace(standing=OURS, anchor=anchor)
         if self._is_another_repository(anchor):
-            self._set_aside()
             return head.replace(anchor=None, replaced_repository=True)
         standing = ADVANCED if self._descends(head.id, anchor.committed) else MOVED
         return head.replace(standing=standing, anchor=anchor)
@@ -121,7 +131,6 @@ class Chain:
         if anchor is not None and anchor.committed:
             if not self._is_another_repository(anchor):
                 return Head(DELETED, "", anchor, code)
-            self._set_aside()
             return Head(NONE, "", None, code, replaced_repository=True)
         remote = next((name for name in refs if name.startswith("refs/remotes/")), "")
         if remote and anchor is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.codec import dump_line, load_json
+from gitguard.model.codec import check_format, dump_line, load_json
 from gitguard.model.journal import Entry, read_entries
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -72,7 +72,9 @@ class JournalFile:
         Of a very long one, only what lies around the offset is read; the next read goes on.
         """
         header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
-        journal_id = str((_document(header[0]) or {}).get("journal", "")) if header else ""
+        begins = (_document(header[0]) if header else None) or {}
+        check_format(begins, FORMAT, what=f"`{self.path}`")
+        journal_id = str(begins.get("journal", ""))
         # A crash can take what was folded and not durable; what came after is not folded then.
         whole = journal_id == folded_id and self._size() >= folded_offset
         start = folded_offset if whole else 0

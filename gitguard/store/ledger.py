@@ -10,8 +10,8 @@ import os
 from base64 import b64decode, b64encode
 from hashlib import sha256
 
-from gitguard.errors import InvalidDocument, NewerFormat
-from gitguard.model.codec import dump_json, load_json
+from gitguard.errors import InvalidDocument
+from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.value import Value
 from gitguard.store import files
 
@@ -93,8 +93,7 @@ class LedgerFile:
         if data is None:
             return {}
         document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
-        if isinstance(document.get("format"), int) and document["format"] > FORMAT:
-            raise NewerFormat(f"`{self.path}` has format {document['format']}", "upgrade gitguard")
+        check_format(document, FORMAT, what=f"`{self.path}`")
         try:
             folders = document["installed"]
             return {path: Installed.from_document(item) for path, item in folders.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotWritable
-from gitguard.model.codec import STATE_LIMIT, check_size, dump_json, load_json, sha256
+from gitguard.model.codec import STATE_LIMIT, check_format, check_size, dump_json, load_json, sha256
 from gitguard.model.task import STATE_FILE, SUMMARY_FILE, TaskState, read_state
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -134,6 +134,9 @@ class StateFiles:
         try:
             data = files.read_bytes(self._pending_path, limit=4096)
             mark = {} if data is None else load_json(data, what="the pending mark")
+            check_format(mark, FORMAT, what=f"`{self._pending_path}`")
+        except NewerFormat:
+            raise
         except InvalidDocument:
             return False
         known = (written.sha256, written.previous_sha256) if written is not None else ("",)

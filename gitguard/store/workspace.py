@@ -13,7 +13,7 @@ from gitguard.errors import (
     NewerFormat,
     NotInitialised,
 )
-from gitguard.model.codec import dump_json, load_json
+from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.host_session import HostSession
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import Session, is_session_name
@@ -243,7 +243,11 @@ class Workspace:
         if data is None:
             return Owner()
         try:
-            return Owner.from_document(load_json(data, what="the session's owner", limit=LIMIT))
+            document = load_json(data, what="the session's owner", limit=LIMIT)
+            check_format(document, FORMAT, what=f"`{self._owner_path(session)}`")
+            return Owner.from_document(document)
+        except NewerFormat:
+            raise
         except (InvalidDocument, InvalidInput):
             return Owner()
 
@@ -383,8 +387,7 @@ def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
 def decode_record(data: bytes, path: str) -> SessionRecord:
     """Read `session.json`, or its copy."""
     document = load_json(data, what=f"`{path}`", limit=LIMIT)
-    if isinstance(document.get("format"), int) and document["format"] > FORMAT:
-        raise NewerFormat(f"`{path}` has format {document['format']}", "upgrade gitguard")
+    check_format(document, FORMAT, what=f"`{path}`")
     hosts = document.pop("host_sessions", {})
     try:
         record = SessionRecord.from_document(document)
