@@ -133,18 +133,23 @@ class Guard:
 
     def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
         """Add to the state what the agent knows; the same as `update`, with lists appended."""
-        return self._change(changes, new_task=new_task, adds=True)
+        from gitguard.model.task import APPEND
 
-    def update(self, document: dict[str, Any]) -> Noted:
-        """Apply a document of fields, whole or not at all."""
-        return self._change(document, new_task=False, adds=False)
+        return self._change(changes, new_task=new_task, lists=APPEND)
 
-    def _change(self, document: dict[str, Any], *, new_task: bool, adds: bool) -> Noted:
+    def update(self, document: dict[str, Any], *, replace: bool = False) -> Noted:
+        """Apply a document of fields, whole or not at all; replace does so with every list."""
+        from gitguard.model.task import BY_FIELD, REPLACE
+
+        lists = REPLACE if replace else BY_FIELD
+        return self._change(document, new_task=False, lists=lists)
+
+    def _change(self, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
         from gitguard.usecases.changing import change
 
         store = self.store()
         with store.lock():
-            return change(store, document, new_task=new_task, adds=adds)
+            return change(store, document, new_task=new_task, lists=lists)
 
     # Gate and context
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import EditedState, GitguardError, InvalidDocument
 from gitguard.model.events import HookEvent
+from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.usecases import gate
 from gitguard.usecases.turns import Turns
@@ -744,3 +745,41 @@ def test_a_journal_from_before_ids_were_kept_is_ours_unless_git_tracks_it(
     talk.send("Stop")
     assert talk.guard.state().last_action is not None
     assert talk.faults() == []
+
+
+def test_state_that_a_branch_brings_in_is_never_handed_out(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    check_out_a_journal(talk)
+    with pytest.raises(EditedState, match="git tracks"):
+        talk.beside("S2").prompt()
+
+
+def test_a_compaction_that_leaves_the_context_critical_leaves_the_halt(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    talk.send("PreCompact")
+    talk.compacts(tokens=180_000)
+    talk.send("SessionStart.compact")
+    assert talk.send("UserPromptSubmit")["decision"] == "block"
+
+
+def test_a_task_that_ends_in_a_prompt_keeps_its_last_work(talk: Conversation) -> None:
+    talk.prompt("Write old.py")
+    talk.guard.note({"next_action": "DONE"})
+    path = str(talk.root / "old.py")
+    talk.send("PostToolUse.Write", tool_input={"file_path": path})
+    talk.clock.pass_by(60)
+    talk.prompt("Write new.py")
+    assert talk.guard.state().artifacts == ()
+    assert "old.py" in talk.git("show", "refs/heads/gitguard/main~1:state.json")
+
+
+def test_a_failure_survives_a_hook_that_died_after_its_journal_entry(talk: Conversation) -> None:
+    talk.prompt("Run it")
+    store = talk.guard.store()
+    entry = Entry("tool-failed", store.now, "S1", id="t", tool="Bash", summary="x", error="no")
+    with store.lock():
+        store.journal.append(entry)
+    talk.send("Stop")
+    assert [f.error for f in talk.guard.state().failed_attempts] == ["no"]

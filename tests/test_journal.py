@@ -147,7 +147,8 @@ def test_mechanical_entries_are_bounded_in_number_and_in_size() -> None:
     long = tuple(entry(written=(f"{n}" + "é" * 4000,)) for n in range(100))
     assert len(str(folding.fold(state, long, NOW).artifacts)) < 60_000
     for n in range(200):
-        state = folding.add_failure(state, Failure("🦊" * 400, f"{n}", NOW, mechanical=True), NOW)
+        failed = entry(FAILED, id=f"t{n}", summary="🦊" * 400, error=f"{n}")
+        state = folding.fold(state, (failed,), NOW)
     assert state.failed_attempts[-1].error == "199"
     assert sum(len(f.what) * 4 for f in state.failed_attempts) < 60_000
 

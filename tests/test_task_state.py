@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitguard import Guard
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import dump_json, load_json
 from gitguard.model.record import Kind, Record
@@ -411,3 +412,14 @@ def test_a_new_task_is_a_complete_state() -> None:
     assert document["next_action"] == "START"
     assert jsonschema.Draft202012Validator(state_schema()).is_valid(document)
     assert read_state(document).is_untouched
+
+
+def test_notes_leave_room_for_what_hooks_add_and_can_be_shortened(guard: Guard) -> None:
+    guard.ensure()
+    guard.update({"learnings": ["x" * 1000] * 150})
+    with pytest.raises(InvalidInput, match="notes may fill"):
+        guard.note({"learnings": ["y" * 1000] * 60})
+    assert len(guard.state().learnings) == 150
+    report = guard.update({"learnings": ["short"]}, replace=True).report
+    assert report["learnings"] == "replaced 150 by 1"
+    assert guard.state().learnings == ("short",)

@@ -114,15 +114,16 @@ def _refuse_lonely(given: dict[str, Any]) -> None:
 
 
 @click.command()
+@click.option("--replace", is_flag=True, help="Replace every list that is given")
 @with_console
-def update(console: Console) -> None:
+def update(console: Console, replace: bool) -> None:
     """Set fields of the state from a JSON object on standard input
 
     All of it is applied, or nothing. Of the lists, artifacts, completed_steps, decisions,
     failed_attempts, learnings and tool_outputs are appended to; the others are replaced.
     """
     document = load_json(read_input(STATE_LIMIT + 1), what="standard input")
-    _say_noted(console, console.guard.update(document))
+    _say_noted(console, console.guard.update(document, replace=replace))
 
 
 def _say_noted(console: Console, noted: Noted) -> None:

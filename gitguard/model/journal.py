@@ -128,12 +128,6 @@ def _last_action(state: TaskState, entries: tuple[Entry, ...]) -> LastAction | N
     return LastAction(summary, "success", newest.at, mechanical=True)
 
 
-def add_failure(state: TaskState, failure: Failure, now: str) -> TaskState:
-    """Record a failed tool call; it never replaces the last successful action."""
-    failures = bounded((*state.failed_attempts, failure), _MOST_FAILURES)
-    return state.replace(failed_attempts=failures, updated_at=now)
-
-
 def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
     """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
     room, kept = _ROOM, []

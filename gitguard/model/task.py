@@ -180,7 +180,9 @@ class TaskState(Record):
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
 """Fields without which a state is incomplete (seed: safe recovery)."""
 
-_FIXED = ("schema_version", "task_id", "session_id", "updated_at")
+_FIXED = ("schema_version", "task_id", "session_id", "updated_at", "mechanical")
+BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
+"""What a change does to a list."""
 MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For every older schema version the step to the next one; version 1 is the first."""
 
@@ -229,25 +231,28 @@ def read_state(
 
 
 def update_state(
-    state: TaskState, changes: dict[str, Any], now: str, *, adds: bool = False
+    state: TaskState, changes: dict[str, Any], now: str, *, lists: str = BY_FIELD
 ) -> tuple[TaskState, dict[str, str]]:
     """Apply a document of changes whole or raise; also say for each field what was done.
 
-    adds appends to every list, also to those that are replaced otherwise.
+    lists says whether lists are appended to, replaced, or treated as each field's kind says.
     What is set here counts as the agent's own: it is no longer marked mechanical.
     """
     report: dict[str, str] = {}
     values: dict[str, Any] = {}
     for name, given in changes.items():
         kind = TaskState.kinds.get(name)
-        if kind is None or name in _FIXED or name == "mechanical":
+        if kind is None or name in _FIXED:
             raise InvalidInput(
                 f"`{name[:80]}` is not a field that can be set",
                 "Fields: " + ", ".join(n for n in TaskState.kinds if n not in _FIXED),
             )
         read = read_field(kind, _with_defaults(name, given, state, now), name)
         values[name], report[name] = _merged(
-            kind, getattr(state, name), read, appends=adds or kind.appends
+            kind,
+            getattr(state, name),
+            read,
+            appends=lists == APPEND or (lists == BY_FIELD and kind.appends),
         )
     if not values.get("next_action", "-").strip():
         raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import task
+from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.value import Value
 from gitguard.store.states import OURS
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from gitguard.session_store import Saved, SessionStore
     from gitguard.store.states import Found
 
+_NOTES_LIMIT = STATE_LIMIT * 3 // 4
+
 
 class Noted(Value):
     """What `note` or `update` did."""
@@ -26,14 +29,15 @@ class Noted(Value):
     saved: Saved | None = None
 
 
-def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, adds: bool) -> Noted:
+def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
     """Apply a document of fields to the state, or to a new task's; the caller holds the lock."""
     if not document and not new_task:
         raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
     found = _changeable(store, document)
     before = task.new_task(store.session.key, store.now) if new_task else found.state
     assert before is not None
-    after, report = task.update_state(before, document, store.now, adds=adds)
+    after, report = task.update_state(before, document, store.now, lists=lists)
+    _leave_room(before, after)
     if new_task:
         found = end_task(store, found)
     saved = store.save(after, found)
@@ -44,6 +48,16 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, add
         store.write_summary(after)
         return Noted(after, report)
     return Noted(after, report, store.checkpoint(trigger, why, Circumstances(), found=saved))
+
+
+def _leave_room(before: TaskState, after: TaskState) -> None:
+    """Refuse notes that leave no room for what hooks add; a state that shrinks is never refused."""
+    was, size = (len(dump_json(state.to_document())) for state in (before, after))
+    if size > _NOTES_LIMIT and size > was:
+        raise InvalidInput(
+            f"the state would have {size:,} bytes; notes may fill {_NOTES_LIMIT:,}",
+            "Shorten a list with `gitguard update --replace`, or begin a new task",
+        )
 
 
 def end_task(store: SessionStore, found: Found) -> Found:

@@ -9,7 +9,6 @@ from gitguard.model import events
 from gitguard.model import journal as folding
 from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.model.text import one_line, shorten
 from gitguard.usecases import gate
 from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
 
@@ -80,9 +79,12 @@ class ToolCalls(Conversation):
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""
         with self._lock():
-            found, _ = self._store.fold(self._store.state())
-            if found.state is not None:
-                self._store.write_summary(found.state)
+            self._fold()
+
+    def _fold(self) -> None:
+        found, _ = self._store.fold(self._store.state())
+        if found.state is not None:
+            self._store.write_summary(found.state)
 
     def _tool_end(self) -> HookReply:
         self._tool_ended()
@@ -109,18 +111,8 @@ class ToolCalls(Conversation):
             return NEUTRAL
         with self._lock():
             self._store.journal.append(self._entry(event))
-            if tool.interrupted:
-                return NEUTRAL
-            from gitguard.model.task import Failure
-
-            what = shorten(f"{tool.name}: {tool.summary}" if tool.summary else tool.name, 400)
-            error = shorten(one_line(tool.error) or "failed", 400)
-            found = self._store.state()
-            assert found.state is not None
-            failure = Failure(what, error, self._store.now, mechanical=True)
-            state = folding.add_failure(found.state, failure, self._store.now)
-            self._store.save(state, found)
-            self._store.write_summary(state)
+            if not tool.interrupted:
+                self._fold()
         return NEUTRAL
 
     def _adopt_own_head(self) -> None:

@@ -10,6 +10,7 @@ from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery
 from gitguard.model.text import one_line, shorten
 from gitguard.store import states
+from gitguard.usecases import gate
 from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
 from gitguard.usecases.measuring import with_reading
 
@@ -73,8 +74,10 @@ class Turns(Conversation):
         if found.standing == states.EDITED or state is None:
             return
         from gitguard.model.task import fill_mechanically, new_task
+        from gitguard.usecases.changing import end_task
 
         if state.is_done:
+            found = end_task(self._store, found)
             state = new_task(self._store.session.key, self._store.now)
         goal = {} if state.goal else {"goal": prompt}
         filled = fill_mechanically(state, {**goal, "next_action": prompt})
@@ -110,8 +113,10 @@ class Turns(Conversation):
     def _deliver(self, *, first: bool) -> tuple[str, Found]:
         """Return the resume block if this conversation lacks it, with a receipt kept."""
         from gitguard.recovery.injection import is_due
+        from gitguard.recovery.startup import refuse_tracked
         from gitguard.usecases.resume import resume_of
 
+        refuse_tracked(self._workspace, self._repository())
         found = self._store.states.read()
         if found.needs_rewrite:
             found = self._store.states.rewrite(found)
@@ -177,7 +182,18 @@ class Turns(Conversation):
 
     def _compacted(self) -> None:
         with self._record():
-            self._known = self._known.compacted(self._workspace.clock())
+            now = self._workspace.clock()
+            try:
+                self._known = gate.after_compaction(
+                    self._known,
+                    self._config,
+                    now,
+                    transcript=self._event.transcript,
+                    model=self._event.model,
+                )
+            except GitguardError as error:
+                self._mark(error)
+                self._known = self._known.compacted(now)
 
     def _session_start(self) -> HookReply:
         if self._event.source != events.STARTED_AFTER_COMPACTION:
