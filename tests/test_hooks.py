@@ -783,3 +783,12 @@ def test_a_failure_survives_a_hook_that_died_after_its_journal_entry(talk: Conve
         store.journal.append(entry)
     talk.send("Stop")
     assert [f.error for f in talk.guard.state().failed_attempts] == ["no"]
+
+
+def test_another_session_lifts_no_halt(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert stops(talk.bash("echo hi"))
+    talk.guard.use_session(Session.of("elsewhere"))
+    assert stops(talk.bash("echo hi"))
+    assert talk.send("UserPromptSubmit")["decision"] == "block"

@@ -257,8 +257,18 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
             session, workspace.new_record(session, encodable(branch)).replace(host_sessions=known)
         )
     if not workspace.places.session:
+        _carry_conversations(workspace, session)
         workspace.use(session)
     workspace.own(session)
+
+
+def _carry_conversations(workspace: Workspace, session: Session) -> None:
+    try:
+        previous = workspace.current_name()
+    except InvalidDocument:
+        return  # a damaged name leads nowhere; naming a session is what repairs it
+    if previous and previous != session.name:
+        workspace.carry_conversations(Session(previous, previous), session)
 
 
 def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
