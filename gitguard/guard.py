@@ -94,6 +94,18 @@ class Guard:
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
+    def find_session(self, wanted: str) -> Session:
+        """Return the session of a key, or the one that a name in `session list` stands for."""
+        from gitguard.model.session import Session
+
+        if wanted in self.workspace.session_names():
+            return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
+        if wanted in self.sessions():
+            store = self.store(Session(wanted, wanted))
+            checkpoint = next(store.chain.history(store.chain.head().id))
+            return Session(checkpoint.session_key, wanted)
+        return Session.of(wanted)
+
     def use_session(self, session: Session) -> Startup:
         """Make a session the workspace's current one, beginning or restoring it.
 

@@ -12,6 +12,7 @@ from gitguard.errors import (
     EditedState,
     NotWritable,
     Pending,
+    Untrusted,
 )
 from gitguard.model import journal as folding
 from gitguard.model.text import timestamp
@@ -112,6 +113,13 @@ class SessionStore:
         diagnosed = states.diagnose(found)
         if diagnosed is not None:
             raise diagnosed
+        if found.standing == states.EDITED and found.written is None:
+            raise Untrusted(
+                f"`{self.states.path}` is not known on this machine: the repository was moved or "
+                "copied here, or the state directory is another one",
+                "Look at the session's branch with `gitguard log` and adopt it with "
+                "`gitguard trust`; this state is kept in the archive then",
+            )
         if found.standing == states.EDITED:
             raise EditedState(
                 f"`{self.states.path}` was changed by somebody other than gitguard",

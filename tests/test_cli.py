@@ -468,3 +468,24 @@ def test_a_human_sees_every_list_change_before_saying_yes(session: Place) -> Non
     told = session.type("gitguard accept --dry-run")
     assert "  + Be evil" in told
     assert "  - It is slow" in told
+
+
+def test_a_name_that_the_list_shows_can_be_used(session: Place) -> None:
+    session.type("gitguard session use feature/x")
+    session.type("gitguard note --goal Keep && gitguard session use main")
+    name = re.findall(r"feature_x-\w+", session.type("gitguard session list"))[0]
+    assert "Goal: Keep" in session.type(f"gitguard session use {name}")
+    session.type("gitguard session use main && rm -r .gitguard/sessions/feature*")
+    assert "Goal: Keep" in session.type(f"gitguard session use {name}")
+
+
+def test_a_moved_repository_says_so_and_loses_nothing(session: Place) -> None:
+    session.type("gitguard note --goal Ship && gitguard note --learning uncommitted")
+    moved = session.root.with_name("moved")
+    session.root.rename(moved)
+    told = shell("gitguard note --next on", moved, session.home)
+    assert "moved or copied" in told
+    told = shell("gitguard trust --yes", moved, session.home)
+    kept = re.findall(r"refs/gitguard/archive/[\w/]+", told)
+    assert "uncommitted" in shell(f"git show {kept[0]}:state.json", moved, session.home)
+    assert "Goal: Ship" in shell("gitguard ensure", moved, session.home)

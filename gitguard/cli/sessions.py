@@ -185,7 +185,7 @@ def list_sessions(console: Console) -> None:
 def use(console: Console, key: str) -> None:
     """Work at the session KEY from now on, beginning or restoring it"""
     try:
-        startup = console.guard.use_session(Session.of(key))
+        startup = console.guard.use_session(console.guard.find_session(key))
     except GitguardError as error:
         if error.hint:
             error.hint += f"; name this session with `--session {key}`"

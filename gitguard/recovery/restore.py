@@ -144,9 +144,9 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
     """Keep a state that no checkpoint holds as a commit under the archive; say where."""
     found = store.states.read()
     committed = head.anchor.state_sha256 if head.anchor else ""
-    if found.state is None or found.sha256 == committed:
+    state = found.state or found.edited
+    if state is None or (found.state is not None and found.sha256 == committed):
         return ""
-    state = found.state
     sequence = head.anchor.sequence + 1 if head.anchor else 1
     why = "Ours, set aside for theirs."
     nothing = JournalPart("", (), (), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gate import HALT_STATUS
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, Pending
 from gitguard.model import events
 from gitguard.model import journal as folding
 from gitguard.model.events import NEUTRAL, HookReply
@@ -77,7 +77,11 @@ class Turns(Conversation):
         from gitguard.usecases.changing import end_task
 
         if state.is_done:
-            found = end_task(self._store, found)
+            try:
+                found = end_task(self._store, found)
+            except Pending as error:
+                self._mark(error)
+                return
             state = new_task(self._store.session.key, self._store.now)
         goal = {} if state.goal else {"goal": prompt}
         filled = fill_mechanically(state, {**goal, "next_action": prompt})
