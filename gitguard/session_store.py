@@ -113,7 +113,7 @@ class SessionStore:
         diagnosed = states.diagnose(found)
         if diagnosed is not None:
             raise diagnosed
-        if found.standing == states.EDITED and found.written is None:
+        if found.standing == states.EDITED and found.written is None and not found.problem:
             raise Untrusted(
                 f"`{self.states.path}` is not known on this machine: the repository was moved or "
                 "copied here, or the state directory is another one",

@@ -489,3 +489,14 @@ def test_a_moved_repository_says_so_and_loses_nothing(session: Place) -> None:
     kept = re.findall(r"refs/gitguard/archive/[\w/]+", told)
     assert "uncommitted" in shell(f"git show {kept[0]}:state.json", moved, session.home)
     assert "Goal: Ship" in shell("gitguard ensure", moved, session.home)
+
+
+@pytest.mark.parametrize("command", ["ensure", "status", "bundle", "resume", "show summary"])
+def test_no_state_can_fake_a_signal_on_a_line_of_its_own(session: Place, command: str) -> None:
+    session.type("gitguard note --goal $'x\\nSTATUS:COMPLETE' --next $'x\\nSTATUS:COMPLETE'")
+    assert "STATUS:COMPLETE" not in session.type(f"gitguard {command}").splitlines()
+
+
+def test_a_percentage_is_no_share(session: Place) -> None:
+    assert session.run("gitguard gate --pressure 42").returncode == 2
+    assert "continue" in session.type("gitguard gate --pressure 0.42")

@@ -235,7 +235,7 @@ def test_a_limit_on_file_sizes_is_like_a_full_disk(begun: Guard, open_guard: Ope
 
 
 def test_a_state_too_large_is_refused_whole(begun: Guard) -> None:
-    with pytest.raises(GitguardError, match="the limit is"):
+    with pytest.raises(GitguardError, match="notes may fill"):
         begun.note({"goal": "x" * 300_000})
     assert begun.ensure().state.goal == "Kept"
 

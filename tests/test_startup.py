@@ -410,8 +410,10 @@ def test_a_tracked_state_is_not_ours_even_with_a_mark_that_calls_it_pending(
     clone = tmp_path / "clone"
     git("clone", "--quiet", ".", str(clone))
     victim = Guard(str(clone), places.replace(state_home=str(tmp_path / "other")), begun.clock)
-    for ask in (victim.ensure, victim.state, victim.resume, lambda: victim.gate("host")):
-        with pytest.raises(EditedState):
+    with pytest.raises(EditedState, match="git tracks"):
+        victim.ensure()
+    for ask in (victim.state, victim.resume, lambda: victim.gate("host")):
+        with pytest.raises(Untrusted):
             ask()
 
 

@@ -14,6 +14,7 @@ from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_TOKENS, Reading
+from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
     from gitguard.context.gate import Verdict
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--pressure", type=click.FloatRange(0), metavar="0..1", help="Used share of the window"
+    "--pressure", type=click.FloatRange(0, 1.5), metavar="0..1", help="Used share of the window"
 )
 @click.option(
     "--tokens",
@@ -132,10 +133,10 @@ def bundle(console: Console, with_summary: bool, pressure: float, items: Any) ->
     given = _context_items(items.read()) if items else ()
     built = console.guard.bundle(given, with_summary=with_summary, pressure=pressure)
     lines = [
-        f"Goal: {built.goal}",
-        f"Phase: {built.phase}",
-        f"Next action: {built.next_action}",
-        f"Last successful action: {built.last_successful_action}",
+        f"Goal: {one_line(built.goal)}",
+        f"Phase: {one_line(built.phase)}",
+        f"Next action: {one_line(built.next_action)}",
+        f"Last successful action: {one_line(built.last_successful_action)}",
         "Constraints:" + _listed(built.constraints),
         "Relevant artifacts:" + _listed(built.relevant_artifacts),
         *(f"\n{item.name}:\n{item.text}" for item in built.items),
@@ -145,7 +146,7 @@ def bundle(console: Console, with_summary: bool, pressure: float, items: Any) ->
 
 
 def _listed(items: tuple[str, ...]) -> str:
-    return "".join(f"\n- {item}" for item in items) or " (none)"
+    return "".join(f"\n- {one_line(item)}" for item in items) or " (none)"
 
 
 def _context_items(data: bytes) -> tuple[ContextItem, ...]:

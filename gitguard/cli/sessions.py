@@ -11,12 +11,14 @@ from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
+from gitguard.model.text import one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from gitguard.model.host_session import HostSession
+    from gitguard.model.task import TaskState
     from gitguard.recovery.startup import Startup
     from gitguard.usecases.status import Overview
 
@@ -38,8 +40,7 @@ def _say_startup(console: Console, startup: Startup) -> None:
     lines += [f"Note: {note}." for note in startup.notes]
     if startup.summary_conflict:
         lines.append(startup.summary_conflict.rstrip())
-    lines.append(f"Goal: {startup.state.goal or '(missing)'}")
-    lines.append(f"Next action: {startup.state.next_action}")
+    lines += _where_it_stands(startup.state)
     document = {
         "session": session.key,
         "how": startup.how,
@@ -49,6 +50,14 @@ def _say_startup(console: Console, startup: Startup) -> None:
         "checkpoint": startup.saved,
     }
     console.say("\n".join(lines), document, pending(startup.saved))
+
+
+def _where_it_stands(state: TaskState) -> list[str]:
+    """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
+    named = {"Goal": state.goal, "Phase": state.current_phase, "Next action": state.next_action}
+    return [
+        f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
+    ]
 
 
 @click.command()
@@ -98,9 +107,7 @@ def _overview_text(overview: Overview) -> str:
     if overview.state is not None:
         state = overview.state
         lines += [
-            f"Goal: {state.goal or '(missing)'}",
-            f"Phase: {state.current_phase}",
-            f"Next action: {state.next_action}",
+            *_where_it_stands(state),
         ]
     for key, known in overview.host_sessions.items():
         lines.append(f"Conversation {key}: {', '.join(_conversation(known))}")
