@@ -20,6 +20,7 @@ from gitguard.errors import (
     LegacyState,
     MissingState,
     NewerFormat,
+    Untrusted,
 )
 from gitguard.guard import Guard
 from gitguard.model import events
