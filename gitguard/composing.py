@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Record
-from gitguard.model.codec import check_size, dump_json
+from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
 from gitguard.model.journal import work_of
 from gitguard.model.snapshot import SnapshotMeta, render_snapshot
-from gitguard.model.task import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import timestamp
 from gitguard.rendering import render
 

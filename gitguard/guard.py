@@ -321,8 +321,7 @@ class Guard:
 
     def _working(self, store: SessionStore, name: str) -> bytes:
         from gitguard.composing import render_summary
-        from gitguard.model.codec import dump_json
-        from gitguard.model.task import STATE_FILE, SUMMARY_FILE
+        from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 
         if name not in (STATE_FILE, SUMMARY_FILE):
             head = store.chain.head()
@@ -337,7 +336,7 @@ class Guard:
 
     def diff(self, older: str = "", newer: str = "") -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
-        from gitguard.model.task import STATE_FILE, SUMMARY_FILE
+        from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
         from gitguard.model.text import diff_texts
         from gitguard.review.history import compare_states
         from gitguard.store.states import decode_state

@@ -7,7 +7,7 @@ import click
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.checkpoint import SNAPSHOT_FILE
-from gitguard.model.task import STATE_FILE, SUMMARY_FILE
+from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import timestamp
 
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}

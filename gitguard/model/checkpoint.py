@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.task import STATE_FILE, SUMMARY_FILE
+from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+STATE_FILE = "state.json"
+SUMMARY_FILE = "summary.md"
 STATE_LIMIT = 256 * 1024
 """Largest state, summary or snapshot that is read or written, in bytes."""
 

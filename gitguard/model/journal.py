@@ -9,7 +9,6 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.codec import dump_line
 from gitguard.model.record import Kind, Record
-from gitguard.model.task import Artifact, Failure, LastAction, TaskState, merge_artifacts
 from gitguard.model.text import shorten
 
 TYPE_CHECKING = False
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar
 
     from gitguard.model.snapshot import Work
+    from gitguard.model.task import Artifact, Failure, LastAction, TaskState
 
     T = TypeVar("T", Artifact, Failure)
 
@@ -88,6 +88,8 @@ def open_calls(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
     """Add what the entries say to the state; the same state comes back if they say nothing new."""
+    from gitguard.model.task import Artifact, merge_artifacts
+
     written = tuple(
         Artifact(path=path, mechanical=True)
         for entry in entries
@@ -114,6 +116,8 @@ def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ..
 
 
 def _failure(entry: Entry) -> Failure:
+    from gitguard.model.task import Failure
+
     what = f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool
     return Failure(shorten(what, 400), entry.error or "failed", entry.at, mechanical=True)
 
@@ -123,6 +127,8 @@ def _last_action(state: TaskState, entries: tuple[Entry, ...]) -> LastAction | N
     noted = state.last_action is not None and not state.last_action.mechanical
     if not ended or noted:
         return state.last_action
+    from gitguard.model.task import LastAction
+
     newest = ended[-1]
     summary = shorten(f"{newest.tool}: {newest.summary}" if newest.summary else newest.tool, 200)
     return LastAction(summary, "success", newest.at, mechanical=True)

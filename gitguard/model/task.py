@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, ClassVar
 
-STATE_FILE = "state.json"
-SUMMARY_FILE = "summary.md"
 SCHEMA_VERSION = 1
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})

@@ -21,16 +21,17 @@ class Value:
     """An immutable record: annotated names are its fields, class attributes their defaults."""
 
     field_names: ClassVar[tuple[str, ...]] = ()
+    _required: ClassVar[set[str]] = set()
 
     if not TYPE_CHECKING:
 
         def __init_subclass__(cls) -> None:
-            declared = vars(cls).get("__annotations__", {}).items()
+            namespace = vars(cls)
+            declared = namespace.get("__annotations__", {}).items()
             own = [name for name, of in declared if not of.startswith("ClassVar")]
-            inherited = cls.field_names
-            cls.field_names = (*inherited, *(name for name in own if name not in inherited))
-            cls._known = set(cls.field_names)
-            cls._required = {name for name in cls.field_names if not hasattr(cls, name)}
+            cls.field_names = (*cls.field_names, *own)
+            cls._known = {*cls.field_names}
+            cls._required = {*cls._required, *(name for name in own if name not in namespace)}
 
         def __init__(self, *args, **kwargs) -> None:
             values = self.__dict__

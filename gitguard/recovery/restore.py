@@ -13,9 +13,8 @@ from gitguard.errors import (
     Tampered,
 )
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
-from gitguard.model.codec import sha256
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.snapshot import folded_upto
-from gitguard.model.task import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.recovery.startup import settle
 from gitguard.session_store import Saved, SessionStore

@@ -7,10 +7,10 @@ import os
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, InvalidDocument, LegacyState
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
-from gitguard.model.codec import STATE_LIMIT, load_json
+from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
 from gitguard.model.session import Session
 from gitguard.model.snapshot import folded_upto
-from gitguard.model.task import STATE_FILE, new_task
+from gitguard.model.task import new_task
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore

@@ -9,14 +9,23 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotWritable
-from gitguard.model.codec import STATE_LIMIT, check_format, check_size, dump_json, load_json, sha256
-from gitguard.model.task import STATE_FILE, SUMMARY_FILE, TaskState, read_state
+from gitguard.model.codec import (
+    STATE_FILE,
+    STATE_LIMIT,
+    SUMMARY_FILE,
+    check_format,
+    check_size,
+    dump_json,
+    load_json,
+    sha256,
+)
 from gitguard.model.value import Value
 from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.session import Session
+    from gitguard.model.task import TaskState
     from gitguard.store.anchor import AnchorFile, Written
     from gitguard.store.workspace import Workspace
 
@@ -53,7 +62,23 @@ class Found(Value):
 
 def decode_state(data: bytes, what: str) -> TaskState:
     """Read a state from bytes, or raise `InvalidDocument`."""
+    from gitguard.model.task import read_state
+
     return read_state(load_json(data, what=what))
+
+
+def seems_whole(data: bytes) -> bool:
+    """Say whether a state seems fit to go on with; cheap, for every tool call.
+
+    It finds what is torn, foreign or without a next action; whoever uses the state reads it whole.
+    """
+    try:
+        document = load_json(data, what="the state")
+    except InvalidDocument:
+        return False
+    action = document.get("next_action")
+    is_ours = isinstance(document.get("schema_version"), int) and "task_id" in document
+    return is_ours and isinstance(action, str) and bool(action.strip())
 
 
 class StateFiles:

@@ -107,7 +107,7 @@ class Conversation:
 
     def _bring_up(self, *, always: bool = False) -> MissingState | None:
         """Begin or restore the session where it has to be; return why the agent must stop."""
-        if not always and self._quick_look() is None:
+        if not always and self._seems_fit():
             return None
         from gitguard.usecases.sessions import begin
 
@@ -181,17 +181,17 @@ class Conversation:
     def _tool(self) -> ToolCall:
         return self._event.tool or events.ToolCall("")
 
-    def _quick_look(self) -> MissingState | None:
-        """Diagnose the working files without hashing or git, for every tool call."""
-        store = self._store
+    def _seems_fit(self) -> bool:
+        """Look at the working files without hashing or git, for every tool call."""
         try:
-            data = read_bytes(store.states.path, limit=STATE_LIMIT)
-            state = states.decode_state(data, "the state") if data is not None else None
-        except InvalidDocument as error:
-            return MissingState(error.message, error.hint)
-        if state is None or not os.path.exists(store.states.summary_path):
-            return MissingState("the working files are missing")
-        return None if state.next_action.strip() else MissingState("`next_action` is empty")
+            data = read_bytes(self._store.states.path, limit=STATE_LIMIT)
+        except InvalidDocument:
+            return False
+        return (
+            data is not None
+            and states.seems_whole(data)
+            and os.path.exists(self._store.states.summary_path)
+        )
 
     def _checkpoint(
         self,
