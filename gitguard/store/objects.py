@@ -36,7 +36,7 @@ class ObjectsGone(GitFailed):
 
 
 class LooseObjects:
-    """Writes loose objects.
+    """Writes loose objects aside, then makes all of them durable and gives them their names.
 
     Their names become durable with the ref that leads to them: its folder is synced after it moved,
     and a journaling file system keeps that order.
@@ -46,33 +46,48 @@ class LooseObjects:
         """Write for a repository."""
         self._objects = os.path.join(common_dir, "objects")
         self._clock = clock
+        self._aside: dict[str, str] = {}
         self._sweep()
 
-    def write(self, kind: str, data: bytes) -> str:
-        """Store an object of a kind; return its id."""
-        name, content = _encode_loose(kind, data)
-        folder = os.path.join(self._objects, name[:2])
-        aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
-        try:
-            self._write_aside(aside, content)
-            self._make_fanout(folder)
-            os.replace(aside, os.path.join(folder, name[2:]))
-        except FileNotFoundError as error:
-            raise ObjectsGone(f"somebody removed `{aside}` while we wrote it") from error
-        except OSError as error:
-            files.remove(aside)
-            raise files.refused(self._objects, error) from error
-        return name
+    def __enter__(self) -> Self:
+        return self
 
-    def _write_aside(self, path: str, content: bytes) -> None:
-        files.remove(path)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW, 0o444)
+    def write(self, kind: str, data: bytes) -> str:
+        """Store an object of a kind aside; return its id."""
+        name, content = _encode_loose(kind, data)
+        aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
+        files.remove(aside)
+        self._aside[name] = aside
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW, 0o444)
         try:
             files.write_all(handle, content)
             os.fchmod(handle, 0o444)
-            os.fsync(handle)
         finally:
             os.close(handle)
+        return name
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self._publish()
+        except FileNotFoundError as failure:
+            raise ObjectsGone(f"somebody cleaned `{self._objects}` while we wrote") from failure
+        except OSError as failure:
+            raise files.refused(self._objects, failure) from failure
+        finally:
+            for aside in self._aside.values():
+                files.remove(aside)
+        if isinstance(error, OSError):
+            raise files.refused(self._objects, error) from error
+
+    def _publish(self) -> None:
+        # One sync after the other, with nothing between them that would have to be synced too.
+        for aside in self._aside.values():
+            files.sync_file(aside)
+        for name, aside in self._aside.items():
+            folder = os.path.join(self._objects, name[:2])
+            self._make_fanout(folder)
+            os.replace(aside, os.path.join(folder, name[2:]))
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.
@@ -108,6 +123,12 @@ class GitObjects:
     def __init__(self, git: Plumbing) -> None:
         """Write through git."""
         self._git = git
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object of a kind; return its id."""

@@ -147,14 +147,14 @@ class Repository:
 
     def write_commit(self, contents: Mapping[str, bytes], parent: str, message: str) -> str:
         """Write blobs, a flat tree and a commit, all durable; return the commit's id."""
-        writer = self._object_writer(parent)
-        blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
-        entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
-        tree = writer.write("tree", b"".join(entries))
         stamp = f"{_IDENTITY} {int(self._clock())} +0000"
-        lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
-        lines += [f"author {stamp}", f"committer {stamp}", "", message]
-        return writer.write("commit", "\n".join(lines).encode())
+        with self._object_writer(parent) as writer:
+            blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
+            entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
+            tree = writer.write("tree", b"".join(entries))
+            lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+            lines += [f"author {stamp}", f"committer {stamp}", "", message]
+            return writer.write("commit", "\n".join(lines).encode())
 
     def _object_writer(self, parent: str) -> LooseObjects | GitObjects:
         is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"
