@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gitguard.store.workspace import Workspace
 
 LOCK_TIMEOUT = 10.0
-HOOK_LOCK_TIMEOUT = 3.0
+HOOK_LOCK_TIMEOUT = 6.0
 
 
 class Saved(Value):
