@@ -44,6 +44,8 @@ class Saved(Value):
     sequence: int = 0
     pending: str = ""
     """Why the commit has to wait for a run that can write."""
+    way_out: str = ""
+    """What ends the waiting, where it is more than time."""
 
 
 class SessionStore:
@@ -175,11 +177,11 @@ class SessionStore:
                 return Saved(trigger)
             saved = self._commit(trigger, why, circumstances, found, part, head)
         except Pending as error:
-            return self._waiting(trigger, error.message)
+            return self._waiting(trigger, error)
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
-            return self._waiting(trigger, error.message)
+            return self._waiting(trigger, error)
         files.remove(self._waiting_path)
         self.journal.rotate(part)
         self._sweep()
@@ -194,12 +196,13 @@ class SessionStore:
     def _waiting_path(self) -> str:
         return self.workspace.working_file(self.session, "waiting")
 
-    def _waiting(self, trigger: str, why: str) -> Saved:
+    def _waiting(self, trigger: str, error: Pending | NotWritable) -> Saved:
+        saved = Saved(trigger, pending=error.message, way_out=error.hint)
         try:
-            files.write_bytes(self._waiting_path, f"{why}\n".encode())
+            files.write_bytes(self._waiting_path, f"{error.message}\n".encode())
         except NotWritable:
-            return Saved(trigger, pending=why)  # the state itself is saved; only the mark is not
-        return Saved(trigger, pending=why)
+            return saved  # the state itself is safe; only the mark is not there
+        return saved
 
     def _sweep(self) -> None:
         workspace = self.workspace

@@ -500,3 +500,10 @@ def test_no_state_can_fake_a_signal_on_a_line_of_its_own(session: Place, command
 def test_a_percentage_is_no_share(session: Place) -> None:
     assert session.run("gitguard gate --pressure 42").returncode == 2
     assert "continue" in session.type("gitguard gate --pressure 0.42")
+
+
+def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -> None:
+    session.type("git init --quiet --bare -b main ../origin.git && git remote add origin ../origin.git")
+    session.type("git push --quiet --all && cd .. && git clone --quiet origin.git clone")
+    told = shell("gitguard ensure", session.root.with_name("clone"), session.home)
+    assert "gitguard trust" in told

@@ -423,3 +423,10 @@ def test_notes_leave_room_for_what_hooks_add_and_can_be_shortened(guard: Guard) 
     report = guard.update({"learnings": ["short"]}, replace=True).report
     assert report["learnings"] == "replaced 150 by 1"
     assert guard.state().learnings == ("short",)
+
+
+def test_two_tasks_of_the_same_second_have_names_of_their_own() -> None:
+    first = new_task("main", NOW)
+    second = new_task("main", NOW, after=first.task_id)
+    third = new_task("main", NOW, after=second.task_id)
+    assert len({first.task_id, second.task_id, third.task_id}) == 3

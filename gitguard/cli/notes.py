@@ -151,7 +151,7 @@ def pending(saved: Saved | None) -> Pending | None:
         return None
     return Pending(
         f"the commit is pending: {saved.pending}",
-        "The next gitguard command that can write commits it; `gitguard status` says more",
+        saved.way_out or "The next gitguard command that can write commits it",
     )
 
 

@@ -185,13 +185,18 @@ MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For every older schema version the step to the next one; version 1 is the first."""
 
 
-def new_task(session_key: str, now: str, *, goal: str = "") -> TaskState:
-    """Return the state a task begins with (seed: startup step 2, next action START)."""
+def new_task(session_key: str, now: str, *, after: str = "") -> TaskState:
+    """Return the state a task begins with (seed: startup step 2, next action START).
+
+    after is the id of the task before, which a new one of the same second must not share.
+    """
+    second = "task-" + now.replace("-", "").replace(":", "")
+    task_id = f"{after}-2" if after.startswith(second) else second
     return TaskState(
         schema_version=SCHEMA_VERSION,
-        task_id="task-" + now.replace("-", "").replace(":", ""),
+        task_id=task_id,
         session_id=session_key,
-        goal=goal,
+        goal="",
         status="in_progress",
         current_phase="start",
         next_action=START,

@@ -34,8 +34,10 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
     if not document and not new_task:
         raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
     found = _changeable(store, document)
-    before = task.new_task(store.session.key, store.now) if new_task else found.state
-    assert before is not None
+    assert found.state is not None
+    before = found.state
+    if new_task:
+        before = task.new_task(store.session.key, store.now, after=before.task_id)
     after, report = task.update_state(before, document, store.now, lists=lists)
     _leave_room(before, after)
     if new_task:

@@ -82,7 +82,7 @@ class Turns(Conversation):
             except Pending as error:
                 self._mark(error)
                 return
-            state = new_task(self._store.session.key, self._store.now)
+            state = new_task(self._store.session.key, self._store.now, after=state.task_id)
         goal = {} if state.goal else {"goal": prompt}
         filled = fill_mechanically(state, {**goal, "next_action": prompt})
         if filled == found.state:
