@@ -503,7 +503,8 @@ def test_a_percentage_is_no_share(session: Place) -> None:
 
 
 def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -> None:
-    session.type("git init --quiet --bare -b main ../origin.git && git remote add origin ../origin.git")
+    session.type("git init --quiet --bare -b main ../origin.git")
+    session.type("git remote add origin ../origin.git")
     session.type("git push --quiet --all && cd .. && git clone --quiet origin.git clone")
     told = shell("gitguard ensure", session.root.with_name("clone"), session.home)
     assert "gitguard trust" in told
