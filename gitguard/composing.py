@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.checkpoint import SNAPSHOT_FILE, Record
+from gitguard.model.checkpoint import SNAPSHOT_FILE, CheckpointRecord
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
 from gitguard.model.journal import work_of
 from gitguard.model.snapshot import SnapshotMeta, render_snapshot
@@ -30,7 +30,7 @@ def compose(
     code: Code,
     circumstances: Circumstances,
     now: float,
-) -> tuple[Record, Mapping[str, bytes]]:
+) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
     """Return a checkpoint's record and files; raise `InvalidDocument` if one is too large."""
     pressure, transcript = circumstances.pressure, circumstances.transcript
     meta = SnapshotMeta(
@@ -52,7 +52,7 @@ def compose(
     }
     for name, data in contents.items():
         check_size(len(data), what=f"`{name}`")
-    record = Record(
+    record = CheckpointRecord(
         session_key=state.session_id,
         sequence=sequence,
         trigger=trigger,

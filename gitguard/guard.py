@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitguard.model.host_session import HostSession
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
-    from gitguard.recovery.restore import Change
+    from gitguard.recovery.restore import StateChange
     from gitguard.recovery.startup import Startup
     from gitguard.review.history import FieldChange
     from gitguard.store.repository import Repository
@@ -256,7 +256,7 @@ class Guard:
         with store.lock():
             return restore.recover(store, take=take)
 
-    def restore(self, wanted: str, *, dry_run: bool = False) -> Change:
+    def restore(self, wanted: str, *, dry_run: bool = False) -> StateChange:
         """Make the state of an earlier checkpoint the newest, or show what that would change."""
         from gitguard.recovery import restore
 
@@ -264,7 +264,7 @@ class Guard:
         with store.lock():
             return (restore.plan_restore if dry_run else restore.restore)(store, wanted)
 
-    def accept(self, shown: str = "", *, dry_run: bool = False) -> Change:
+    def accept(self, shown: str = "", *, dry_run: bool = False) -> StateChange:
         """Take an edited `state.json` as ours, or show what that would change.
 
         shown is the hash of what somebody looked at; anything else is refused.
@@ -275,7 +275,7 @@ class Guard:
         with store.lock():
             return (restore.plan_accept if dry_run else restore.accept)(store, shown)
 
-    def trust(self, head: str = "", *, dry_run: bool = False) -> Change:
+    def trust(self, head: str = "", *, dry_run: bool = False) -> StateChange:
         """Make a branch that this machine did not write its own, or show what it holds."""
         from gitguard.recovery import restore
 

@@ -25,7 +25,7 @@ import gitguard
 from gitguard import Guard
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
-from gitguard.model.checkpoint import Record, format_message
+from gitguard.model.checkpoint import CheckpointRecord, format_message
 from gitguard.model.journal import work_of
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
@@ -242,7 +242,7 @@ def durable_checkpoint(folder: Path, runs: int) -> Row:
 
 def compose_checkpoint(
     state: TaskState, head: Head, sequence: int
-) -> tuple[Record, Mapping[str, bytes]]:
+) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
     nothing = JournalPart("", (), (), 0)
     return compose(state, nothing, sequence, "manual", "bench", head.code, Circumstances(), _NOW)
 

@@ -413,7 +413,7 @@ field `(missing)`. [summary-example.md](summary-example.md) is an example.
 def example_message() -> str:
     """Return the commit message of the example."""
     state = example_state()
-    record = checkpoint.Record(
+    record = checkpoint.CheckpointRecord(
         session_key=state.session_id,
         sequence=7,
         trigger="compaction",

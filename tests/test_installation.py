@@ -19,7 +19,7 @@ from gitguard.errors import GitFailed, InvalidDocument, NotWritable
 from gitguard.guard import Guard
 from gitguard.hosts import claude_code_settings as settings
 from gitguard.hosts.claude_code import HOOK_EVENTS
-from gitguard.store.disk import Change, make_all
+from gitguard.store.disk import FileChange, make_all
 from gitguard.usecases.installation import Outcome
 from gitguard.usecases.merging import Wishes
 
@@ -604,9 +604,9 @@ def test_a_write_that_fails_takes_the_others_back(tmp_path: Path) -> None:
     put(tmp_path / "changed", b"old")
     put(tmp_path / "file", b"in the way")
     changes = (
-        Change(str(tmp_path / "changed"), "changed", b"old", b"new"),
-        Change(str(tmp_path / "created"), "created", None, b"new"),
-        Change(str(tmp_path / "file" / "below"), "below", None, b"new"),
+        FileChange(str(tmp_path / "changed"), "changed", b"old", b"new"),
+        FileChange(str(tmp_path / "created"), "created", None, b"new"),
+        FileChange(str(tmp_path / "file" / "below"), "below", None, b"new"),
     )
     with pytest.raises(NotWritable):
         make_all(changes)

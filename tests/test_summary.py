@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitguard.composing import render_summary
 from gitguard.errors import InvalidDocument
-from gitguard.model.checkpoint import Code, Record, format_message, parse_commit
+from gitguard.model.checkpoint import CheckpointRecord, Code, format_message, parse_commit
 from gitguard.model.codec import dump_yaml, load_yaml
 from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
 from gitguard.model.task import read_state
@@ -111,8 +111,8 @@ def test_state_cannot_close_the_fence() -> None:
 # The commit message
 
 
-def record(**changes: Any) -> Record:
-    return Record(
+def record(**changes: Any) -> CheckpointRecord:
+    return CheckpointRecord(
         **{
             "session_key": "main", "sequence": 7, "trigger": "manual", "phase": "build",
             "next_action": "Write the tests", "why": "Because.", "pressure": 0.5,

@@ -14,7 +14,7 @@ from gitguard.review.history import compare_states
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.recovery.restore import Change
+    from gitguard.recovery.restore import StateChange
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -124,7 +124,7 @@ def migrate(console: Console) -> None:
     console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})
 
 
-def _show_plan(console: Console, plan: Change) -> None:
+def _show_plan(console: Console, plan: StateChange) -> None:
     changes = compare_states(plan.before, plan.after)
     told = [change for change in changes if not change.is_empty]
     lines = [line for change in told for line in change.lines()] or ["The state stays the same."]
@@ -134,14 +134,14 @@ def _show_plan(console: Console, plan: Change) -> None:
     console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(changes)})
 
 
-def _ask(console: Console, plan: Change, question: str, *, yes: bool) -> None:
+def _ask(console: Console, plan: StateChange, question: str, *, yes: bool) -> None:
     """Show a change to people and ask; a program that says --json reads the outcome only."""
     if not console.as_json:
         _show_plan(console, plan)
     confirm(question, yes=yes)
 
 
-def _say_changed(console: Console, change: Change) -> None:
+def _say_changed(console: Console, change: StateChange) -> None:
     lines = [f"Done: {note}." for note in change.notes]
     if change.saved is not None:
         lines.append(saved_text(change.saved))

@@ -63,7 +63,7 @@ class Code(Value):
     """The branch's short name, empty when detached."""
 
 
-class Record(Value):
+class CheckpointRecord(Value):
     """What a checkpoint's commit says about it, beside its three files."""
 
     session_key: str
@@ -104,7 +104,7 @@ def checkpoint_name(sequence: int) -> str:
     return f"cp_{sequence:03d}"
 
 
-def format_message(record: Record) -> str:
+def format_message(record: CheckpointRecord) -> str:
     """Write the commit message of a checkpoint."""
     start = f"checkpoint {record.sequence}: "
     phase = shorten(one_line(record.phase) or "-", 30)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NOTHING = Circumstances()
 
 
-class Change(Value):
+class StateChange(Value):
     """What would happen to the state, or what has."""
 
     before: TaskState | None
@@ -184,7 +184,7 @@ def _adopt(
 # Trust
 
 
-def plan_trust(store: SessionStore, wanted: str) -> Change:
+def plan_trust(store: SessionStore, wanted: str) -> StateChange:
     """Show which head would be trusted, and what it would change in the state."""
     head = store.chain.head()
     if head.standing in (chain.OURS, chain.NONE, chain.DELETED):
@@ -206,10 +206,10 @@ def plan_trust(store: SessionStore, wanted: str) -> Change:
         )
     checkpoint, contents = _read_foreign(store, head.id)
     after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-    return Change(store.states.read().state, after, checkpoint)
+    return StateChange(store.states.read().state, after, checkpoint)
 
 
-def trust(store: SessionStore, wanted: str) -> Change:
+def trust(store: SessionStore, wanted: str) -> StateChange:
     """Make the foreign head ours; an own state or head that differs is archived first."""
     change = plan_trust(store, wanted)
     head = store.chain.head(settle=True)
@@ -236,16 +236,16 @@ def forget(store: SessionStore) -> str:
 # Restore, accept, fork
 
 
-def plan_restore(store: SessionStore, wanted: str) -> Change:
+def plan_restore(store: SessionStore, wanted: str) -> StateChange:
     """Show what restoring a checkpoint of ours would change."""
     head = store.own_head()
     checkpoint = store.chain.find(head.id, wanted)
     _, contents = store.chain.read(checkpoint.id)
     after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-    return Change(store.state().state, after, checkpoint)
+    return StateChange(store.state().state, after, checkpoint)
 
 
-def restore(store: SessionStore, wanted: str) -> Change:
+def restore(store: SessionStore, wanted: str) -> StateChange:
     """Make the state of an earlier checkpoint the newest; files in the worktree stay."""
     change = plan_restore(store, wanted)
     assert change.checkpoint is not None
@@ -260,7 +260,7 @@ def restore(store: SessionStore, wanted: str) -> Change:
     return change.replace(saved=saved, notes=(f"restored {name}",))
 
 
-def plan_accept(store: SessionStore, shown: str = "") -> Change:
+def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     """Show what taking the edited `state.json` would change; refuse another than was shown."""
     found = store.states.read()
     if found.standing != states.EDITED or found.edited is None:
@@ -276,10 +276,10 @@ def plan_accept(store: SessionStore, shown: str = "") -> Change:
             f"`{store.states.path}` was changed again since it was shown",
             "Look at it again with `gitguard accept`",
         )
-    return Change(found.state, found.edited, sha256=found.edited_sha256)
+    return StateChange(found.state, found.edited, sha256=found.edited_sha256)
 
 
-def accept(store: SessionStore, shown: str = "") -> Change:
+def accept(store: SessionStore, shown: str = "") -> StateChange:
     """Take the edited `state.json` as ours, only if it still is the one that was shown."""
     change = plan_accept(store, shown)
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())

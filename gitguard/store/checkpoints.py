@@ -13,7 +13,14 @@ from gitguard.errors import (
     Tampered,
     Untrusted,
 )
-from gitguard.model.checkpoint import FILES, Checkpoint, Code, Record, format_message, parse_commit
+from gitguard.model.checkpoint import (
+    FILES,
+    Checkpoint,
+    CheckpointRecord,
+    Code,
+    format_message,
+    parse_commit,
+)
 from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
@@ -163,7 +170,7 @@ class Chain:
     # Writing
 
     def commit(
-        self, head: Head, record: Record, contents: Mapping[str, bytes], state_sha256: str
+        self, head: Head, record: CheckpointRecord, contents: Mapping[str, bytes], state_sha256: str
     ) -> str:
         """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3)."""
         self.refuse_checked_out(head)
@@ -184,7 +191,11 @@ class Chain:
             )
 
     def _commit_on(
-        self, anchor: Anchor, record: Record, contents: Mapping[str, bytes], state_sha256: str
+        self,
+        anchor: Anchor,
+        record: CheckpointRecord,
+        contents: Mapping[str, bytes],
+        state_sha256: str,
     ) -> str:
         why = f"gitguard: {record.trigger} checkpoint {record.sequence}"
         with self._repository.ref_move(self.ref, why) as move:
@@ -233,7 +244,9 @@ class Chain:
             self.point_at(commit, "", why, ref=name)
         return name
 
-    def store_aside(self, record: Record, contents: Mapping[str, bytes], parent: str) -> str:
+    def store_aside(
+        self, record: CheckpointRecord, contents: Mapping[str, bytes], parent: str
+    ) -> str:
         """Commit contents under the archive, without touching the session's ref."""
         commit = self._repository.write_commit(contents, parent, format_message(record))
         return self.archive(commit, f"gitguard: {record.why}")

@@ -13,7 +13,7 @@ from gitguard.store import files
 _LIMIT = 4 << 20
 
 
-class Change(Value):
+class FileChange(Value):
     """What a file is, and what it is to be; None is no file."""
 
     path: str
@@ -40,7 +40,7 @@ class Change(Value):
         )
         return "".join(difflib.unified_diff(old, new, *names))
 
-    def reversed(self) -> Change:
+    def reversed(self) -> FileChange:
         """Return the change that takes this one back."""
         return self.replace(before=self.after, after=self.before)
 
@@ -81,9 +81,9 @@ def _lines(data: bytes | None) -> list[str]:
     return lines
 
 
-def make_all(changes: tuple[Change, ...]) -> None:
+def make_all(changes: tuple[FileChange, ...]) -> None:
     """Make all changes, or none: when one fails, those before it are taken back."""
-    done: list[Change] = []
+    done: list[FileChange] = []
     try:
         for change in changes:
             done.append(change)

@@ -54,7 +54,7 @@ _LOOK = "Look at the repository with `git fsck`"
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 
 
-class Outcome(Value):
+class GitOutcome(Value):
     """How a git command ended."""
 
     returncode: int
@@ -87,7 +87,7 @@ class Plumbing:
         settings = [word for s in _SETTINGS for word in ("-c", s)]
         return [self._git, *settings, f"--git-dir={self._place.git_dir}", *arguments]
 
-    def attempt(self, *arguments: str, stdin: bytes = b"") -> Outcome:
+    def attempt(self, *arguments: str, stdin: bytes = b"") -> GitOutcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
         command = self.command(*arguments)
         return GitProcess(command, self._environment, self._place.worktree).finish(stdin)
@@ -103,7 +103,7 @@ class Plumbing:
         """Start a git command that takes requests on its standard input."""
         return GitProcess(self.command(*arguments), self._environment, os.path.abspath(os.sep))
 
-    def failure(self, command: str, done: Outcome) -> GitFailed:
+    def failure(self, command: str, done: GitOutcome) -> GitFailed:
         """Return the error of a command that failed, with what git said."""
         said = visible(done.stderr.decode("utf-8", "replace")).strip() or "nothing"
         return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", _LOOK)
@@ -195,12 +195,12 @@ class GitProcess:
             self._kill()
             raise
 
-    def finish(self, request: bytes = b"") -> Outcome:
+    def finish(self, request: bytes = b"") -> GitOutcome:
         """Send a last request and wait for the end."""
         import subprocess
 
         if self._was_killed:
-            return Outcome(self._process.returncode or -1, b"", b"it was ended by us")
+            return GitOutcome(self._process.returncode or -1, b"", b"it was ended by us")
         try:
             said, complained = self._process.communicate(request, timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired as error:
@@ -209,7 +209,7 @@ class GitProcess:
         except BaseException:
             self._kill()
             raise
-        return Outcome(self._process.returncode, said, complained)
+        return GitOutcome(self._process.returncode, said, complained)
 
     def _kill(self) -> None:
         """End git and all that it started, and wait for nobody who still holds a pipe."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gitguard.store.place import Place
-    from gitguard.store.plumbing import Outcome
+    from gitguard.store.plumbing import GitOutcome
 
     Clock = Callable[[], float]
 
@@ -81,7 +81,7 @@ class Repository:
         self._clear_dead_lock(name)
         return RefMove(name, why, self.git, self._check_move)
 
-    def _check_move(self, name: str, new: str, old: str, done: Outcome) -> None:
+    def _check_move(self, name: str, new: str, old: str, done: GitOutcome) -> None:
         if done.returncode and b"nonexistent object" in done.stderr:
             raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
         if done.returncode:
@@ -92,7 +92,7 @@ class Repository:
         if self._read_back(name, path) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
-    def _moved(self, name: str, old: str, done: Outcome) -> GitguardError:
+    def _moved(self, name: str, old: str, done: GitOutcome) -> GitguardError:
         failure = self.git.failure("update-ref", done)
         current = self.refs(name).get(name)
         if (current.id if current else "0" * len(old)) != old:
@@ -173,7 +173,7 @@ class RefMove:
         name: str,
         why: str,
         git: Plumbing,
-        check: Callable[[str, str, str, Outcome], None],
+        check: Callable[[str, str, str, GitOutcome], None],
     ) -> None:
         """Prepare the move; git starts when the context is entered."""
         self._name = name

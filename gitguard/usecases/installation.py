@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Host
     from gitguard.model.config import Config
     from gitguard.recovery.startup import Startup
-    from gitguard.store.disk import Change
+    from gitguard.store.disk import FileChange
     from gitguard.store.workspace import Workspace
     from gitguard.usecases.merging import Wishes
     from gitguard.usecases.planning import Plan
@@ -38,7 +38,7 @@ _NOT_BEGUN = "the session would begin or go on: its branch and its folder of wor
 class Outcome(Value):
     """What installing or uninstalling changed, or would change."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     notes: tuple[str, ...]
     """Sentences for the person who asked."""
     warnings: tuple[str, ...] = ()

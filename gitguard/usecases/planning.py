@@ -14,7 +14,7 @@ from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
 from gitguard.store import exclude
-from gitguard.store.disk import Change, content, missing_folders
+from gitguard.store.disk import FileChange, content, missing_folders
 from gitguard.store.ledger import Installed
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ class Sites(Value):
 class Plan(Value):
     """All that is to be done, in order."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
     notes: tuple[str, ...]
     ledger: Mapping[str, Installed]
     leaving: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Draft:
         self.own = sites.ledger.get(sites.root, Installed())
         self.shared = sites.ledger.get(sites.common, Installed())
         """What belongs to all worktrees."""
-        self.changes: list[Change] = []
+        self.changes: list[FileChange] = []
         self.notes: list[str] = []
         self._folders: dict[str, list[str]] = {sites.root: [], sites.common: []}
 
@@ -101,7 +101,7 @@ class Draft:
         path = os.path.join(root, name)
         inside = path.startswith(self.sites.root + os.sep)
         shown = os.path.relpath(path, self.sites.root) if inside else path
-        self.changes.append(Change(path, shown, before, after))
+        self.changes.append(FileChange(path, shown, before, after))
         if after is not None:
             self._folders[root] += missing_folders(root, name)
 
