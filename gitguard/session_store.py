@@ -249,12 +249,10 @@ class SessionStore:
 
     def readable_head(self) -> Head:
         """Return a head beside which our state may be handed out, pending or not."""
-        from gitguard.store.checkpoints import refuse_head
+        from gitguard.store.checkpoints import refuse_foreign_head
 
         head = self.chain.head()
-        refusal = refuse_head(head, self.chain.ref)
-        if refusal is not None and not isinstance(refusal, Pending):
-            raise refusal
+        refuse_foreign_head(head, self.chain.ref)
         return head
 
     # Summary

@@ -58,9 +58,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     elif head.standing in (chain.MOVED, chain.DELETED):
         done.append(_put_back(store, head))
     else:
-        refusal = chain.refuse_head(head, store.chain.ref)
-        if refusal is not None and head.standing != chain.REMOTE_ONLY:
-            raise refusal
+        chain.refuse_foreign_head(head, store.chain.ref)
     done += _repair_state(store)
     found = store.state() if store.states.read().has_summary else store.states.read()
     if found.state is not None and store.write_summary(found.state):

@@ -80,10 +80,7 @@ def _from_nothing(
     notes: tuple[str, ...],
     circumstances: Circumstances,
 ) -> Startup:
-    if head.standing != chain.REMOTE_ONLY:
-        refusal = chain.refuse_head(head, store.chain.ref)
-        if refusal is not None:
-            raise refusal
+    chain.refuse_foreign_head(head, store.chain.ref)
     if found.written is not None or head.standing == chain.OURS:
         return _restore(store, found, head, notes, circumstances)
     refuse_legacy(store.workspace)
@@ -157,10 +154,7 @@ def _continue(
     conflict = store.mend_summary(state)
     if conflict:
         notes = (*notes, "the summary conflicted with the state and was rewritten from it")
-    if head.standing != chain.REMOTE_ONLY:
-        refusal = chain.refuse_head(head, store.chain.ref)
-        if refusal is not None:
-            raise refusal
+    chain.refuse_foreign_head(head, store.chain.ref)
     store.states.end_start()
     saved = _commit(store, found, head, circumstances)
     return Startup(CONTINUED, state, notes, saved, conflict)

@@ -352,3 +352,10 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
             "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
         )
     return refusals.get(head.standing)
+
+
+def refuse_foreign_head(head: Head, ref: str) -> None:
+    """Raise why our state may not stand beside a head; a commit that only has to wait may."""
+    refusal = refuse_head(head, ref)
+    if refusal is not None and not isinstance(refusal, Pending):
+        raise refusal
