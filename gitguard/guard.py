@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gitguard.context.bundle import Bundle, ContextItem
     from gitguard.model.checkpoint import Checkpoint
-    from gitguard.model.events import HookEvent, HookReply, Reading
+    from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
     from gitguard.model.host_session import HostSession
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
@@ -385,8 +385,8 @@ class Guard:
 
     # Hooks
 
-    def handle(self, event: HookEvent, *, offers_pressure: bool = True) -> HookReply:
-        """Answer one event of a host."""
+    def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
+        """Answer one event of a host with these abilities."""
         from gitguard.usecases.hooks import handle
 
-        return handle(self.workspace, self.config, event, offers_pressure=offers_pressure)
+        return handle(self.workspace, self.config, event, abilities=abilities)

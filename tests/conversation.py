@@ -118,7 +118,7 @@ class Conversation:
         }
         environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
         event = claude_code.parse_event(document, environment, self.clock())
-        reply = self.guard.handle(event, offers_pressure=claude_code.OFFERS_PRESSURE)
+        reply = self.guard.handle(event, claude_code.ABILITIES)
         return claude_code.render_reply(event, reply)
 
     def prompt(self, text: str = "go on") -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
+from gitguard.hosts import claude_code
 from gitguard.model.events import HookEvent
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
@@ -170,7 +171,7 @@ def test_what_another_hook_stored_while_this_one_started_is_kept(talk: Conversat
     talk.prompt("Begin")
     guard = talk.guard
     event = HookEvent("turn-end", "S1", str(talk.root))
-    slow = Turns(guard.workspace, guard.config, event, offers_pressure=True)
+    slow = Turns(guard.workspace, guard.config, event, abilities=claude_code.ABILITIES)
     context = {"context_window_size": 200_000, "current_usage": {"input_tokens": 150_000}}
     talk.send_raw("statusLine", context_window=context)
     talk.guard.note({"learnings": ["something changed"]})

@@ -24,7 +24,7 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.model import events
-from gitguard.model.events import HookEvent
+from gitguard.model.events import Abilities, HookEvent
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
@@ -434,7 +434,9 @@ def test_a_hook_hands_out_nothing_that_came_with_a_clone(
     for kind in (events.PROMPT, events.TOOL_START, events.TOOL_END, events.TURN_END):
         said = ""
         with suppress(GitguardError):
-            said = repr(victim.handle(HookEvent(kind, "host", str(clone), prompt="Hello")))
+            said = repr(
+                victim.handle(HookEvent(kind, "host", str(clone), prompt="Hello"), Abilities())
+            )
         assert "Poison" not in said
 
 
@@ -502,7 +504,7 @@ def test_a_hook_begins_nothing_in_a_clone_that_tracks_a_configuration(
     git("add", "--force", ".gitguard")
     git("commit", "--quiet", "--message", "Settings")
     victim = Guard(str(git.root), guard.workspace.places, guard.clock)
-    victim.handle(HookEvent(events.PROMPT, "host", str(git.root), prompt="Hello"))
+    victim.handle(HookEvent(events.PROMPT, "host", str(git.root), prompt="Hello"), Abilities())
     victim.status()
     assert [path.name for path in folder.iterdir()] == ["config.yaml"]
     assert git("status", "--porcelain", "--untracked-files=all") == ""

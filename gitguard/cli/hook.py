@@ -14,7 +14,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hosts.base import Host
-    from gitguard.model.events import HookEvent, HookReply
+    from gitguard.model.events import Abilities, HookEvent, HookReply
 
 INPUT_LIMIT = 64 << 20
 """The largest event that is read, in bytes; tool results can be large."""
@@ -80,7 +80,7 @@ def answer(arguments: list[str], data: bytes) -> str:
     payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
     event = host.parse_event(payload, os.environ, time.time())
     _arm(host.time_limit(event.kind))
-    text = host.render_reply(event, _reply(event, offers_pressure=host.OFFERS_PRESSURE))
+    text = host.render_reply(event, _reply(event, host.ABILITIES))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
 
 
@@ -97,7 +97,7 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) ->
         return own
 
 
-def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:
+def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard.cli.surroundings import places
     from gitguard.errors import NotARepository
     from gitguard.model.events import NEUTRAL
@@ -107,7 +107,7 @@ def _reply(event: HookEvent, *, offers_pressure: bool) -> HookReply:
     root = os.environ.get("GITGUARD_ROOT") or event.project_dir
     try:
         workspace, config = open_workspace(root, places(os.environ), time.time)
-        return handle(workspace, config, event, offers_pressure=offers_pressure)
+        return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
         return NEUTRAL
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on

@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Protocol
 
-    from gitguard.model.events import HookEvent, HookReply
+    from gitguard.model.events import Abilities, HookEvent, HookReply
 
     class Host(Protocol):
         """An adapter is a module with these members."""
 
         NAME: str
-        OFFERS_PRESSURE: bool
+        ABILITIES: Abilities
 
         def parse_event(
             self, payload: dict[str, Any], environment: Mapping[str, str], now: float

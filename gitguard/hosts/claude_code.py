@@ -7,6 +7,7 @@ import json
 from gitguard.errors import InvalidDocument
 from gitguard.model import events
 from gitguard.model.events import (
+    Abilities,
     HookEvent,
     HookReply,
     Reading,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import HostSettings
 
 NAME = "claude-code"
-OFFERS_PRESSURE = True
+ABILITIES = Abilities()
 _KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 
+BOOTSTRAP = "bootstrap"
+"""The host builds its system prompt anew, and what we answer becomes part of it."""
 PROMPT = "prompt"
 TOOL_START = "tool-start"
 TOOL_END = "tool-end"
@@ -21,6 +23,8 @@ OTHER = "other"
 
 STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
+STARTED_ANEW = "new"
+"""The `source` of a session start that ends what the host session was before."""
 
 
 MOST_TOKENS = 100_000_000
@@ -55,6 +59,26 @@ class Transcript(Value):
 
     path: str
     format: str
+    session: str = ""
+    """Which conversation it is, where one place holds many."""
+
+
+class Abilities(Value):
+    """What a host does by itself, so that the engine need not know which one it is."""
+
+    offers_pressure: bool = True
+    """Whether the host tells how full the context is."""
+    rebuilds_prompt: bool = False
+    """Whether the resume block goes into a system prompt that every run builds anew."""
+
+
+class PlanItem(Value):
+    """A step of a plan or to-do list that a host keeps."""
+
+    id: str
+    text: str
+    """Empty where the host only tells that a known one changed."""
+    done: bool = False
 
 
 class ToolCall(Value):
@@ -70,6 +94,10 @@ class ToolCall(Value):
     paths_written: tuple[str, ...] = ()
     error: str = ""
     interrupted: bool = False
+    plan: tuple[PlanItem, ...] = ()
+    """Items of a plan or to-do list that the call wrote."""
+    whole_plan: bool = False
+    """Whether these are all items there are."""
 
 
 class HookEvent(Value):
@@ -79,9 +107,13 @@ class HookEvent(Value):
     host_session: str
     project_dir: str
     """The host's project directory; it stays when the agent's shell changes folders."""
+    session: str = ""
+    """The host's own key for the line of work, where it has one; it names our session then."""
     source: str = ""
     """What started the session, or what asked for the compaction."""
     prompt: str = ""
+    answer: str = ""
+    """What the agent said last, at the end of its turn."""
     tool: ToolCall | None = None
     sub_agent: str = ""
     """The id of the sub-agent that acts, empty for the main conversation."""

@@ -92,6 +92,7 @@ class Workspace:
         self.place = place
         self.places = places
         self.clock = clock
+        self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
 
     @classmethod
@@ -100,6 +101,10 @@ class Workspace:
     ) -> Workspace:
         """Find the workspace that start lies in."""
         return cls(locate(start), places, directory, clock)
+
+    def naming(self, key: str) -> Workspace:
+        """Return the same workspace at work on a session of its own, which stays in force."""
+        return Workspace(self.place, self.places.replace(session=key), self._directory, self.clock)
 
     # Folders
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from gitguard.context.gauge import Pressure
     from gitguard.model.config import Config
-    from gitguard.model.events import HookEvent, HookReply, ToolCall
+    from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall
     from gitguard.model.host_session import HostSession
     from gitguard.model.session import Session
     from gitguard.session_store import Saved
@@ -47,20 +47,22 @@ _TOOL_EVENTS = (events.TOOL_START, events.TOOL_END, events.TOOL_FAILED)
 
 
 def handle(
-    workspace: Workspace, config: Config, event: HookEvent, *, offers_pressure: bool
+    workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
 ) -> HookReply:
     """Answer one event; neutral where nobody ran `gitguard init`."""
     if not workspace.is_initialised:
         return NEUTRAL
+    if event.session:
+        workspace = workspace.naming(event.session)
     if event.kind in _TOOL_EVENTS:
         from gitguard.usecases.tools import ToolCalls
 
-        return ToolCalls(workspace, config, event, offers_pressure=offers_pressure).reply()
+        return ToolCalls(workspace, config, event, abilities=abilities).reply()
     if event.sub_agent:
         return NEUTRAL  # its prompts and compactions are not the conversation's
     from gitguard.usecases.turns import Turns
 
-    return Turns(workspace, config, event, offers_pressure=offers_pressure).reply()
+    return Turns(workspace, config, event, abilities=abilities).reply()
 
 
 class Conversation:
@@ -70,13 +72,13 @@ class Conversation:
     """
 
     def __init__(
-        self, workspace: Workspace, config: Config, event: HookEvent, *, offers_pressure: bool
+        self, workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
     ) -> None:
         """Bind the event; the conversation's record is read."""
         self._workspace = workspace
         self._config = config
         self._event = event
-        self._offers_pressure = offers_pressure
+        self._abilities = abilities
         self._store = SessionStore(workspace, self._session(), config)
         self._known = self._as_read = self._read_record()
         self._startup_notes: tuple[str, ...] = ()
@@ -144,9 +146,9 @@ class Conversation:
                 self._config,
                 transcript=self._event.transcript,
                 model=self._event.model,
-                first_turn=self._offers_pressure or self._known.turns <= 1,
+                first_turn=self._abilities.offers_pressure or self._known.turns <= 1,
             )
-            if self._offers_pressure and pressure is not None:
+            if self._abilities.offers_pressure and pressure is not None:
                 self._expect_usage(pressure)
         except GitguardError as error:
             self._mark(error)
