@@ -127,3 +127,20 @@ class HostSession(Record):
             override=None,
             checkpointed_tokens=-1,
         )
+
+
+class SessionRecord(Record):
+    """`session.json`: what the working files know about a session and its conversations."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "format": Kind("count", "The version of this file."),
+        "key": Kind("text", "The session's key as it was given."),
+        "began_on": Kind("text", "The branch checked out when the session began."),
+        "owner": Kind("text", "The git directory of the worktree that owns the session."),
+    }
+    format: int
+    key: str
+    began_on: str = ""
+    owner: str = ""
+    host_sessions: Mapping[str, HostSession] = {}
+    extra: Mapping[str, Any] = {}

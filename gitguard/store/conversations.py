@@ -10,8 +10,9 @@ import os
 
 from gitguard.errors import GitguardError, NotWritable
 from gitguard.model.codec import dump_json
+from gitguard.model.host_session import SessionRecord
 from gitguard.store import files
-from gitguard.store.workspace import FORMAT, LIMIT, SessionRecord, decode_record
+from gitguard.store.workspace import FORMAT, LIMIT, decode_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from gitguard.errors import (
     NotInitialised,
 )
 from gitguard.model.codec import check_format, dump_json, load_json
-from gitguard.model.host_session import HostSession
+from gitguard.model.host_session import HostSession, SessionRecord
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import Session, is_session_name
 from gitguard.model.text import one_line, shorten, timestamp
@@ -51,23 +51,6 @@ class Places(Value):
     """Of which the door to git passes on a few names."""
     home: str = ""
     """The user's home folder, where hosts keep settings of their own."""
-
-
-class SessionRecord(Record):
-    """`session.json`: what the working files know about a session and its conversations."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "format": Kind("count", "The version of this file."),
-        "key": Kind("text", "The session's key as it was given."),
-        "began_on": Kind("text", "The branch checked out when the session began."),
-        "owner": Kind("text", "The git directory of the worktree that owns the session."),
-    }
-    format: int
-    key: str
-    began_on: str = ""
-    owner: str = ""
-    host_sessions: Mapping[str, HostSession] = {}
-    extra: Mapping[str, Any] = {}
 
 
 class Owner(Record):
