@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts import claude_code
+from gitguard.errors import InvalidDocument
+from gitguard.model.events import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
 
     from gitguard.model.events import Reading
+    from gitguard.model.transcript import Compactions, Message
+
+    class Format(Protocol):
+        """What a format's module offers.
+
+        All of it raises `InvalidDocument` when the transcript does not read. Entries that are torn,
+        or that no known version wrote, are skipped.
+        """
+
+        def newest_reading(self, transcript: Transcript) -> Reading | None:
+            """Find the newest usage since the last compaction, or what that one left.
+
+            None when nothing was measured since. `window` is set where the records tell it.
+            """
+
+        def messages(self, transcript: Transcript) -> Iterator[Message]:
+            """Yield what was said, oldest first, in constant memory.
+
+            Only what the user said and what the agent answered in text; what the host wrote in
+            either's name, calls and results of tools, and sub-agents are left out. One API message
+            is one of ours, however many entries it is kept in.
+            """
+
+        def compactions(self, transcript: Transcript, since: int = 0) -> Compactions:
+            """Count compactions behind a cursor that an earlier count returned.
+
+            Counts again from the start when the transcript is shorter than the cursor.
+            """
+
+
+def find_format(name: str) -> Format:
+    """Import and return a format's module; raise `InvalidDocument` for an unknown name."""
+    if name not in _FORMATS:
+        raise InvalidDocument(
+            f"no known transcript format is named `{name:.80}`", "Known: " + ", ".join(_FORMATS)
+        )
+    return _FORMATS[name]()
+
+
+def _claude_code() -> Format:
+    from gitguard.transcripts import claude_code
+
+    return claude_code
+
+
+def _openclaw() -> Format:
+    from gitguard.transcripts import openclaw
+
+    return openclaw
+
+
+_FORMATS: dict[str, Callable[[], Format]] = {"claude-code": _claude_code, "openclaw": _openclaw}
 
 NEWEST_READING: dict[str, Callable[[str], Reading | None]] = {
-    "claude-code": claude_code.newest_reading,
+    "claude-code": lambda path: _claude_code().newest_reading(Transcript(path, "claude-code")),
 }
-"""By the format's name, the function that finds the newest usage in a transcript."""
+"""The older way to ask for a reading, by the path alone."""

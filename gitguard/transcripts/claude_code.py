@@ -6,73 +6,115 @@ up. Sub-agents' lines are marked as side chains and say nothing about the main c
 
 from __future__ import annotations
 
-import json
-
-from gitguard.errors import InvalidDocument
 from gitguard.model.events import Reading
-from gitguard.model.text import seconds
-from gitguard.store.files import lines_backwards
+from gitguard.model.transcript import AGENT, USER, Message
+from gitguard.transcripts import jsonl
+from gitguard.transcripts.entries import COMPACTION, count, parse, texts, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
-_USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
+    from gitguard.model.events import Transcript
+    from gitguard.model.transcript import Compactions
+
+_USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 _COUNTED = (
     "input_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
     "output_tokens",
 )
+_BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
+"""Marks of lines that neither the user nor the agent of the main conversation wrote."""
+_NOT_THE_USERS = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<task-notification>",
+    "<system-reminder>",
+    "<bash-",
+    "[Request interrupted by user",
+)
+"""How texts begin that stand in the user's name: echoes of commands, notes and reminders."""
 
 
-def newest_reading(path: str) -> Reading | None:
-    """Find the newest usage since the last compaction, from the end backwards.
-
-    None when nothing was measured since; raises `InvalidDocument` when the file does not read.
-    """
-    try:
-        for line in lines_backwards(path):
-            if _BOUNDARY in line and (boundary := _entry(line, "system", "compact_boundary")):
-                return _after_compaction(boundary)
-            if _USAGE in line and (answer := _entry(line, "assistant")):
-                reading = _reading(answer)
-                if reading is not None:
-                    return reading
-    except OSError as error:
-        raise InvalidDocument(f"cannot read the transcript `{path}`: {error.strerror}") from error
+def newest_reading(transcript: Transcript) -> Reading | None:
+    """Find the newest usage since the last compaction, from the end backwards."""
+    for line in jsonl.backwards(transcript.path):
+        if _BOUNDARY in line and (boundary := _boundary(line)):
+            return _after_compaction(boundary)
+        if _USAGE in line and (reading := _reading(parse(line))):
+            return reading
     return None
 
 
-def _entry(line: bytes, kind: str, subtype: str | None = None) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None  # a torn line; an older one may still tell
-    right = isinstance(entry, dict) and entry.get("type") == kind
-    return entry if right and entry.get("subtype") == subtype else None
+def messages(transcript: Transcript) -> Iterator[Message]:
+    """Yield what was said; the lines of one API message are put together again."""
+    answer, answer_id = None, None
+    for line in jsonl.forwards(transcript.path):
+        if not any(role in line for role in _SAID):
+            continue
+        message, message_id = _message(parse(line))
+        if message is None:
+            continue
+        if answer and answer_id and message_id == answer_id:
+            answer = answer.replace(text=f"{answer.text}\n{message.text}")
+            continue
+        if answer:
+            yield answer
+        answer, answer_id = message, message_id
+    if answer:
+        yield answer
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the boundaries of the main conversation; the cursor is a byte offset."""
+    begin = jsonl.cursor(transcript.path, since)
+    return count(_turning_points(transcript.path, begin), begin)
+
+
+def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
+    for behind, line in jsonl.marked(path, (_BOUNDARY,), begin):
+        boundary = _boundary(line)
+        yield behind, COMPACTION if boundary else "", time_of(boundary)
+
+
+def _boundary(line: bytes) -> dict[str, Any]:
+    entry = parse(line)
+    is_one = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
+    return entry if is_one and not entry.get("isSidechain") else {}
 
 
 def _after_compaction(entry: dict[str, Any]) -> Reading | None:
-    try:
-        tokens = entry["compactMetadata"]["postTokens"]
-        at = seconds(entry["timestamp"])
-        return Reading("transcript", at, tokens=int(tokens), after_compaction=True)
-    except (KeyError, TypeError, ValueError):
-        return None
+    left = tokens(entry.get("compactMetadata"), ("postTokens",))
+    at = time_of(entry)
+    return Reading("transcript", at, tokens=left, after_compaction=True) if left and at else None
 
 
 def _reading(entry: dict[str, Any]) -> Reading | None:
-    if entry.get("isSidechain"):
+    message, at = entry.get("message"), time_of(entry)
+    if entry.get("type") != "assistant" or entry.get("isSidechain") or not at:
         return None
-    try:
-        message = entry["message"]
-        tokens = _tokens(message["usage"])
-        at = seconds(entry["timestamp"])
-        return Reading("transcript", at, tokens=tokens, model=str(message.get("model", "")))
-    except (KeyError, TypeError, ValueError, AttributeError):
+    if not isinstance(message, dict):
         return None
+    # What the host says in the agent's name, such as an API error, has a usage of zeros.
+    used = tokens(message.get("usage"), _COUNTED)
+    model = str(message.get("model", ""))
+    return Reading("transcript", at, tokens=used, model=model) if used > 0 else None
 
 
-def _tokens(usage: dict[str, Any]) -> int:
-    return sum(int(usage.get(name) or 0) for name in _COUNTED)
+def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
+    """Return what a line says, and the id of the API message that it is a part of."""
+    message = entry.get("message")
+    role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
+    if not role or not isinstance(message, dict) or any(map(entry.get, _BY_THE_HOST)):
+        return None, None
+    said = [text for text in texts(message.get("content")) if text.strip()]
+    if role == USER:
+        said = [text for text in said if not text.lstrip().startswith(_NOT_THE_USERS)]
+    if not said or message.get("model") == "<synthetic>":
+        return None, None
+    message_id = message.get("id") if role == AGENT else None
+    return Message(role, "\n".join(said), time_of(entry)), message_id

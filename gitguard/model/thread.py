@@ -1,0 +1,97 @@
+"""The thread of a conversation, drawn from its messages without a model.
+
+What is kept follows the seed (Context Manager v1, section 11.2): the first user message, every one
+that answers a long message of the agent, and the last two pairs. Nothing depends on words, so it
+holds in every language.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.record import Kind, Record
+from gitguard.model.text import one_line, timestamp
+from gitguard.model.transcript import AGENT, USER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, ClassVar
+
+    from gitguard.model.transcript import Message
+
+MOST_EXCHANGES = 8
+GIST, SUMMARY_PART = 120, 100
+"""Characters of a message in an exchange, and of each of the two in the summary."""
+LONG_ANSWER, SHORT_REPLY = 500, 50
+"""An agent's message is long above the one; below the other a user's is short."""
+_LAST_PAIRS = 2
+_LOOKED_AT = 10_000
+"""Characters within which a gist is looked for, so that a pasted file costs no more than a line."""
+
+
+class Exchange(Record):
+    """One message of the thread."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "role": Kind("text", "Who said it.", choices=(USER, AGENT)),
+        "gist": Kind("text", "Its first 120 characters, in one line."),
+        "when": Kind("text", "When it was said, empty if unknown."),
+        "pivot": Kind("flag", "The user answered a long message of the agent: often a decision."),
+        "long": Kind("flag", "A message of the agent of more than 500 characters."),
+    }
+    role: str
+    gist: str
+    when: str = ""
+    pivot: bool = False
+    long: bool = False
+    extra: Mapping[str, Any] = {}
+
+
+def is_decision(agent_length: int, user_text: str) -> bool:
+    """Say whether a short reply to a long answer looks like a decision (seed: section 7.2)."""
+    return agent_length > LONG_ANSWER and 0 < len(user_text.strip()) < SHORT_REPLY
+
+
+def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Message]) -> tuple[Exchange, ...]:
+    """Add messages, oldest first, to what is kept of those before them.
+
+    Of several agent messages in a turn the last stands for its answer. A user message that is not
+    answered yet is kept besides the last two pairs. When more than 8 would be kept, the oldest
+    pivots go at once, so adding piece by piece gives the same as adding all.
+    """
+    for message in messages:
+        gist = one_line(message.text.lstrip()[:_LOOKED_AT])[:GIST]
+        if not gist:
+            continue
+        when = timestamp(message.at) if message.at else ""
+        if message.role == USER:
+            pivot = bool(exchanges) and exchanges[-1].long
+            exchanges = _thinned((*exchanges, Exchange(USER, gist, when, pivot=pivot)))
+        elif exchanges:  # before the first user message nothing is an exchange
+            long = len(message.text) > LONG_ANSWER
+            answer = Exchange(AGENT, gist, when, long=long)
+            exchanges = _thinned((*_unanswered(exchanges), answer))
+    return exchanges
+
+
+def _unanswered(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    return exchanges[:-1] if exchanges[-1].role == AGENT else exchanges
+
+
+def _thinned(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    always = _always_kept(exchanges)
+    pivots = [i for i, one in enumerate(exchanges) if one.pivot and i not in always]
+    room = MOST_EXCHANGES - len(always)
+    kept = always.union(pivots[max(len(pivots) - room, 0) :])
+    return tuple(exchanges[i] for i in sorted(kept))
+
+
+def _always_kept(exchanges: tuple[Exchange, ...]) -> set[int]:
+    # An agent's message is only ever kept right behind the user's that it answers.
+    answers = [i for i, one in enumerate(exchanges) if one.role == AGENT][-_LAST_PAIRS:]
+    return {0, len(exchanges) - 1, *answers, *(i - 1 for i in answers)}
+
+
+def summary(exchanges: tuple[Exchange, ...]) -> str:
+    """Return the first and the last user message, or the only one, or nothing."""
+    said = [exchange.gist[:SUMMARY_PART] for exchange in exchanges if exchange.role == USER]
+    return " ... ".join(said[:1] + said[1:][-1:])

@@ -1,0 +1,39 @@
+"""What a host's transcript tells beyond readings: who said what, and how often it was compacted."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+USER, AGENT = "user", "agent"
+
+
+class Message(Value):
+    """What the user said, or what the agent answered in text."""
+
+    role: str
+    """user or agent."""
+    text: str
+    at: float = 0
+    """Unix seconds, 0 if the transcript does not tell."""
+
+
+class Compactions(Value):
+    """The compactions of a conversation behind a cursor."""
+
+    count: int = 0
+    newest_at: float = 0
+    """Unix seconds of the newest counted one; 0 if none was, or if its time is unknown."""
+    upto: int = 0
+    """The cursor with which counting goes on; what it counts is the format's own affair."""
+    anew: bool = True
+    """Whether these are all there are, so that what was counted before is void."""
+
+    def after(self, earlier: Compactions) -> Compactions:
+        """Return the whole count, given the one whose cursor this one went on from."""
+        if self.anew:
+            return self
+        return self.replace(
+            count=earlier.count + self.count,
+            newest_at=self.newest_at or earlier.newest_at,
+            anew=earlier.anew,
+        )

@@ -1,0 +1,74 @@
+"""What the formats have in common: reading one entry, and counting."""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.text import seconds
+from gitguard.model.transcript import Compactions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+COMPACTION, RESET = "compaction", "reset"
+"""The turning points of a conversation."""
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """Parse one entry; a torn or foreign one is empty."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def time_of(entry: dict[str, Any]) -> float:
+    """Return the Unix seconds of an entry's `timestamp`, 0 if it has none that reads."""
+    stamp = entry.get("timestamp")
+    try:
+        return seconds(stamp) if isinstance(stamp, str) else 0
+    except ValueError:
+        return 0
+
+
+def texts(content: Any) -> list[str]:
+    """Return the text blocks of a message's content, which may also be one plain text."""
+    if isinstance(content, str):
+        return [content]
+    blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    found = [block.get("text") for block in blocks if block.get("type") == "text"]
+    return [text for text in found if isinstance(text, str)]
+
+
+def tokens(usage: Any, counted: tuple[str, ...]) -> int:
+    """Add up the named numbers of a usage; 0 where one of them is none."""
+    if not isinstance(usage, dict):
+        return 0
+    try:
+        return sum(int(usage.get(name) or 0) for name in counted)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
+def unreadable(path: str, reason: object) -> InvalidDocument:
+    """Return the error for a transcript that does not read."""
+    return InvalidDocument(f"cannot read the transcript `{path}`: {reason}")
+
+
+def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compactions:
+    """Count from a cursor on: each turning point is the position behind it, its name, its time.
+
+    One without a name tells only how far looking has got.
+    """
+    found = Compactions(upto=begin, anew=not begin)
+    for behind, kind, at in turning_points:
+        if kind == RESET:
+            found = Compactions()
+        elif kind == COMPACTION:
+            found = found.replace(count=found.count + 1, newest_at=at)
+        found = found.replace(upto=behind)
+    return found

@@ -1,0 +1,109 @@
+"""Transcripts of one JSON document a line, which a host appends to while we read.
+
+Lines are read in large blocks, and only those that contain a marker need be parsed. A line is
+whole when its line end is there; the last one may still be being written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from gitguard.store.files import lines_backwards
+from gitguard.transcripts.entries import unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BLOCK, _LONGEST = 1 << 20, 1 << 26
+"""Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+
+
+def backwards(path: str) -> Iterator[bytes]:
+    """Yield the lines from the last to the first; the last may be torn."""
+    try:
+        os.close(_open(path))
+        yield from lines_backwards(path)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+
+
+def forwards(path: str, since: int = 0) -> Iterator[bytes]:
+    """Yield the whole lines behind an offset."""
+    for block, _ in _blocks(path, since):
+        yield from block.split(b"\n")
+
+
+def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the whole lines behind an offset that contain a marker, and the offset behind each.
+
+    An empty line tells only how far reading has got.
+    """
+    for block, upto in _blocks(path, since):
+        begin = upto - len(block)
+        for start, end in _found(block, markers):
+            yield begin + end + 1, block[start:end]
+        yield upto, b""
+
+
+def cursor(path: str, since: int) -> int:
+    """Return the offset to go on from: the given one, or 0 where the file is shorter."""
+    try:
+        return since if since <= os.stat(path).st_size else 0
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+
+
+def _found(block: bytes, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
+    lines = set()
+    for marker in markers:
+        at = block.find(marker)
+        while at >= 0:
+            end = block.find(b"\n", at)
+            lines.add((block.rfind(b"\n", 0, at) + 1, end))
+            at = block.find(marker, end)
+    return sorted(lines)
+
+
+def _open(path: str) -> int:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_WAIT)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise unreadable(path, "it is not a regular file")
+    return handle
+
+
+def _blocks(path: str, since: int) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of whole lines and the offset behind each; too long a line is an empty block."""
+    try:
+        handle = _open(path)
+        try:
+            position, size = since, _BLOCK
+            while data := os.pread(handle, size, position):
+                end = data.rfind(b"\n") + 1
+                if not end and len(data) == size < _LONGEST:
+                    size *= 2
+                    continue
+                if not end and len(data) < size:
+                    return
+                position = position + end if end else _next_line(handle, position + size)
+                if position < 0:
+                    return
+                yield data[:end], position
+                size = _BLOCK
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+
+
+def _next_line(handle: int, position: int) -> int:
+    """Return the offset behind a line's end, -1 while it has none."""
+    while data := os.pread(handle, _BLOCK, position):
+        end = data.find(b"\n") + 1
+        if end:
+            return position + end
+        position += len(data)
+    return -1

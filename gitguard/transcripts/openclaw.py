@@ -1,0 +1,160 @@
+"""OpenClaw's transcripts, of both generations (recorded with 2026.3.13 and 2026.9.6).
+
+A transcript's path is the agent's folder, `<state>/agents/<agent>`; which generation keeps the
+session is found out there. What an entry says is the same in both.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.events import Reading
+from gitguard.model.transcript import AGENT, USER, Compactions, Message
+from gitguard.transcripts.entries import COMPACTION, RESET, count, parse, texts, time_of, tokens
+from gitguard.transcripts.openclaw_file import find_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Protocol
+
+    from gitguard.model.events import Transcript
+
+    class Kept(Protocol):
+        """A session as one generation keeps it."""
+
+        def backwards(self) -> Iterator[bytes]:
+            """Yield the entries from the newest to the oldest."""
+
+        def forwards(self, since: int) -> Iterator[bytes]:
+            """Yield the entries behind a position."""
+
+        def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
+            """Yield what `entries.count` counts."""
+
+        def cursor(self, since: int) -> int:
+            """Return the position to go on from, 0 where there are fewer entries."""
+
+        def window(self) -> int:
+            """Return the window the host reckons with, 0 if it does not tell."""
+
+        def close(self) -> None:
+            """Let go of what was opened."""
+
+
+_MARKS = (b'"usage"', b'"compaction"', b'"reset"')
+_COUNTED = ("input", "cacheRead", "cacheWrite", "output")
+_THE_HOST = "openclaw"
+"""The provider of what the host itself says in the agent's name."""
+_NOT_THE_USERS = (
+    "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
+    "A new session was started via /new or /reset.",
+    "Pre-compaction memory flush",
+    "Read HEARTBEAT.md if it exists",
+)
+"""How prompts begin that the host writes in the user's name."""
+_STAMP = r"(?:^|\n)\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] "
+"""What 2026.3.13 puts before a user's words, behind whatever plugins put before them."""
+
+
+def newest_reading(transcript: Transcript) -> Reading | None:
+    """Find the newest usage since the last compaction or reset, from the end backwards."""
+    kept = _find(transcript)
+    if not kept:
+        return None
+    try:
+        reading = _newest(kept.backwards())
+        return reading.replace(window=kept.window() or None) if reading else None
+    finally:
+        kept.close()
+
+
+def messages(transcript: Transcript) -> Iterator[Message]:
+    """Yield what was said since the last reset."""
+    kept = _find(transcript)
+    if not kept:
+        return
+    try:
+        begin = 0
+        for behind, kind, _ in kept.turning_points(0):
+            begin = behind if kind == RESET else begin
+        for row in kept.forwards(begin):
+            message = _message(parse(row)) if b'"message"' in row else None
+            if message:
+                yield message
+    finally:
+        kept.close()
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the compactions since the last reset; the cursor is a byte offset or a row's number."""
+    kept = _find(transcript)
+    if not kept:
+        return Compactions()
+    try:
+        begin = kept.cursor(since)
+        return count(kept.turning_points(begin), begin)
+    finally:
+        kept.close()
+
+
+def _find(transcript: Transcript) -> Kept | None:
+    """Return where the session is kept, None before anything was said in it."""
+    from gitguard.transcripts.openclaw_database import find_rows
+
+    folder, session = transcript.path, transcript.session
+    return find_rows(folder, session) or find_file(folder, session)
+
+
+def _newest(rows: Iterator[bytes]) -> Reading | None:
+    for row in rows:
+        if not any(mark in row for mark in _MARKS):
+            continue
+        entry = parse(row)
+        kind = entry.get("type")
+        if kind in (COMPACTION, RESET):
+            return _after_compaction(entry)
+        if kind == "message" and (reading := _reading(entry)):
+            return reading
+    return None
+
+
+def _after_compaction(entry: dict[str, Any]) -> Reading | None:
+    left, at = tokens(entry, ("tokensAfter",)), time_of(entry)
+    if left <= 0 or not at:
+        return None
+    return Reading("transcript", at, tokens=left, after_compaction=True)
+
+
+def _reading(entry: dict[str, Any]) -> Reading | None:
+    message, at = entry.get("message"), time_of(entry)
+    if not isinstance(message, dict) or message.get("role") != "assistant" or not at:
+        return None
+    usage = message.get("usage")
+    known = usage.get("contextUsage") if isinstance(usage, dict) else None
+    used = tokens(known, ("totalTokens",)) or tokens(usage, _COUNTED)
+    if used <= 0 or message.get("provider") == _THE_HOST:
+        return None
+    named = (str(message[name]) for name in ("provider", "model") if message.get(name))
+    return Reading("transcript", at, tokens=used, model="/".join(named))
+
+
+def _message(entry: dict[str, Any]) -> Message | None:
+    message = entry.get("message")
+    if entry.get("type") != "message" or not isinstance(message, dict):
+        return None
+    role = {"user": USER, "assistant": AGENT}.get(str(message.get("role")))
+    said = [text for text in texts(message.get("content")) if text.strip()]
+    if role == USER:
+        said = _of_the_user(message, said)
+    if not role or not said or message.get("provider") == _THE_HOST:
+        return None
+    return Message(role, "\n".join(said), time_of(entry))
+
+
+def _of_the_user(message: dict[str, Any], said: list[str]) -> list[str]:
+    import re
+
+    provenance = message.get("provenance")
+    if isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user"):
+        return []
+    words = (re.split(_STAMP, text, maxsplit=1)[-1] for text in said)
+    return [text for text in words if text.strip() and not text.startswith(_NOT_THE_USERS)]

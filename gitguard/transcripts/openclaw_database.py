@@ -1,0 +1,132 @@
+"""A session of OpenClaw 2026.8 and later: rows of `agent/openclaw-agent.sqlite`, only ever read.
+
+Rows that were put into cold storage are compressed. Their kinds and times stay readable in an
+index; what they say does not, where Python has no decompressor.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.events import is_token_count
+from gitguard.model.value import Value
+from gitguard.transcripts.entries import COMPACTION, RESET, parse, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+    from typing import Any
+
+_PATIENCE = 0.5
+"""Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
+
+
+class SessionRows(Value):
+    """One session's rows, and the connection to read them by."""
+
+    path: str
+    session: str
+    connection: sqlite3.Connection
+
+    def backwards(self) -> Iterator[bytes]:
+        """Yield the rows from the newest to the oldest."""
+        return self._entries("1 ORDER BY seq DESC")
+
+    def forwards(self, since: int) -> Iterator[bytes]:
+        """Yield the rows from a number on."""
+        return self._entries("seq >= ? ORDER BY seq", since)
+
+    def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
+        """Yield compactions and resets from a number on."""
+        end = self.end()
+        found = self._select(
+            "SELECT seq, event_type, created_at FROM transcript_event_identities WHERE"
+            " session_id = ? AND seq >= ? AND seq < ? AND event_type IN (?, ?) ORDER BY seq",
+            *(self.session, since, end, COMPACTION, RESET),
+        )
+        for seq, kind, created_at in found:
+            yield seq + 1, kind.decode(), created_at / 1000
+        yield end, "", 0
+
+    def cursor(self, since: int) -> int:
+        """Return the number to go on from."""
+        return since if since <= self.end() else 0
+
+    def window(self) -> int:
+        """Return the window that the session's entry tells, 0 if none does."""
+        query = "SELECT entry_json FROM session_nodes WHERE current_session_id = ?"
+        for (entry,) in self._select(query, self.session):
+            tokens = parse(entry).get("contextTokens")
+            if isinstance(tokens, int) and is_token_count(tokens):
+                return tokens
+        return 0
+
+    def end(self) -> int:
+        """Return the number behind the newest row, 0 if there is none."""
+        if not any(self._select("SELECT 1 FROM sqlite_master WHERE name = 'transcript_events'")):
+            return 0
+        query = "SELECT max(seq) FROM transcript_events WHERE session_id = ?"
+        [(newest,)] = self._select(query, self.session)
+        return 0 if newest is None else int(newest) + 1
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def _entries(self, which: str, *values: int) -> Iterator[bytes]:
+        query = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? AND "
+        for text, compressed in self._select(query + which, self.session, *values):
+            yield _decompressed(compressed) if text is None else text
+
+    def _select(self, query: str, *values: str | int) -> Iterator[tuple[Any, ...]]:
+        import sqlite3
+
+        try:
+            yield from self.connection.execute(query, values)
+        except sqlite3.Error as error:
+            raise unreadable(self.path, error) from error
+
+
+def find_rows(folder: str, session: str) -> SessionRows | None:
+    """Return a session's rows in an agent's folder, None when there are none."""
+    path = os.path.join(folder, "agent", "openclaw-agent.sqlite")
+    if not os.path.isfile(path):
+        return None
+    rows = SessionRows(path, session, _connect(path))
+    try:
+        found = rows.end() > 0
+    except InvalidDocument:
+        rows.close()
+        raise
+    if not found:
+        rows.close()
+    return rows if found else None
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    import sqlite3
+    from urllib.parse import quote
+
+    # Opening a closed database would create the files of its log of changes, and leave them.
+    is_closed = not os.path.exists(f"{path}-wal")
+    address = f"file:{quote(os.path.abspath(path))}?mode=ro{'&immutable=1' * is_closed}"
+    try:
+        connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE)
+    except sqlite3.Error as error:
+        raise unreadable(path, error) from error
+    connection.text_factory = bytes
+    return connection
+
+
+def _decompressed(compressed: bytes) -> bytes:
+    """Return what a row in cold storage says, nothing where it cannot be decompressed."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found]  # Python 3.14
+    except ImportError:
+        return b""
+    try:
+        return bytes(zstd.decompress(compressed))
+    except zstd.ZstdError:
+        return b""
