@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.checkpoint import SNAPSHOT_FILE, CheckpointRecord
+from gitguard.model.capture import work_of
+from gitguard.model.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
-from gitguard.model.journal import work_of
-from gitguard.model.snapshot import SnapshotMeta, render_snapshot
+from gitguard.model.snapshot import (
+    SnapshotMeta,
+    TokenUsage,
+    previous_of,
+    render_snapshot,
+    snapshot_of,
+)
 from gitguard.model.text import timestamp
 from gitguard.rendering import render
 
@@ -33,22 +39,28 @@ def compose(
 ) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
     """Return a checkpoint's record and files; raise `InvalidDocument` if one is too large."""
     pressure, transcript = circumstances.pressure, circumstances.transcript
+    usage = TokenUsage()
+    if pressure is not None:
+        usage = TokenUsage(pressure.tokens, pressure.window.tokens, round(pressure.share, 3))
     meta = SnapshotMeta(
-        sequence=sequence,
+        checkpoint_id=checkpoint_name(sequence),
+        session_key=state.session_id,
         created_at=timestamp(now),
         trigger=trigger,
+        token_usage=usage,
         session_file=os.path.basename(transcript.path) if transcript else "",
-        tokens=pressure.tokens if pressure else None,
-        window=pressure.window.tokens if pressure else None,
-        pressure=pressure.share if pressure else None,
+        compaction_count=circumstances.compaction_count,
+        previous_checkpoint=previous_of(sequence),
+        channel=circumstances.channel,
+        agent_id=circumstances.agent,
         journal_id=part.id,
         journal_offset=part.end,
-        compaction_count=circumstances.compaction_count,
     )
+    work = work_of(part.entries, state, now, compacting=trigger == "compaction")
     contents = {
         STATE_FILE: dump_json(state.to_document()),
         SUMMARY_FILE: render_summary(state).encode(),
-        SNAPSHOT_FILE: render_snapshot(state, work_of(part.entries, state), meta),
+        SNAPSHOT_FILE: render_snapshot(snapshot_of(state, work, meta)),
     }
     for name, data in contents.items():
         check_size(len(data), what=f"`{name}`")
@@ -59,7 +71,7 @@ def compose(
         phase=state.current_phase,
         next_action=state.next_action,
         why=why,
-        pressure=meta.pressure,
+        pressure=pressure.share if pressure else None,
         code=code,
         forked_from=circumstances.forked_from,
     )

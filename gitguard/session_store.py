@@ -14,7 +14,6 @@ from gitguard.errors import (
     Pending,
     Untrusted,
 )
-from gitguard.model import journal as folding
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store import files, states
@@ -144,7 +143,9 @@ class SessionStore:
             written.journal_id if written else "", written.journal_offset if written else 0
         )
         assert found.state is not None
-        folded = folding.fold(found.state, part.unfolded, self.now)
+        from gitguard.model.capture import fold
+
+        folded = fold(found.state, part.unfolded, self.now)
         moved = written is None or part.end != written.journal_offset
         if folded is found.state and not moved and found.standing == states.OURS:
             return found, part
@@ -155,12 +156,19 @@ class SessionStore:
         return found, part
 
     def checkpoint(
-        self, trigger: str, why: str, circumstances: Circumstances, *, found: Found | None = None
+        self,
+        trigger: str,
+        why: str,
+        circumstances: Circumstances,
+        *,
+        found: Found | None = None,
+        if_changed: bool = False,
     ) -> Saved:
         """Take a checkpoint of the state in force; where git cannot be written it is pending.
 
-        Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when the branch
-        is not where this machine left it.
+        if_changed takes none when the newest one holds the state already, as some triggers
+        always do. Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when
+        the branch is not where this machine left it.
         """
         found, part = self.fold(found or self.state())
         assert found.state is not None
@@ -173,7 +181,7 @@ class SessionStore:
             head = self.own_head()
             anchor = head.anchor
             unchanged = anchor is not None and anchor.state_sha256 == found.sha256
-            if unchanged and trigger in ONLY_IF_CHANGED:
+            if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
                 return Saved(trigger)
             saved = self._commit(trigger, why, circumstances, found, part, head)
         except Pending as error:

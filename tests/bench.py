@@ -25,8 +25,8 @@ import gitguard
 from gitguard import Guard
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
+from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import CheckpointRecord, format_message
-from gitguard.model.journal import work_of
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
@@ -328,7 +328,7 @@ def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block (four characters each) over the limit of 700."""
     state = full_state(60)
     origin = Origin("main", "cp_100", "0" * 40)
-    block = build_resume(state, work_of((), state), origin, max_tokens=700)
+    block = build_resume(state, work_of((), state, 0), origin, max_tokens=700)
     tokens = len(block) / 4
     return Row("resume block, tokens", tokens, "limit", 700, tokens / 700, 1.0)
 

@@ -23,8 +23,14 @@ from gitguard.model.config import DEFAULTS, TIGHTENING, Config
 from gitguard.model.host_session import HostSession, SessionRecord
 from gitguard.model.journal import Entry
 from gitguard.model.record import Kind, Record
-from gitguard.model.schema import config_schema, state_schema
-from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
+from gitguard.model.schema import config_schema, snapshot_schema, state_schema
+from gitguard.model.snapshot import (
+    SnapshotMeta,
+    TokenUsage,
+    Work,
+    render_snapshot,
+    snapshot_of,
+)
 from gitguard.model.task import REQUIRED, TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.store.anchor import Anchor, Written
@@ -339,13 +345,13 @@ def example_state() -> TaskState:
 def example_snapshot() -> str:
     """Return the snapshot of the example."""
     meta = SnapshotMeta(
-        sequence=7,
+        checkpoint_id="cp_007",
+        session_key="feature/tokenizer",
         created_at=NOW,
         trigger="compaction",
         session_file="65b2bad0-edbb-4ea2-8b60-da268310cce0.jsonl",
-        tokens=161_200,
-        window=200_000,
-        pressure=0.806,
+        token_usage=TokenUsage(161_200, 200_000, 0.806),
+        previous_checkpoint="cp_006",
         journal_id="64a4d2b8f1c00-2f1a",
         journal_offset=1834,
         compaction_count=1,
@@ -355,7 +361,7 @@ def example_snapshot() -> str:
         topic="Fix the golden tests",
         files_modified=tuple(artifact.path for artifact in state.artifacts),
     )
-    return render_snapshot(state, work, meta).decode()
+    return render_snapshot(snapshot_of(state, work, meta)).decode()
 
 
 def example_resume() -> str:
@@ -467,6 +473,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "resume-example.md": example_resume,
     "formats.md": formats_page,
     "task-state.schema.json": lambda: _json(state_schema()),
+    "snapshot.schema.json": lambda: _json(snapshot_schema()),
     "config.schema.json": lambda: _json(config_schema()),
 }
 

@@ -396,8 +396,11 @@ def test_a_torn_transcript_still_tells_its_newest_usage(talk: Conversation) -> N
 def test_every_compaction_is_preceded_by_a_checkpoint(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.send("PreCompact")
+    talk.clock.pass_by(120)
     talk.send("PreCompact.auto")
     assert talk.triggers()[-2:] == ["compaction", "compaction"]
+    talk.send("PreCompact.auto")
+    assert talk.triggers()[-3:] == ["start", "compaction", "compaction"], "the same one, told twice"
     assert talk.guard.status().host_sessions["S1"].epoch == 0
 
 

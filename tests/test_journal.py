@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.model import journal as folding
+from gitguard.model import capture
+from gitguard.model import journal as journaling
 from gitguard.model.journal import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
 from gitguard.model.task import Artifact, Failure, LastAction, new_task
+from gitguard.model.text import seconds
 from gitguard.store.journal import JournalFile
 
 from .conftest import Clock, Git
@@ -122,17 +124,17 @@ def test_changed_files_become_artifacts_and_the_last_success_the_last_action() -
         entry(FAILED, tool="Bash", error="no"),
         entry(STARTED, written=("never.py",)),
     )
-    folded = folding.fold(state, entries, NOW)
+    folded = capture.fold(state, entries, NOW)
     assert folded.artifacts == (Artifact("a.py", mechanical=True),)
     assert folded.last_action == LastAction("Edit: edit a", "success", NOW, mechanical=True)
-    assert folding.fold(folded, (), NOW) is folded
+    assert capture.fold(folded, (), NOW) is folded
 
 
 def test_what_the_agent_noted_is_never_replaced() -> None:
     noted = LastAction("Designed it", "success", NOW)
     artifact = Artifact("a.py", "file", "the heart")
     state = new_task("main", NOW).replace(last_action=noted, artifacts=(artifact,))
-    folded = folding.fold(state, (entry(written=("a.py", "b.py")),), NOW)
+    folded = capture.fold(state, (entry(written=("a.py", "b.py")),), NOW)
     assert folded.last_action == noted
     assert folded.artifacts == (artifact, Artifact("b.py", mechanical=True))
 
@@ -140,24 +142,26 @@ def test_what_the_agent_noted_is_never_replaced() -> None:
 def test_mechanical_entries_are_bounded_in_number_and_in_size() -> None:
     state = new_task("main", NOW).replace(artifacts=(Artifact("noted.py"),))
     many = tuple(entry(written=(f"f{n}.py",)) for n in range(300))
-    folded = folding.fold(state, many, NOW)
+    folded = capture.fold(state, many, NOW)
     assert len(folded.artifacts) == 101
     assert folded.artifacts[0].path == "noted.py"
     assert folded.artifacts[-1].path == "f299.py"
     long = tuple(entry(written=(f"{n}" + "é" * 4000,)) for n in range(100))
-    assert len(str(folding.fold(state, long, NOW).artifacts)) < 60_000
+    assert len(str(capture.fold(state, long, NOW).artifacts)) < 60_000
     for n in range(200):
         failed = entry(FAILED, id=f"t{n}", summary="🦊" * 400, error=f"{n}")
-        state = folding.fold(state, (failed,), NOW)
+        state = capture.fold(state, (failed,), NOW)
     assert state.failed_attempts[-1].error == "199"
     assert sum(len(f.what) * 4 for f in state.failed_attempts) < 60_000
 
 
 def test_a_call_that_never_ended_is_open_until_it_is_journaled_as_interrupted() -> None:
     begun, other = entry(STARTED), entry(STARTED, id="t2")
-    assert folding.open_calls((begun, other, entry(ENDED, id="t2"))) == (begun,)
-    assert folding.open_calls((begun, entry(INTERRUPTED))) == ()
-    work = folding.work_of((entry(PROMPT, summary="do it"), begun), new_task("main", NOW))
+    assert journaling.open_calls((begun, other, entry(ENDED, id="t2"))) == (begun,)
+    assert journaling.open_calls((begun, entry(INTERRUPTED))) == ()
+    entries = (entry(PROMPT, summary="do it"), begun)
+    state = capture.fold(new_task("main", NOW), entries, NOW)
+    work = capture.work_of(entries, state, seconds(NOW))
     assert (work.topic, work.interrupted, work.last_tool) == ("do it", True, "Edit")
 
 
@@ -206,9 +210,9 @@ def test_a_failure_that_was_journaled_is_never_lost_and_never_doubled(begun: Gua
 
 def test_failures_folded_again_stay_as_they_are() -> None:
     failed = tuple(entry(FAILED, error=f"{n}") for n in range(80))
-    once = folding.fold(new_task("main", NOW), failed, NOW)
+    once = capture.fold(new_task("main", NOW), failed, NOW)
     assert [f.error for f in once.failed_attempts] == [str(n) for n in range(30, 80)]
-    assert folding.fold(once, failed, NOW) is once
+    assert capture.fold(once, failed, NOW) is once
 
 
 def test_a_journal_that_lost_its_end_is_folded_from_its_beginning(begun: Guard) -> None:

@@ -10,9 +10,23 @@ from hypothesis import strategies as st
 
 from gitguard.composing import render_summary
 from gitguard.errors import InvalidDocument
-from gitguard.model.checkpoint import CheckpointRecord, Code, format_message, parse_commit
-from gitguard.model.codec import dump_yaml, load_yaml
-from gitguard.model.snapshot import SnapshotMeta, Work, render_snapshot
+from gitguard.model.checkpoint import (
+    SNAPSHOT_FILE,
+    CheckpointRecord,
+    Code,
+    format_message,
+    parse_commit,
+)
+from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
+from gitguard.model.snapshot import (
+    Snapshot,
+    SnapshotMeta,
+    TokenUsage,
+    Work,
+    read_snapshot,
+    render_snapshot,
+    snapshot_of,
+)
 from gitguard.model.task import read_state
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.recovery.injection import Origin, build_resume
@@ -27,8 +41,9 @@ TEXT = st.text(max_size=60)
 def meta(**changes: Any) -> SnapshotMeta:
     return SnapshotMeta(
         **{
-            "sequence": 1, "created_at": NOW, "trigger": "manual", "session_file": "",
-            "tokens": 1, "window": 2, "pressure": 0.5, "journal_id": "j", "journal_offset": 3,
+            "checkpoint_id": "cp_001", "session_key": "main", "created_at": NOW,
+            "trigger": "manual", "token_usage": TokenUsage(1, 2, 0.5),
+            "journal_id": "j", "journal_offset": 3,
             **changes,
         }
     )  # fmt: skip
@@ -202,22 +217,45 @@ def test_a_commit_that_is_no_checkpoint_is_refused(body: str) -> None:
 def test_any_state_makes_a_snapshot_that_reads_back(document: dict[str, Any], text: str) -> None:
     text = text.encode("utf-8", "replace").decode()
     state = read_state(document)
-    work = Work(text, True, text, text, (text,), (text,), (text,))
-    data = render_snapshot(state, work, meta(session_file=text, channel=text))
+    work = Work(text, "idle", True, text, text, (text,), (text,), (text,), (text,), text)
+    wanted = snapshot_of(state, work, meta(session_file=text, channel=text))
+    data = render_snapshot(wanted)
+    if len(data) < STATE_LIMIT:
+        assert read_snapshot(data) == wanted
     read = load_yaml(data, what="the snapshot", limit=1 << 24)
-    assert read["schema"] == "openclaw/checkpoint"
-    assert read["working"]["next_action"].strip() == state.next_action.strip()
-    assert read["open_items"] == list(state.open_issues)
-    assert [d["why"].strip() for d in read["decisions"]] == [d.why.strip() for d in state.decisions]
-    assert read["resources"]["files_modified"] == [text]
+    assert Snapshot.from_document(read) == wanted
 
 
-def test_a_snapshot_names_the_one_before() -> None:
-    state = read_state(state_document())
-    first = load_yaml(render_snapshot(state, Work(), meta()), what="it")
-    second = load_yaml(render_snapshot(state, Work(), meta(sequence=2)), what="it")
-    assert first["meta"]["previous_checkpoint"] is None
-    assert second["meta"]["previous_checkpoint"] == "cp_001"
+def test_a_snapshot_names_the_one_before(open_guard: OpenGuard) -> None:
+    guard = open_guard()
+    guard.ensure()
+    guard.checkpoint("Again.")
+    first, second = (read_snapshot(guard.show(SNAPSHOT_FILE, name)) for name in ("1", "2"))
+    assert first.meta.previous_checkpoint is None
+    assert (second.meta.checkpoint_id, second.meta.previous_checkpoint) == ("cp_002", "cp_001")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'schema: "openclaw/checkpoint"', b'schema: "another"'),
+        (b"interrupted: false", b"interrupted: maybe"),
+        (b'status: "idle"', b'status: "asleep"'),
+        (b"meta:", b"mate:"),
+        (b"files_read: []", b"files_read: [1]"),
+        (b"journal_offset: 3", b"journal_offset: -3"),
+    ],
+)
+def test_a_snapshot_that_is_wrong_is_refused_when_it_is_read(before: bytes, after: bytes) -> None:
+    data = render_snapshot(snapshot_of(read_state(state_document()), Work(), meta()))
+    assert before in data
+    with pytest.raises(InvalidDocument):
+        read_snapshot(data.replace(before, after))
+
+
+def test_a_trigger_of_a_later_version_is_read_all_the_same() -> None:
+    data = render_snapshot(snapshot_of(read_state(state_document()), Work(), meta(trigger="new")))
+    assert read_snapshot(data).meta.trigger == "new"
 
 
 @given(st.recursive(st.text(max_size=8), lambda x: st.lists(x, max_size=3), max_leaves=5))
@@ -227,7 +265,7 @@ def test_yaml_reads_back_what_was_written(value: Any) -> None:
     except UnicodeEncodeError:
         return
     document = {"a": value}
-    data = dump_yaml(document, block=frozenset(), quoted=frozenset({"a"}))
+    data = dump_yaml(document)
     assert load_yaml(data, what="it") == document
 
 

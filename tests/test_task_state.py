@@ -18,6 +18,7 @@ from gitguard.model.codec import dump_json, load_json
 from gitguard.model.record import Kind, Record
 from gitguard.model.schema import config_schema, state_schema
 from gitguard.model.task import (
+    CAPTURED,
     REQUIRED,
     SCHEMA_VERSION,
     TaskState,
@@ -129,7 +130,8 @@ def test_unknown_fields_survive_a_round_trip_at_the_top_and_inside_items() -> No
     document["decisions"][0]["votes"] = 3
     document["last_action"]["cost"] = "low"
     document["artifacts"][0]["lines"] = [1, 2]
-    assert read_state(document).to_document() == {**document, "mechanical": []}
+    filled = {"dropped": {}, **{name: [] for name in CAPTURED if name != "dropped"}}
+    assert read_state(document).to_document() == {**document, "mechanical": [], **filled}
 
 
 def test_unknown_fields_survive_an_update() -> None:
@@ -301,6 +303,7 @@ def values_of(kind: Kind) -> st.SearchStrategy[Any]:
         "share": st.floats(0, 1),
         "count": st.integers(0, 10**9),
         "flag": st.just(value=True),
+        "counts": st.dictionaries(text, st.integers(0, 10**9), max_size=3),
     }[kind.shape]
 
 
@@ -345,7 +348,9 @@ def kept(document: Any) -> Any:
     filled = {name: kept(item) for name, item in document.items()}
     if "path" in filled:
         return {"kind": "file", "description": "", **filled}
-    return filled
+    if filled.keys() <= {"id", "text", "done", "gone"}:
+        return {"text": "", **filled}
+    return {"when": "", **filled} if "gist" in filled else filled
 
 
 @settings(max_examples=200, deadline=None)

@@ -62,6 +62,8 @@ class Circumstances(Value):
     transcript: Transcript | None = None
     compaction_count: int = 0
     forked_from: str = ""
+    channel: str = ""
+    agent: str = ""
 
 
 def newest(readings: Iterable[Reading], *, void_before: float) -> Reading | None:

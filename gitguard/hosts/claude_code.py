@@ -10,6 +10,7 @@ from gitguard.model.events import (
     Abilities,
     HookEvent,
     HookReply,
+    PlanItem,
     Reading,
     ToolCall,
     Transcript,
@@ -45,6 +46,7 @@ TIMEOUT = 15
 _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
+_WHOLE_PLANS = ("TaskList", "TodoWrite")
 _NAME_LIMIT, _PATH_LIMIT = 200, 4096
 """Names and paths that are longer than these are no names and paths."""
 _NOT_THE_USER = "<task-notification>"
@@ -91,6 +93,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         project_dir=project_dir(environment) or _project_dir(payload),
         source=_name(payload, "source") or _name(payload, "trigger"),
         prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
+        answer=_text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
         sub_agent=_name(payload, "agent_id"),
         reading=_reading(payload, now),
@@ -148,6 +151,34 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         paths_written=(path,) if name in _WRITING and path else (),
         error=shorten(_text(payload, "error"), 2000),
         interrupted=payload.get("is_interrupt") is True,
+        plan=_plan(name, given, _mapping(payload, "tool_response")),
+        whole_plan=name in _WHOLE_PLANS,
+    )
+
+
+def _plan(name: str, given: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
+    if name == "TaskCreate":
+        return _items([{**_mapping(response, "task"), "status": "pending"}])
+    if name == "TaskUpdate":
+        return _items([{**given, "id": given.get("taskId")}])
+    if name == "TaskList":
+        return _items(response.get("tasks"))
+    if name == "TodoWrite":
+        return _items(given.get("todos"))
+    return ()
+
+
+def _items(listed: object) -> tuple[PlanItem, ...]:
+    items = enumerate(listed, start=1) if isinstance(listed, list) else ()
+    return tuple(
+        PlanItem(
+            id=_name(item, "id") or str(number),
+            text=shorten(one_line(_text(item, "subject") or _text(item, "content")), 200),
+            done=item.get("status") == "completed",
+            gone=item.get("status") == "deleted",
+        )
+        for number, item in items
+        if isinstance(item, dict)
     )
 
 

@@ -12,6 +12,7 @@ from gitguard.errors import InvalidDocument, NewerFormat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 STATE_FILE = "state.json"
@@ -150,33 +151,65 @@ def _refuse_odd_keys(value: Any, what: str) -> None:
             _refuse_odd_keys(item, what)
 
 
-def dump_yaml(document: dict[str, Any], *, block: frozenset[str], quoted: frozenset[str]) -> bytes:
-    """Write a mapping; text under a key in `block` as block scalars, under `quoted` in quotes."""
-    from io import BytesIO
+def dump_yaml(document: dict[str, Any], *, block: frozenset[str] = frozenset()) -> bytes:
+    """Write a mapping; text under a key in `block` as block scalars, all other text in quotes.
 
-    from ruamel.yaml import YAML
-
-    writer = YAML()
-    writer.width = 2**16
-    writer.allow_unicode = True
-    writer.default_flow_style = False
-    stream = BytesIO()
-    writer.dump(_styled(document, "", block, quoted), stream)
-    return stream.getvalue()
+    Writing needs so little of YAML that importing a library for it would cost a hook three bare
+    starts of Python; reading, which meets everything, does import one.
+    """
+    return ("\n".join(_yaml_members(document, "", block)) + "\n").encode()
 
 
-def _styled(value: Any, key: str, block: frozenset[str], quoted: frozenset[str]) -> Any:
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
+def _yaml_members(document: dict[str, Any], indent: str, block: frozenset[str]) -> Iterator[str]:
+    for key, value in document.items():
+        first, *rest = _yaml_lines(value, indent, block, is_free=key in block)
+        yield f"{indent}{key if _is_plain(key) else _quoted(key)}:{first}"
+        yield from rest
 
-    if isinstance(value, dict):
-        return {name: _styled(item, name, block, quoted) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_styled(item, key, block, quoted) for item in value]
-    if isinstance(value, str) and key in block and _fits_a_block(value):
-        return LiteralScalarString(value + "\n")
-    if isinstance(value, str) and (key in quoted or key in block):
-        return DoubleQuotedScalarString(value)
-    return value
+
+def _is_plain(key: str) -> bool:
+    return key.isascii() and key.isidentifier() and key.lower() not in ("true", "false", "null")
+
+
+def _yaml_lines(
+    value: Any, indent: str, block: frozenset[str], *, is_free: bool = False
+) -> Iterator[str]:
+    """Yield what follows a colon or a dash, then the lines below it."""
+    deeper = indent + "  "
+    if isinstance(value, dict) and value:
+        yield ""
+        yield from _yaml_members(value, deeper, block)
+    elif isinstance(value, list) and value:
+        yield ""
+        for item in value:
+            yield from _yaml_item(item, deeper, block)
+    elif isinstance(value, str) and is_free and _fits_a_block(value):
+        yield " |-"
+        yield from (f"{deeper}{line}" if line else "" for line in value.split("\n"))
+    else:
+        yield f" {_quoted(value) if isinstance(value, str) else _compact(value)}"
+
+
+def _yaml_item(item: Any, indent: str, block: frozenset[str]) -> Iterator[str]:
+    if isinstance(item, dict) and item:
+        first, *rest = _yaml_members(item, indent + "  ", block)
+        yield f"{indent}- {first.lstrip()}"
+    else:
+        first, *rest = _yaml_lines(item, indent, block)
+        yield f"{indent}-{first}"
+    yield from rest
+
+
+def _quoted(text: str) -> str:
+    # JSON's quotes are YAML's, but YAML breaks lines at characters that JSON leaves as they are.
+    quoted = _compact(text)
+    if quoted.isprintable():
+        return quoted
+    return "".join(c if c.isprintable() else _escaped(ord(c)) for c in quoted)
+
+
+def _escaped(code: int) -> str:
+    return f"\\U{code:08x}"
 
 
 def _fits_a_block(text: str) -> bool:

@@ -5,7 +5,13 @@ Adapters in `hosts/` translate to and from these; everything else knows only thi
 
 from __future__ import annotations
 
+from gitguard.model.record import Kind, Record
 from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
 
 BOOTSTRAP = "bootstrap"
 """The host builds its system prompt anew, and what we answer becomes part of it."""
@@ -72,13 +78,20 @@ class Abilities(Value):
     """Whether the resume block goes into a system prompt that every run builds anew."""
 
 
-class PlanItem(Value):
+class PlanItem(Record):
     """A step of a plan or to-do list that a host keeps."""
 
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "id": Kind("text", "The host's number for it."),
+        "text": Kind("text", "What is to be done; empty where it stays as it was."),
+        "done": Kind("flag", "Whether it is done."),
+        "gone": Kind("flag", "Whether it was taken off the list."),
+    }
     id: str
-    text: str
-    """Empty where the host only tells that a known one changed."""
+    text: str = ""
     done: bool = False
+    gone: bool = False
+    extra: Mapping[str, Any] = {}
 
 
 class ToolCall(Value):
@@ -120,6 +133,10 @@ class HookEvent(Value):
     reading: Reading | None = None
     transcript: Transcript | None = None
     model: str = ""
+    agent: str = ""
+    """The host's name for the agent, where it has several."""
+    channel: str = ""
+    """Where the user speaks from, where the host has several ways."""
 
 
 class HookReply(Value):

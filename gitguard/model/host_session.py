@@ -75,10 +75,11 @@ class HostSession(Record):
         "used_at": Kind("time", "When something of it was last kept."),
         "turns": Kind("count", "Prompts so far; for a bare command line, asked gates."),
         "epoch": Kind("count", "Compactions so far."),
-        "compacting": Kind("flag", "A compaction has begun and not ended yet."),
+        "compacting_since": Kind("number", "When a compaction began that has not ended; else 0."),
         "compacted_at": Kind("number", "Unix seconds of the last one; readings before are void."),
         "transcript": Kind("text", "Where the host keeps the conversation."),
         "transcript_format": Kind("text", "The transcript's format."),
+        "transcript_session": Kind("text", "Which conversation it is, in a place of many."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
         "window_model": Kind("text", "The model it was reported for."),
         "reading": Kind("record", "The newest reading.", record=HostReading),
@@ -86,15 +87,19 @@ class HostSession(Record):
         "override": Kind("record", "The override in force.", record=Stop),
         "delivery": Kind("record", "The last delivery.", record=Delivery),
         "head": Kind("text", "The newest checkpoint this conversation wrote or was handed."),
+        "compactions": Kind("count", "Compactions that the transcript tells of."),
+        "counted_upto": Kind("count", "Up to where in the transcript they are counted."),
+        "answer": Kind("text", "How the agent's last answer began."),
         "checkpointed_tokens": Kind("number", "Usage at the last `auto-80pct`; -1: re-armed."),
     }
     started_at: str
     turns: int = 0
     epoch: int = 0
-    compacting: bool = False
+    compacting_since: float = 0
     compacted_at: float = 0
     transcript: str = ""
     transcript_format: str = ""
+    transcript_session: str = ""
     window: int = 0
     window_model: str = ""
     used_at: str = NEVER
@@ -102,6 +107,9 @@ class HostSession(Record):
     halt: Stop | None = None
     override: Stop | None = None
     delivery: Delivery | None = None
+    compactions: int = 0
+    counted_upto: int = 0
+    answer: str = ""
     checkpointed_tokens: float = -1
     head: str = ""
     extra: Mapping[str, Any] = {}
@@ -120,7 +128,7 @@ class HostSession(Record):
         """Return the record after a compaction: readings void, halt and override over."""
         return self.replace(
             epoch=self.epoch + 1,
-            compacting=False,
+            compacting_since=0,
             compacted_at=at,
             reading=None,
             halt=None,

@@ -30,6 +30,8 @@ class Kind(Value):
     record: type[Record] | None = None
     appends: bool = False
     """Whether `update` adds to the list or replaces it."""
+    always: bool = False
+    """Whether it is written even when it is null or false; null is read then."""
 
     @property
     def is_list(self) -> bool:
@@ -50,9 +52,10 @@ class Record(Value):
         prefix = f"{where}." if where else ""
         values: dict[str, Any] = {}
         for name, kind in cls.kinds.items():
-            if document.get(name) is None and kind.shape == "record" and hasattr(cls, name):
+            empty = document.get(name) is None and (kind.always or kind.shape == "record")
+            if empty and hasattr(cls, name):
                 continue
-            if name in document:
+            if name in document and not empty:
                 values[name] = read_field(kind, document[name], prefix + name)
             elif not hasattr(cls, name):
                 raise InvalidInput(f"`{prefix}{name}` is missing")
@@ -64,9 +67,9 @@ class Record(Value):
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""
         document: dict[str, Any] = dict(getattr(self, "extra"))  # noqa: B009
-        for name in self.kinds:
+        for name, kind in self.kinds.items():
             value = getattr(self, name)
-            if value is not None and (value is not False):
+            if kind.always or (value is not None and value is not False):
                 document[name] = _plain(value)
         return document
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.model.config import Config
+from gitguard.model.snapshot import Snapshot
 from gitguard.model.task import SCHEMA_VERSION, TaskState
 
 TYPE_CHECKING = False
@@ -40,6 +41,11 @@ def config_schema() -> dict[str, Any]:
     return {"$schema": DIALECT, "title": "gitguard configuration", **_of(Config, closed=True)}
 
 
+def snapshot_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `snapshot.yaml`, as YAML reads it."""
+    return {"$schema": DIALECT, "title": "gitguard checkpoint snapshot", **_of(Snapshot)}
+
+
 def _of(record: type[Record], *, closed: bool = False) -> dict[str, Any]:
     fields = {name: _field(kind, closed=closed) for name, kind in record.kinds.items()}
     required = [name for name in record.kinds if not hasattr(record, name)]
@@ -53,6 +59,8 @@ def _of(record: type[Record], *, closed: bool = False) -> dict[str, Any]:
 
 def _field(kind: Kind, *, closed: bool) -> dict[str, Any]:
     described = {"description": _description(kind)}
+    if kind.always and kind.record is None:
+        return {**described, "anyOf": [_SHAPES[kind.shape], {"type": "null"}]}
     if kind.choices:
         return {**described, "enum": list(kind.choices)}
     if kind.record is None:

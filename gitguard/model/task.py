@@ -6,7 +6,9 @@ Fields, enumerations and list rules follow DESIGN section 3 and the seed's task-
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model.events import PlanItem
 from gitguard.model.record import Kind, Record, read_field
+from gitguard.model.thread import Exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +140,11 @@ class TaskState(Record):
         "learnings": _texts("What was learned on the way.", appends=True),
         "pending_assumptions": _texts("What is taken for true and not checked yet."),
         "mechanical": _texts("Names of the fields that gitguard filled and no agent set."),
+        "files_read": _texts("Files that tools read, the newest last."),
+        "tools_used": _texts("Names of the tools that were called, each once."),
+        "plan": Kind("records", "The host's plan or to-do list.", record=PlanItem),
+        "exchanges": Kind("records", "What of the conversation is kept.", record=Exchange),
+        "dropped": Kind("counts", "Mechanical entries that had no room, by field."),
     }
     schema_version: int
     task_id: str
@@ -161,6 +168,11 @@ class TaskState(Record):
     learnings: tuple[str, ...] = ()
     pending_assumptions: tuple[str, ...] = ()
     mechanical: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    tools_used: tuple[str, ...] = ()
+    plan: tuple[PlanItem, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    dropped: Mapping[str, int] = {}
     extra: Mapping[str, Any] = {}
 
     @property
@@ -178,7 +190,9 @@ class TaskState(Record):
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
 """Fields without which a state is incomplete (seed: safe recovery)."""
 
-_FIXED = ("schema_version", "task_id", "session_id", "updated_at", "mechanical")
+CAPTURED = ("files_read", "tools_used", "plan", "exchanges", "dropped")
+"""What only the journal fills; a new task begins without it."""
+_FIXED = ("schema_version", "task_id", "session_id", "updated_at", "mechanical", *CAPTURED)
 BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
 """What a change does to a list."""
 MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -280,12 +294,18 @@ def _with_defaults(name: str, given: Any, state: TaskState, now: str) -> Any:
         return given
     filled = [{"when": now, **item} if isinstance(item, dict) else item for item in given]
     if name == "decisions":
-        number = len(state.decisions)
+        number = next_decision(state)
         filled = [
             {"id": f"d{number + i}", "why": "", **item} if isinstance(item, dict) else item
-            for i, item in enumerate(filled, start=1)
+            for i, item in enumerate(filled)
         ]
     return filled
+
+
+def next_decision(state: TaskState) -> int:
+    """Return the number of the next decision; those before may have been dropped."""
+    numbers = (d.id[1:] for d in state.decisions if d.id[:1] == "d" and d.id[1:].isdecimal())
+    return max((int(number) for number in numbers if len(number) < 10), default=0) + 1
 
 
 def _merged(kind: Kind, old: Any, new: Any, *, appends: bool) -> tuple[Any, str]:

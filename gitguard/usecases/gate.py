@@ -9,7 +9,12 @@ from gitguard.model.host_session import Stop
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
 from gitguard.session_store import Saved
-from gitguard.usecases.measuring import measure_compaction, measure_pressure, with_reading
+from gitguard.usecases.measuring import (
+    count_compactions,
+    measure_compaction,
+    measure_pressure,
+    with_reading,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +96,22 @@ def after_compaction(
     why = f"pressure is {pressure.share:.2f} even after the compaction"
     halt = Stop(timestamp(now), pressure.share, why)
     return with_reading(compacted, reading.replace(at=now)).replace(halt=halt)
+
+
+def notice_compaction(
+    known: HostSession, config: Config, transcript: Transcript | None, model: str
+) -> HostSession:
+    """Return the record after a compaction of which only the transcript tells, if there was one.
+
+    Hosts do not tell of every compaction's end. Raises `InvalidDocument` when the transcript does
+    not read.
+    """
+    counted, at = count_compactions(known, transcript)
+    if counted.compactions <= counted.epoch:
+        return counted
+    at = max(at, known.compacted_at)
+    compacted = after_compaction(counted, config, at, transcript=transcript, model=model)
+    return compacted.replace(epoch=counted.compactions)
 
 
 def ask(store: SessionStore, question: Question) -> Gated:

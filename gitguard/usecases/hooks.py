@@ -144,6 +144,7 @@ class Conversation:
             pressure = measure_pressure(
                 self._known,
                 self._config,
+                pushed=self._event.reading,
                 transcript=self._event.transcript,
                 model=self._event.model,
                 first_turn=self._abilities.offers_pressure or self._known.turns <= 1,
@@ -202,11 +203,20 @@ class Conversation:
         *,
         pressure: Pressure | None = None,
         found: Found | None = None,
+        if_changed: bool = False,
     ) -> Saved:
         if pressure is None:
             _, pressure = self._measure()
-        circumstances = Circumstances(pressure, self._event.transcript, self._known.epoch)
-        saved = self._store.checkpoint(trigger, why, circumstances, found=found)
+        circumstances = Circumstances(
+            pressure,
+            self._event.transcript,
+            self._known.epoch,
+            channel=self._event.channel,
+            agent=self._event.agent,
+        )
+        saved = self._store.checkpoint(
+            trigger, why, circumstances, found=found, if_changed=if_changed
+        )
         if saved.commit:
             self._known = self._known.replace(head=saved.commit)
         return saved
@@ -224,6 +234,8 @@ class Conversation:
             written=self._relative(tool.paths_written),
             error=shorten(one_line(tool.error), 400),
             sub_agent=self._event.sub_agent,
+            plan=tool.plan,
+            whole_plan=tool.whole_plan,
         )
 
     def _relative(self, paths: tuple[str, ...]) -> tuple[str, ...]:

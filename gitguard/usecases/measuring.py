@@ -18,16 +18,18 @@ def measure_pressure(
     config: Config,
     *,
     given: Reading | None = None,
+    pushed: Reading | None = None,
     transcript: Transcript | None = None,
     model: str = "",
     first_turn: bool,
 ) -> Pressure | None:
     """Return the pressure by the newest valid reading; None when it is missing.
 
-    A given reading counts for this one question: later it would only hide that there is none.
+    A given reading counts for this one question: later it would only hide that there is none. A
+    pushed one came with the event itself, and the transcript knows nothing newer then.
     Raises `InvalidDocument` when the transcript should tell and cannot be read.
     """
-    reading = given or _newest_of(host_session, transcript)
+    reading = given or _newest_of(host_session, pushed, transcript)
     named = (reading.model if reading else "") or model
     reported = (reading.window if reading else None) or _reported(host_session, named)
     window = resolve_window(named, reported, config.window)
@@ -47,12 +49,34 @@ def _is_same(one: str, other: str) -> bool:
     return not rest or rest[0] == "[" or (rest[0] == "-" and len(rest) == 9 and rest[1:].isdigit())
 
 
-def _newest_of(host_session: HostSession, transcript: Transcript | None) -> Reading | None:
-    readings = [_stored(host_session.reading)] if host_session.reading else []
+def _newest_of(
+    host_session: HostSession, pushed: Reading | None, transcript: Transcript | None
+) -> Reading | None:
+    stored = [_stored(host_session.reading)] if host_session.reading else []
+    found = newest([*stored, *([pushed] if pushed else [])], void_before=host_session.compacted_at)
+    if pushed is not None and found is not None:
+        return found
     transcript = _transcript_of(host_session, transcript)
-    if transcript is not None:
-        readings += _from_transcript(transcript)
-    return newest(readings, void_before=host_session.compacted_at)
+    told = _from_transcript(transcript) if transcript is not None else []
+    return newest([*stored, *told], void_before=host_session.compacted_at)
+
+
+def count_compactions(
+    host_session: HostSession, transcript: Transcript | None
+) -> tuple[HostSession, float]:
+    """Go on counting the compactions that the transcript tells of; also say when the newest was.
+
+    Raises `InvalidDocument` when the transcript does not read.
+    """
+    transcript = _transcript_of(host_session, transcript)
+    if transcript is None:
+        return host_session, 0.0
+    from gitguard.transcripts import find_format
+
+    found = find_format(transcript.format).compactions(transcript, host_session.counted_upto)
+    before = 0 if found.anew else host_session.compactions
+    counted = host_session.replace(compactions=before + found.count, counted_upto=found.upto)
+    return counted, found.newest_at
 
 
 def measure_compaction(
@@ -76,7 +100,11 @@ def measure_compaction(
 
 def _transcript_of(host_session: HostSession, given: Transcript | None) -> Transcript | None:
     if given is None and host_session.transcript:
-        given = Transcript(host_session.transcript, host_session.transcript_format)
+        given = Transcript(
+            host_session.transcript,
+            host_session.transcript_format,
+            host_session.transcript_session,
+        )
     return given if given is not None and os.path.exists(given.path) else None
 
 
@@ -91,9 +119,9 @@ def _stored(stored: HostReading) -> Reading:
 
 
 def _from_transcript(transcript: Transcript) -> list[Reading]:
-    from gitguard.transcripts import NEWEST_READING
+    from gitguard.transcripts import find_format
 
-    reading = NEWEST_READING[transcript.format](transcript.path)
+    reading = find_format(transcript.format).newest_reading(transcript)
     return [] if reading is None else [reading]
 
 

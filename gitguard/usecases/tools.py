@@ -5,8 +5,7 @@ from __future__ import annotations
 from gitguard.context.actions import destructive_rule, owner_command
 from gitguard.context.gate import HALT_STATUS
 from gitguard.errors import GitguardError
-from gitguard.model import events
-from gitguard.model import journal as folding
+from gitguard.model import events, journal
 from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.usecases import gate
@@ -58,7 +57,7 @@ class ToolCalls(Conversation):
             with self._record():
                 self._checkpoint("before-destructive", f"Before `{rule}`: {tool.summary}")
         with self._lock():
-            self._store.journal.append(self._entry(folding.STARTED))
+            self._store.journal.append(self._entry(journal.STARTED))
         return NEUTRAL
 
     def _halt(self, verdict: Verdict, pressure: Pressure | None) -> HookReply:
@@ -101,12 +100,12 @@ class ToolCalls(Conversation):
         if not self._bring_back():
             return NEUTRAL
         with self._lock():
-            self._store.journal.append(self._entry(folding.ENDED))
+            self._store.journal.append(self._entry(journal.ENDED))
         return NEUTRAL
 
     def _tool_failed(self) -> HookReply:
         tool = self._tool
-        event = folding.INTERRUPTED if tool.interrupted else folding.FAILED
+        event = journal.INTERRUPTED if tool.interrupted else journal.FAILED
         if not self._bring_back():
             return NEUTRAL
         with self._lock():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.context.gate import HALT_STATUS
 from gitguard.errors import GitguardError, Pending
-from gitguard.model import events
-from gitguard.model import journal as folding
+from gitguard.model import events, journal
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.model.host_session import Delivery
+from gitguard.model.host_session import Delivery, HostSession
 from gitguard.model.text import one_line, shorten
+from gitguard.model.thread import GIST, Exchange, is_decision
+from gitguard.model.transcript import USER
 from gitguard.store import states
 from gitguard.usecases import gate
 from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
@@ -16,10 +19,15 @@ from gitguard.usecases.measuring import with_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.host_session import HostSession
+    from gitguard.model.journal import Entry
+    from gitguard.model.task import TaskState
     from gitguard.store.states import Found
 
-_TOPIC_LIMIT = 2000
+_PROMPT_LIMIT = 2000
+_ONE_COMPACTION = 60.0
+"""Seconds within which two events that a compaction begins may mean the same one."""
+_ANSWER_LIMIT = 600
+"""Enough of an answer to begin its gist with, and to tell a long one from a short one."""
 
 
 class Turns(Conversation):
@@ -28,6 +36,7 @@ class Turns(Conversation):
     def reply(self) -> HookReply:
         """Answer the event."""
         answers = {
+            events.BOOTSTRAP: self._bootstrap,
             events.PROMPT: self._prompt,
             events.TURN_END: self._turn_end,
             events.COMPACTION_START: self._compaction_start,
@@ -41,17 +50,39 @@ class Turns(Conversation):
 
     # Prompts
 
+    def _stable_block(self) -> str:
+        return ""
+
+    def _bootstrap(self) -> HookReply:
+        """Answer with what belongs into the system prompt until the next checkpoint.
+
+        What a crash left uncommitted is committed first, so that the block can hold it.
+        """
+        refused = self._bring_up(always=True)
+        if refused is not None:
+            self._mark(refused)
+            return NEUTRAL
+        with self._record():
+            self._known = self._noticed()
+            self._checkpoint("recovery", "What came after the last checkpoint.", if_changed=True)
+            block = self._stable_block()
+        return HookReply(context=block)
+
     def _prompt(self) -> HookReply:
-        if self._known.halt is not None:
-            return HookReply(refuse=f"{HALT_STATUS}\n{self._known.halt.reason}. {WAY_OUT}")
+        halt = self._known.halt and self._noticed().halt
+        if halt is not None:
+            return HookReply(refuse=f"{HALT_STATUS}\n{halt.reason}. {WAY_OUT}")
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
         with self._record():
+            self._known = self._noticed()
             block, found = self._deliver(first=self._known.turns == 0)
-            self._record_prompt(found)
             self._close_open_calls()
+            self._catch_up()
+            self._record_prompt(found)
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
+            self._keep_window()
             line = self._gauge()
         return HookReply(context="\n".join(text for text in (block, line) if text))
 
@@ -66,23 +97,35 @@ class Turns(Conversation):
         return self._gauge_line(pressure, saved)
 
     def _record_prompt(self, found: Found) -> None:
-        prompt = shorten(one_line(self._event.prompt), _TOPIC_LIMIT)
+        prompt = shorten(one_line(self._event.prompt), _PROMPT_LIMIT)
         if not prompt:
             return
-        self._store.journal.append(self._entry(folding.PROMPT, summary=prompt))
-        state = found.state
-        if found.standing == states.EDITED or state is None:
-            return
-        from gitguard.model.task import fill_mechanically, new_task
-        from gitguard.usecases.changing import end_task
+        state = None if found.standing == states.EDITED else found.state
+        if state is not None and state.is_done:
+            from gitguard.model.task import new_task
+            from gitguard.usecases.changing import end_task
 
-        if state.is_done:
             try:
                 found = end_task(self._store, found)
+                state = new_task(self._store.session.key, self._store.now, after=state.task_id)
             except Pending as error:
                 self._mark(error)
-                return
-            state = new_task(self._store.session.key, self._store.now, after=state.task_id)
+                state = None
+        self._journal_prompt(prompt)
+        if state is not None:
+            self._fill(state, found, prompt)
+
+    def _journal_prompt(self, prompt: str) -> None:
+        answer = self._known.answer
+        settles = answer if is_decision(len(answer), self._event.prompt) else ""
+        entry = self._entry(journal.PROMPT, summary=prompt)
+        self._store.journal.append(entry.replace(settles=one_line(settles)[:GIST]))
+        self._known = self._known.replace(answer="")
+
+    def _fill(self, state: TaskState, found: Found, prompt: str) -> None:
+        """Put the prompt where the agent has noted no goal or next action yet."""
+        from gitguard.model.task import fill_mechanically
+
         goal = {} if state.goal else {"goal": prompt}
         filled = fill_mechanically(state, {**goal, "next_action": prompt})
         if filled == found.state:
@@ -96,7 +139,51 @@ class Turns(Conversation):
         transcript = self._event.transcript
         if transcript is None:
             return known
-        return known.replace(transcript=transcript.path, transcript_format=transcript.format)
+        return known.replace(
+            transcript=transcript.path,
+            transcript_format=transcript.format,
+            transcript_session=transcript.session,
+        )
+
+    def _keep_window(self) -> None:
+        """Keep a window that comes with the event's reading, for events that come without one."""
+        reading = self._event.reading
+        if reading is not None:
+            self._known = with_reading(self._known, reading)
+
+    def _noticed(self) -> HostSession:
+        """Return the record after a compaction of which only the transcript tells."""
+        try:
+            return gate.notice_compaction(
+                self._known, self._config, self._event.transcript, self._event.model
+            )
+        except GitguardError as error:
+            self._mark(error)
+            return self._known
+
+    def _catch_up(self) -> None:
+        """Journal what was said before we first heard of the conversation."""
+        transcript = self._event.transcript
+        if self._known.turns or transcript is None or not os.path.exists(transcript.path):
+            return
+        from gitguard.model.thread import extend
+        from gitguard.transcripts import find_format
+
+        try:
+            said = extend((), find_format(transcript.format).messages(transcript))
+        except GitguardError as error:
+            self._mark(error)
+            return
+        prompt = one_line(self._event.prompt)
+        if said and said[-1].role == USER and prompt.startswith(said[-1].gist):
+            said = said[:-1]  # the prompt itself, which the host wrote down before it told us
+        for exchange in said:
+            self._store.journal.append(self._said_before(exchange))
+
+    def _said_before(self, exchange: Exchange) -> Entry:
+        event = journal.PROMPT if exchange.role == USER else journal.TURN_ENDED
+        entry = self._entry(event, summary=exchange.gist)
+        return entry.replace(at=exchange.when or self._store.now)
 
     def _close_open_calls(self) -> None:
         """Journal calls that began and never ended as interrupted.
@@ -106,10 +193,10 @@ class Turns(Conversation):
         """
         part = self._store.journal.read("", 0)
         first = self._known.turns == 0
-        for entry in folding.open_calls(part.entries):
+        for entry in journal.open_calls(part.entries):
             own = entry.host_session == self._event.host_session and not entry.sub_agent
             if own or first:
-                interrupted = entry.replace(event=folding.INTERRUPTED, at=self._store.now)
+                interrupted = entry.replace(event=journal.INTERRUPTED, at=self._store.now)
                 self._store.journal.append(interrupted)
 
     # The hand-back
@@ -163,9 +250,18 @@ class Turns(Conversation):
             return NEUTRAL
         _, pressure = self._measure()
         with self._record():
+            self._record_answer()
+            self._keep_window()
             if self._auto_checkpoint(pressure) is None:
                 self._checkpoint("turn-end", "The turn ended.", pressure=pressure)
         return NEUTRAL
+
+    def _record_answer(self) -> None:
+        answer = self._event.answer.strip()[:_ANSWER_LIMIT]
+        if answer == self._known.answer != "":
+            return  # the turn ended before, and nobody said anything since
+        self._store.journal.append(self._entry(journal.TURN_ENDED, summary=answer))
+        self._known = self._known.replace(answer=answer)
 
     def _compaction_start(self) -> HookReply:
         refused = self._bring_up()
@@ -175,12 +271,15 @@ class Turns(Conversation):
         _, pressure = self._measure()
         with self._record():
             why = f"Before a compaction ({self._event.source or 'unknown'})."
-            self._checkpoint("compaction", why, pressure=pressure)
-            self._known = self._known.replace(compacting=True)
+            now = self._workspace.clock()
+            # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
+            again = now - self._known.compacting_since < _ONE_COMPACTION
+            self._checkpoint("compaction", why, pressure=pressure, if_changed=again)
+            self._known = self._known.replace(compacting_since=now)
         return NEUTRAL
 
     def _compaction_end(self) -> HookReply:
-        if self._known.compacting:
+        if self._known.compacting_since:
             self._compacted()
         return NEUTRAL
 
@@ -200,6 +299,8 @@ class Turns(Conversation):
                 self._known = self._known.compacted(now)
 
     def _session_start(self) -> HookReply:
+        if self._event.source == events.STARTED_ANEW:
+            return self._begin_anew()
         if self._event.source != events.STARTED_AFTER_COMPACTION:
             if self._event.reading is not None:
                 self._store_reading()
@@ -212,6 +313,13 @@ class Turns(Conversation):
         with self._record():
             block, _ = self._deliver(first=False)
         return HookReply(context=block)
+
+    def _begin_anew(self) -> HookReply:
+        """Forget what belonged to the conversation that the host ended under the same name."""
+        if self._bring_back():
+            with self._record():
+                self._known = HostSession(started_at=self._store.now)
+        return NEUTRAL
 
     def _session_end(self) -> HookReply:
         if not self._bring_back():

@@ -1,0 +1,221 @@
+"""What the journal's entries add up to in the state (source: Context Manager v1, section 7).
+
+Mechanical entries are bounded, the oldest dropped first and counted; what the agent noted is never
+dropped. While a state is pending its offset is not kept and the same entries are folded again, so
+every list is built such that this adds nothing.
+"""
+
+from __future__ import annotations
+
+from gitguard.model import journal, thread
+from gitguard.model.codec import dump_line
+from gitguard.model.snapshot import IDLE, IN_PROGRESS, WAITING, Work
+from gitguard.model.task import (
+    Artifact,
+    Decision,
+    Failure,
+    LastAction,
+    merge_artifacts,
+    next_decision,
+)
+from gitguard.model.text import one_line, seconds, shorten
+from gitguard.model.transcript import AGENT, USER, Message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeVar
+
+    from gitguard.model.events import PlanItem
+    from gitguard.model.journal import Entry
+    from gitguard.model.task import TaskState
+
+    T = TypeVar("T")
+
+MOST_DECISIONS = 50
+MOST_TOOLS = 100
+MOST_FILES = 100
+MOST_OPEN_ITEMS = 50
+_MOST_FAILURES = 50
+_ROOM = 48 * 1024
+"""The bytes of mechanical entries in one list, so that no state grows too large by itself."""
+_TOPIC_LIMIT = 100
+_IDLE_AFTER = 30 * 60
+"""Seconds without an event after which nobody is at work."""
+_CALLED = (journal.ENDED, journal.FAILED)
+
+
+def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
+    """Add what the entries say to the state; the same state comes back if they say nothing new."""
+    ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
+    messages = _new_messages(state, entries)
+    lists: dict[str, tuple[tuple[Any, ...], int]] = {
+        "tools_used": (_tools(state, entries), MOST_TOOLS),
+        "files_read": (_files_read(state, ended), MOST_FILES),
+        "artifacts": (merge_artifacts(state.artifacts, _written(ended)), MOST_FILES),
+        "failed_attempts": (_failures(state, entries), _MOST_FAILURES),
+        "decisions": (_decisions(state, entries), MOST_DECISIONS),
+        "plan": (_plan(state, ended), MOST_OPEN_ITEMS),
+    }
+    kept = {name: bounded(items, most) for name, (items, most) in lists.items()}
+    kept["exchanges"] = thread.extend(state.exchanges, messages)
+    dropped = {name: len(items) - len(kept[name]) for name, (items, _) in lists.items()}
+    dropped["exchanges"] = len(state.exchanges) + len(messages) - len(kept["exchanges"])
+    changed = state.replace(
+        **kept,
+        last_action=_last_action(state, ended),
+        dropped={
+            name: state.dropped.get(name, 0) + dropped.get(name, 0)
+            for name in {**state.dropped, **dropped}
+            if state.dropped.get(name, 0) + dropped.get(name, 0)
+        },
+    )
+    return state if changed == state else changed.replace(updated_at=now)
+
+
+def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
+    """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
+    room, kept = _ROOM, []
+    for item in reversed(items):
+        mechanical = _is_mechanical(item)
+        if mechanical:
+            most -= 1
+            room -= _size(item)
+        if not mechanical or (most >= 0 and room >= 0):
+            kept.append(item)
+    return tuple(reversed(kept))
+
+
+def _is_mechanical(item: object) -> bool:
+    return bool(getattr(item, "mechanical", True))
+
+
+def _size(item: Any) -> int:
+    return len(item.encode() if isinstance(item, str) else dump_line(item.to_document()))
+
+
+def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+    texts = dict.fromkeys(known)
+    for text in more:
+        texts.pop(text, None)
+        texts[text] = None
+    return tuple(texts)
+
+
+def _tools(state: TaskState, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+    called = (entry.tool for entry in entries if entry.event in _CALLED and entry.tool)
+    return _newest_last(state.tools_used, called)
+
+
+def _files_read(state: TaskState, ended: tuple[Entry, ...]) -> tuple[str, ...]:
+    return _newest_last(state.files_read, (path for entry in ended for path in entry.read))
+
+
+def _written(ended: tuple[Entry, ...]) -> tuple[Artifact, ...]:
+    return tuple(Artifact(path, mechanical=True) for entry in ended for path in entry.written)
+
+
+def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ...]:
+    failed = tuple(_failure(entry) for entry in entries if entry.event == journal.FAILED)
+    newest = bounded(failed, _MOST_FAILURES)
+    return (*state.failed_attempts, *(f for f in newest if f not in state.failed_attempts))
+
+
+def _failure(entry: Entry) -> Failure:
+    what = f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool
+    return Failure(shorten(what, 400), entry.error or "failed", entry.at, mechanical=True)
+
+
+def _decisions(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Decision, ...]:
+    known = {(decision.what, decision.when) for decision in state.decisions}
+    short = [entry for entry in entries if entry.event == journal.PROMPT and entry.settles]
+    fresh = [e for e in short[-MOST_DECISIONS:] if (_said(e), e.at) not in known]
+    number = next_decision(state)
+    return (
+        *state.decisions,
+        *(
+            Decision(f"d{number + i}", _said(entry), entry.settles, entry.at, mechanical=True)
+            for i, entry in enumerate(fresh)
+        ),
+    )
+
+
+def _said(entry: Entry) -> str:
+    return f"the user answered: {entry.summary}"
+
+
+def _plan(state: TaskState, ended: tuple[Entry, ...]) -> tuple[PlanItem, ...]:
+    """Follow the host's plan; what is done goes first when there is no room."""
+    items = {item.id: item for item in state.plan}
+    for entry in ended:
+        if entry.whole_plan:
+            items = {}
+        for change in entry.plan:
+            known = items.get(change.id)
+            if change.gone:
+                items.pop(change.id, None)
+            elif change.text or known:
+                text = change.text or (known.text if known else "")
+                items[change.id] = change.replace(text=text)
+    open_items = [item for item in items.values() if not item.done]
+    if len(items) > MOST_OPEN_ITEMS:
+        return tuple(open_items)
+    return tuple(items.values())
+
+
+def _last_action(state: TaskState, ended: tuple[Entry, ...]) -> LastAction | None:
+    noted = state.last_action is not None and not state.last_action.mechanical
+    if not ended or noted:
+        return state.last_action
+    newest = ended[-1]
+    summary = shorten(f"{newest.tool}: {newest.summary}" if newest.summary else newest.tool, 200)
+    return LastAction(summary, "success", newest.at, mechanical=True)
+
+
+def _new_messages(state: TaskState, entries: tuple[Entry, ...]) -> list[Message]:
+    roles = {journal.PROMPT: USER, journal.TURN_ENDED: AGENT}
+    newest = state.exchanges[-1] if state.exchanges else None
+    known = {(exchange.role, exchange.gist, exchange.when) for exchange in state.exchanges}
+    return [
+        Message(roles[entry.event], entry.summary, seconds(entry.at))
+        for entry in entries
+        if entry.event in roles and entry.summary
+        if newest is None or entry.at >= newest.when
+        if (roles[entry.event], one_line(entry.summary)[: thread.GIST], entry.at) not in known
+    ]
+
+
+def work_of(
+    entries: tuple[Entry, ...], state: TaskState, now: float, *, compacting: bool = False
+) -> Work:
+    """Return what the snapshot says of the work in progress.
+
+    compacting says that a compaction begins, which splits the turn that is going on.
+    """
+    main = [entry for entry in entries if not entry.sub_agent]
+    running = journal.open_calls(main)
+    in_turn = bool(main) and main[-1].event not in (journal.TURN_ENDED, journal.INTERRUPTED)
+    called = running or [entry for entry in main if entry.event in _CALLED]
+    last = called[-1] if called else None
+    user = [exchange.gist for exchange in state.exchanges if exchange.role == USER]
+    return Work(
+        topic=user[-1][:_TOPIC_LIMIT] if user else "",
+        status=_status(state, main, now, in_turn=in_turn),
+        interrupted=bool(running) or (compacting and in_turn),
+        last_tool=last.tool if last else "",
+        last_tool_params=last.summary if last else "",
+        files_read=state.files_read,
+        files_modified=tuple(a.path for a in state.artifacts if a.kind == "file"),
+        tools_used=state.tools_used,
+        open_items=(*state.open_issues, *(item.text for item in state.plan if not item.done)),
+        thread_summary=thread.summary(state.exchanges),
+    )
+
+
+def _status(state: TaskState, main: list[Entry], now: float, *, in_turn: bool) -> str:
+    """Guess what the agent is doing, unless it said that it waits or is done."""
+    if state.status == "waiting_for_user":
+        return WAITING
+    if state.status == "complete" or not main or now - seconds(main[-1].at) > _IDLE_AFTER:
+        return IDLE
+    return IN_PROGRESS if in_turn else WAITING
