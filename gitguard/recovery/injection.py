@@ -10,30 +10,25 @@ import re
 
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
+from gitguard.recovery.filling import Filled, Item, Section, fill
 from gitguard.rendering import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.model.host_session import HostSession
     from gitguard.model.snapshot import Work
     from gitguard.model.task import TaskState
 
+LEAST_TOKENS = 300
+"""The smallest block: below it the required sections would not all find a few words' room."""
 _CHARACTERS_PER_TOKEN = 4
-_FIELD_LIMIT = 300
-_ITEM_LIMIT = 240
-_COUNT_LENGTH = len("- (+999 more)\n")
 _FENCE = "gitguard-resume"
-_KEY_LIMIT = 120
+_KEY_LIMIT = 60
+_NOTE_LIMIT = 240
 _NOT_IN_ATTRIBUTES = str.maketrans("", "", '"<>')
 _IN_DATA = re.compile(re.escape(_FENCE), re.IGNORECASE)
-
-
-class Section(Value):
-    """A titled list, with the number of items that had no room."""
-
-    title: str
-    items: tuple[str, ...]
-    left_out: int = 0
 
 
 class Origin(Value):
@@ -43,6 +38,8 @@ class Origin(Value):
     checkpoint: str
     commit: str
     notes: tuple[str, ...] = ()
+    changes: str = ""
+    """What changed since the checkpoint, in one line."""
 
 
 def is_due(host_session: HostSession, head: str) -> bool:
@@ -52,90 +49,116 @@ def is_due(host_session: HostSession, head: str) -> bool:
 
 
 def build_resume(state: TaskState, work: Work, origin: Origin, *, max_tokens: int) -> str:
-    """Return the block, at most max_tokens of four characters each."""
-    origin = _safe_origin(origin)
-    budget = max_tokens * _CHARACTERS_PER_TOKEN
-    fields = _fields(state, work)
-    sections = _sections(state)
-    empty = _render(fields, [s.replace(items=(), left_out=0) for s in sections], origin)
-    chosen = _choose(sections, budget - len(empty))
-    return _render(fields, chosen, origin)
+    """Return the block, at most max_tokens of four characters each.
+
+    Fewer than `LEAST_TOKENS` count as these: a required section is never dropped.
+    """
+    budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
+    fixed = _render((), origin)
+    sections = (*_about(origin), *_required(state, work), *_optional(state, work))
+    return _render(fill(sections, budget - len(fixed)), origin)
 
 
-def _safe_origin(origin: Origin) -> Origin:
+def _render(filled: tuple[Filled, ...], origin: Origin) -> str:
     # Keys and branches are named by people and programs outside, and anything may stand in them.
-    session = _safe(origin.session, _KEY_LIMIT).translate(_NOT_IN_ATTRIBUTES)
-    return origin.replace(
-        session=session, notes=tuple(_safe(note, _FIELD_LIMIT) for note in origin.notes)
-    )
-
-
-def _render(fields: list[tuple[str, str]], sections: list[Section], origin: Origin) -> str:
-    shown = [section for section in sections if section.items or section.left_out]
+    session = shorten(_safe(origin.session).translate(_NOT_IN_ATTRIBUTES), _KEY_LIMIT)
     return render(
-        "resume.md.j2", fence=_FENCE, fields=fields, sections=shown, origin=origin
+        "resume.md.j2",
+        fence=_FENCE,
+        session=session,
+        origin=origin,
+        sections=[section for section in filled if section.texts],
+        absent="; ".join(section.absence for section in filled if not section.texts),
     ).strip()
 
 
-def _fields(state: TaskState, work: Work) -> list[tuple[str, str]]:
-    last = state.last_action
-    fields = [
-        ("Goal", state.goal),
-        ("Phase", state.current_phase),
-        ("Next action", state.next_action),
-        ("Last successful action", last.summary if last else ""),
-    ]
-    if work.interrupted:
-        fields.append(("Began and did not end", f"{work.last_tool}: {work.last_tool_params}"))
-    return [(name, _safe(value, _FIELD_LIMIT) or "(missing)") for name, value in fields]
+def _about(origin: Origin) -> tuple[Section, ...]:
+    notes = [shorten(one_line(note), _NOTE_LIMIT) for note in origin.notes]
+    return (
+        Section("Notes", _noted(notes), 6),
+        _field("Changed since the checkpoint", origin.changes, 4, is_derived=True),
+    )
 
 
-def _sections(state: TaskState) -> list[Section]:
+def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
+    running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
+    planned = [item for item in work.open_items if item not in state.open_issues]
     decisions = [
-        f"{d.what} — because {d.why}" if d.why else d.what for d in reversed(state.decisions)
+        (f"{d.what} — because {d.why}" if d.why else d.what, d.mechanical) for d in state.decisions
     ]
-    failures = [f"{f.what}: {f.error}" for f in reversed(state.failed_attempts)]
-    outputs = [f"{o.tool}: {o.summary}" for o in reversed(state.tool_outputs)]
-    listed: list[tuple[str, list[str]]] = [
-        ("Constraints", list(state.constraints)),
-        ("Invariants", list(state.invariants)),
-        ("Blockers", list(state.blockers)),
-        ("Open issues", list(state.open_issues)),
-        ("Decisions, newest first", decisions),
-        ("Failed attempts, newest first", failures),
-        ("Files", [a.path for a in reversed(state.artifacts)]),
-        ("Completed steps, newest first", list(reversed(state.completed_steps))),
-        ("Assumptions to check", list(state.pending_assumptions)),
-        ("Tool outputs, newest first", outputs),
-        ("Learnings, newest first", list(reversed(state.learnings))),
+    failures = [(f"{f.what}: {f.error}", f.mechanical) for f in state.failed_attempts]
+    files = [
+        (f"{a.path} — {a.description}" if a.description else a.path, a.mechanical)
+        for a in state.artifacts
     ]
-    return [
-        Section(title, tuple(_safe(text, _ITEM_LIMIT) for text in texts)) for title, texts in listed
-    ]
+    return (
+        _state_field("Goal", state, "goal", 10),
+        _state_field("Phase", state, "current_phase", 3),
+        _state_field("Next action", state, "next_action", 10),
+        _field("Began and did not end", running, 5, is_derived=True),
+        Section("Blockers", _noted(reversed(state.blockers)), 8),
+        Section("Constraints", _noted(reversed(state.constraints)), 10),
+        Section("Invariants", _noted(reversed(state.invariants)), 10),
+        Section("Decisions", _entries(decisions), 20),
+        Section("Failed attempts", _entries(failures), 10),
+        Section("Open items", _noted(reversed(state.open_issues)), 8),
+        Section("Plan, next step first", _derived(planned), 6),
+        Section("Files", _entries(files), 8),
+    )
 
 
-def _choose(sections: list[Section], room: int) -> list[Section]:
-    """Give every section its first item before any gets its second, until the room is used."""
-    kept: dict[str, int] = {section.title: 0 for section in sections}
-    room -= sum(len(s.title) + 4 + _COUNT_LENGTH for s in sections if s.items)
-    longest = max((len(section.items) for section in sections), default=0)
-    for place in range(longest):
-        for section in sections:
-            if place >= len(section.items) or kept[section.title] < place:
-                continue
-            cost = len(section.items[place]) + len("- \n")
-            if cost <= room:
-                room -= cost
-                kept[section.title] += 1
-    return [
-        section.replace(
-            items=section.items[: kept[section.title]],
-            left_out=len(section.items) - kept[section.title],
-        )
-        for section in sections
-    ]
+def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
+    last = state.last_action
+    is_new = work.topic.rstrip("…") not in one_line(state.next_action)
+    outputs = [(f"{o.tool}: {o.summary}", o.mechanical) for o in state.tool_outputs]
+    known = {artifact.path for artifact in state.artifacts}
+    read = [path for path in reversed(work.files_read) if path not in known]
+    sections = (
+        _field(
+            "Last successful action",
+            last.summary if last else "",
+            5,
+            is_derived=last is not None and last.mechanical,
+        ),
+        _field("The user asked last", work.topic if is_new else "", 5, is_derived=True),
+        _field("Conversation", work.thread_summary, 8, is_derived=True),
+        Section("Completed steps", _noted(reversed(state.completed_steps)), 10),
+        Section("Assumptions to check", _noted(reversed(state.pending_assumptions)), 10),
+        Section("Tool outputs", _entries(outputs), 6),
+        Section("Learnings", _noted(reversed(state.learnings)), 10),
+        Section("Files read", _derived(read), 4),
+        Section("Tools used", _derived(reversed(work.tools_used)), 3),
+    )
+    return tuple(section.replace(is_required=False) for section in sections)
 
 
-def _safe(text: str, limit: int) -> str:
+def _state_field(title: str, state: TaskState, name: str, share: int) -> Section:
+    text = _safe(getattr(state, name)) or "(missing)"
+    return _field(title, text, share, is_derived=name in state.mechanical)
+
+
+def _field(title: str, text: str, share: int, *, is_derived: bool = False) -> Section:
+    return Section(title, _items((text, is_derived)), share, is_list=False)
+
+
+def _noted(texts: Iterable[str]) -> tuple[Item, ...]:
+    return _items(*((text, False) for text in texts))
+
+
+def _derived(texts: Iterable[str]) -> tuple[Item, ...]:
+    return _items(*((text, True) for text in texts))
+
+
+def _entries(entries: list[tuple[str, bool]]) -> tuple[Item, ...]:
+    """Return entries that came oldest first, each with whether it was derived."""
+    return _items(*reversed(entries))
+
+
+def _items(*entries: tuple[str, bool]) -> tuple[Item, ...]:
+    safe = (Item(_safe(text), is_derived) for text, is_derived in entries)
+    return tuple(item for item in safe if item.text)
+
+
+def _safe(text: str) -> str:
     # The fence's own name never stands inside it, so that data cannot close it.
-    return _IN_DATA.sub("gitguard_resume", shorten(one_line(text), limit))
+    return _IN_DATA.sub("gitguard_resume", one_line(text))

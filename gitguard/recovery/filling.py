@@ -1,0 +1,217 @@
+"""Fills a budget of characters with the items of titled sections, what is needed most first.
+
+Every text can be shown in steps: a few words of it, a fact's length, a paragraph, all of it. The
+steps of all sections stand in one order that does not depend on the budget, and as many of them are
+taken as fit; the next one is cut to what is left. So a larger budget never shows fewer items.
+
+The order: the first item of each required section; what was noted in required sections; what was
+derived there; the rest of their long texts; then the same for the other sections. Inside each of
+these rounds sections take turns by their shares, so that one which needs little leaves its share to
+the others.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.text import shorten
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Step = tuple[int, float, int, int, int]
+    """The round, the turn in it, the section's place; the item, and the characters to show."""
+
+_FEW_WORDS = 20
+_HALF_A_LINE = 40
+_FACT = 60
+_PARAGRAPH = 240
+_ABSENT = len("Not shown: \n")
+_BULLET = len("- \n")
+_LONGEST_NUMBERS = len(" (of 1,000,000 characters)")
+
+
+class Item(Value):
+    """One thing to show."""
+
+    text: str
+    is_derived: bool = False
+    """Whether gitguard derived it and the agent did not write it."""
+
+
+class Section(Value):
+    """A titled list of items, the most wanted first."""
+
+    title: str
+    items: tuple[Item, ...]
+    share: int
+    """Its part of the budget, in relation to the other shares."""
+    is_required: bool = True
+    is_list: bool = True
+    """Whether it can have many items; otherwise its one item stands beside the title."""
+
+
+class Filled(Value):
+    """What of a section is shown, in the section's order."""
+
+    title: str
+    texts: tuple[str, ...]
+    total: int
+    """The section's items, shown or not."""
+    cut: int
+    """How many of the shown are not shown whole."""
+    is_list: bool
+    characters: int
+    """The length of its items as they would be whole."""
+
+    @property
+    def heading(self) -> str:
+        """The title with the numbers of what is cut and left out."""
+        return _heading(self, len(self.texts), self.cut)
+
+    @property
+    def absence(self) -> str:
+        """What stands for the section when nothing of it is shown."""
+        return _absence(self)
+
+
+def fill(sections: tuple[Section, ...], room: int) -> tuple[Filled, ...]:
+    """Choose what is shown of each section that has items; `length` of it is at most room.
+
+    Each required section shows something once room is enough for the title and a few words of all.
+    """
+    sections = tuple(section for section in sections if section.items)
+    room -= _ABSENT
+    steps = _steps(sections, room)
+    parts = [_Part(section) for section in sections]
+    taken = _longest_fitting(steps, parts, room)
+    parts = [_Part(section) for section in sections]
+    for _, _, place, item, limit in steps[:taken]:
+        parts[place].take(item, limit)
+    for _, _, place, item, _ in steps[taken : taken + 1]:
+        parts[place].squeeze(item, room - sum(part.size for part in parts))
+    return tuple(part.filled() for part in parts)
+
+
+def length(filled: tuple[Filled, ...]) -> int:
+    """Return the most characters that the sections take, line ends counted."""
+    return _ABSENT + sum(
+        _size(f, len(f.texts), f.cut, sum(len(text) for text in f.texts)) for f in filled
+    )
+
+
+def _longest_fitting(steps: list[Step], parts: list[_Part], room: int) -> int:
+    # A step can make the whole shorter: a section that is complete needs no numbers. So the
+    # longest run that fits is looked for, and not the first step that does not.
+    size = sum(part.size for part in parts)
+    longest = 0
+    for taken, (_, _, place, item, limit) in enumerate(steps, start=1):
+        before = parts[place].size
+        parts[place].take(item, limit)
+        size += parts[place].size - before
+        if size <= room:
+            longest = taken
+        elif size > room + len(parts) * _LONGEST_NUMBERS:
+            break
+    return longest
+
+
+def _steps(sections: tuple[Section, ...], room: int) -> list[Step]:
+    """Return all steps in the order in which they are taken."""
+    steps: list[Step] = []
+    for place, section in enumerate(sections):
+        used = 0
+        known: dict[int, int] = {}
+        for order, item, limit in _own_steps(section, room):
+            wanted, had = min(len(section.items[item].text), limit), known.get(item, 0)
+            if item in known and wanted <= had:
+                continue
+            used += wanted - had + (0 if item in known else _BULLET)
+            known[item] = wanted
+            steps.append((order, used / section.share, place, item, limit))
+    return sorted(steps)
+
+
+def _own_steps(section: Section, room: int) -> Iterator[tuple[int, int, int]]:
+    """Yield round, item and characters for one section, in the order of its wishes."""
+    items = section.items
+    wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
+    wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
+    if section.is_required:
+        yield 0, wishes[0], _FEW_WORDS
+        yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
+    first = 2 if section.is_required else 5
+    for item in wishes:
+        yield first + items[item].is_derived, item, _PARAGRAPH
+    for item in wishes:
+        yield first + 2, item, len(items[item].text)
+
+
+class _Part:
+    """A section while it is filled."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self._shown: dict[int, str] = {}
+        self._cut: set[int] = set()
+        self._empty = Filled(
+            title=section.title,
+            texts=(),
+            total=len(section.items),
+            cut=0,
+            is_list=section.is_list,
+            characters=sum(len(item.text) for item in section.items),
+        )
+        self._length = 0
+        self.size = self._measure(0, 0, 0)
+
+    def take(self, item: int, limit: int) -> None:
+        """Show an item up to limit characters."""
+        whole = self._section.items[item].text
+        text = shorten(whole, limit)
+        self._length += len(text) - len(self._shown.get(item, ""))
+        self._shown[item] = text
+        if text == whole:
+            self._cut.discard(item)
+        else:
+            self._cut.add(item)
+        self.size = self._measure(len(self._shown), len(self._cut), self._length)
+
+    def squeeze(self, item: int, spare: int) -> None:
+        """Show of an item, or more of it, what spare characters beyond the present size allow."""
+        shown = self._shown.get(item)
+        lines, cut = {*self._shown, item}, {*self._cut, item}
+        overhead = self._measure(len(lines), len(cut), self._length) - self.size
+        limit = spare - overhead + len(shown or "")
+        text = shorten(self._section.items[item].text, limit)
+        if limit >= _FEW_WORDS and len(text) > len(shown or ""):
+            self.take(item, limit)
+
+    def filled(self) -> Filled:
+        texts = tuple(self._shown[item] for item in sorted(self._shown))
+        return self._empty.replace(texts=texts, cut=len(self._cut))
+
+    def _measure(self, shown: int, cut: int, text: int) -> int:
+        return _size(self._empty, shown, cut, text)
+
+
+def _size(section: Filled, shown: int, cut: int, text: int) -> int:
+    if not shown:
+        return len(_absence(section)) + len("; ")
+    heading = len(_heading(section, shown, cut))
+    return heading + text + (1 + shown * _BULLET if section.is_list else len(" \n"))
+
+
+def _absence(section: Filled) -> str:
+    return f"{section.title} {section.total:,}" if section.is_list else section.title
+
+
+def _heading(section: Filled, shown: int, cut: int) -> str:
+    if cut and not section.is_list:
+        return f"{section.title} (of {section.characters:,} characters):"
+    numbers = []
+    if shown < section.total:
+        numbers.append(f"{shown:,} of {section.total:,}")
+    if cut:
+        numbers.append(f"{cut:,} cut")
+    return f"{section.title} ({', '.join(numbers)}):" if numbers else f"{section.title}:"

@@ -1,0 +1,325 @@
+"""The resume block: what has to be in it, what goes first, and what it never exceeds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitguard.model.snapshot import Work
+from gitguard.model.task import Artifact, Decision, Failure, LastAction, TaskState, new_task
+from gitguard.model.text import shorten
+from gitguard.recovery.filling import Filled, Item, Section, fill, length
+from gitguard.recovery.injection import LEAST_TOKENS, Origin, build_resume
+
+NOW = "2026-01-31T09:30:00Z"
+ORIGIN = Origin("main", "cp_012", "a" * 40)
+FACT = 60
+REQUIRED = (
+    "Goal", "Phase", "Next action", "Blockers", "Constraints", "Invariants", "Decisions",
+    "Failed attempts", "Open items", "Plan, next step first", "Files",
+)  # fmt: skip
+
+
+def fact(number: int) -> str:
+    return f"fact {number:04d} of what this task has to keep in mind for later".ljust(FACT, ".")
+
+
+def planted(count: int) -> tuple[TaskState, list[str]]:
+    """Return a state with facts in all its required parts, and the facts, oldest first."""
+    facts = [fact(number) for number in range(count)]
+    goal, phase, action, *rest = facts
+    parts: dict[str, list[str]] = {}
+    places = (
+        "decision", "why", "constraint", "invariant", "failure", "error", "blocker", "issue", "file"
+    )  # fmt: skip
+    for place, text in zip(itertools.cycle(places), rest, strict=False):
+        parts.setdefault(place, []).append(text)
+
+    def pairs(first: str, second: str) -> Iterator[tuple[str, str]]:
+        return itertools.zip_longest(parts.get(first, ()), parts.get(second, ()), fillvalue="")
+
+    state = new_task("main", NOW).replace(
+        goal=goal,
+        current_phase=phase,
+        next_action=action,
+        decisions=tuple(Decision("d1", a, b, NOW) for a, b in pairs("decision", "why")),
+        failed_attempts=tuple(Failure(a, b, NOW) for a, b in pairs("failure", "error")),
+        constraints=tuple(parts.get("constraint", ())),
+        invariants=tuple(parts.get("invariant", ())),
+        blockers=tuple(parts.get("blocker", ())),
+        open_issues=tuple(parts.get("issue", ())),
+        artifacts=tuple(Artifact(path) for path in parts.get("file", ())),
+    )
+    return state, facts
+
+
+def among_derived(state: TaskState) -> tuple[TaskState, Work]:
+    """Return the state after long work in which hooks recorded whatever they can, all newer."""
+    said = "the user answered: " + "yes " * 10
+    state = state.replace(
+        decisions=(
+            *state.decisions,
+            *(Decision(f"d{i}", said, "why " * 30, NOW, mechanical=True) for i in range(50)),
+        ),
+        failed_attempts=(
+            *state.failed_attempts,
+            *(Failure(f"Bash: {i} " + "x " * 190, "err " * 90, NOW, True) for i in range(50)),
+        ),
+        artifacts=(
+            *state.artifacts,
+            *(Artifact(f"src/folder/file{i}.py", mechanical=True) for i in range(100)),
+        ),
+        last_action=LastAction("last " * 40, "success", NOW, mechanical=True),
+    )
+    work = Work(
+        topic="topic " * 16,
+        interrupted=True,
+        last_tool="Bash",
+        last_tool_params="sleep " * 60,
+        files_read=tuple(f"read/{i}.py" for i in range(100)),
+        tools_used=tuple(f"Tool{i}" for i in range(100)),
+        open_items=(*state.open_issues, *(f"plan {i} " + "step " * 12 for i in range(50))),
+        thread_summary="first words … last words " * 8,
+    )
+    return state, work
+
+
+def block_of(state: TaskState, work: Work | None = None, *, max_tokens: int = 700) -> str:
+    return build_resume(state, work or Work(), ORIGIN, max_tokens=max_tokens)
+
+
+def found(facts: list[str], block: str) -> list[str]:
+    return [text for text in facts if text in block]
+
+
+# What has to be in it
+
+
+@pytest.mark.parametrize(("count", "max_tokens"), [(10, 700), (30, 700), (60, 1500)])
+def test_every_planted_fact_is_in_the_block(count: int, max_tokens: int) -> None:
+    state, facts = planted(count)
+    block = block_of(state, max_tokens=max_tokens)
+    assert found(facts, block) == facts
+    assert len(block) <= 4 * max_tokens
+    assert "Not shown" not in block
+    assert "…" not in block
+
+
+@pytest.mark.parametrize(("count", "max_tokens"), [(10, 700), (30, 700), (60, 1500)])
+def test_nothing_that_hooks_recorded_displaces_a_planted_fact(count: int, max_tokens: int) -> None:
+    state, facts = planted(count)
+    notes = ("compacted 5 times; a fresh conversation would now keep more than another compaction",)
+    changes = "HEAD 1234567 → 89abcde (12 commits); branch main → topic; gone: src/parser.py"
+    origin = ORIGIN.replace(notes=notes, changes=changes)
+    state, work = among_derived(state)
+    block = build_resume(state, work, origin, max_tokens=max_tokens)
+    assert found(facts, block) == facts
+    assert notes[0] in block
+    assert "Changed since the checkpoint" in block
+    assert len(block) <= 4 * max_tokens
+
+
+@pytest.mark.parametrize("count", [100, 200])
+@pytest.mark.parametrize(("max_tokens", "least"), [(700, 30), (1500, 80)])
+def test_of_too_many_facts_each_section_keeps_its_newest(
+    count: int, max_tokens: int, least: int
+) -> None:
+    state, facts = planted(count)
+    block = block_of(state, max_tokens=max_tokens)
+    assert len(found(facts, block)) >= least
+    assert facts[:3] == found(facts[:3], block)
+    for texts in (state.constraints, state.invariants, state.blockers, state.open_issues):
+        kept = found(list(texts), block)
+        assert len(kept) >= 2
+        assert kept == list(texts[-len(kept) :])
+    newest = state.decisions[-1]
+    assert newest.what in block
+    assert not newest.why or newest.why in block
+
+
+def test_sections_take_turns_by_their_shares() -> None:
+    items = tuple(Item(fact(number)) for number in range(50))
+    filled = fill((Section("Three", items, 3), Section("One", items, 1)), 2000)
+    three, one = (len(part.texts) for part in filled)
+    assert abs(three - 3 * one) <= 3
+    assert three + one >= 30
+
+
+def test_what_a_section_leaves_goes_to_the_others() -> None:
+    state, _ = planted(3)
+    texts = tuple(fact(number) for number in range(34))
+    assert found(list(texts), block_of(state.replace(constraints=texts))) == list(texts)
+
+
+@pytest.mark.parametrize("max_tokens", [0, 1, LEAST_TOKENS, 400])
+def test_the_smallest_block_has_every_required_section_cut_and_counted(max_tokens: int) -> None:
+    state, work = among_derived(planted(200)[0])
+    state = state.replace(goal="goal " * 300, next_action="next " * 300, open_issues=("x" * 999,))
+    origin = Origin("s" * 300, "cp_100000", "a" * 40, ("note " * 99,) * 9, "HEAD moved " * 30)
+    block = build_resume(state, work, origin, max_tokens=max_tokens)
+    assert len(block) <= 4 * max(max_tokens, LEAST_TOKENS)
+    lines = block.splitlines()
+    for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Began and did not end"):
+        assert sum(line.startswith((f"{title}:", f"{title} (")) for line in lines) == 1
+    assert "Goal (of 1,499 characters): goal" in block
+    assert "Decisions (1 of 72" in block
+    assert "gitguard show state" in block
+    not_shown = next(line for line in lines if line.startswith("Not shown"))
+    for left_out in ("Last successful action", "Files read 100", "Tools used 100"):
+        assert left_out in not_shown
+
+
+def test_numbers_stand_only_where_something_is_missing() -> None:
+    block = block_of(planted(30)[0])
+    assert "Decisions:" in block
+    assert "Constraints:" in block
+    assert "(" not in block
+
+
+def test_a_state_that_says_nothing_says_that_it_does() -> None:
+    block = block_of(new_task("main", NOW))
+    assert "Goal: (missing)" in block
+    assert "Next action: START" in block
+    assert "Decisions" not in block
+
+
+# What goes first
+
+
+def test_what_the_agent_noted_goes_before_what_hooks_recorded_and_keeps_its_place() -> None:
+    noted = [Failure(f"noted {i}", "e" * 100, NOW) for i in range(8)]
+    derived = [Failure(f"derived {i}", "e" * 100, NOW, mechanical=True) for i in range(30)]
+    mixed = tuple(f for pair in zip(noted, derived, strict=False) for f in pair) + tuple(
+        derived[8:]
+    )
+    block = block_of(planted(12)[0].replace(failed_attempts=mixed))
+    shown = [line for line in block.splitlines() if line.startswith(("- noted", "- derived"))]
+    assert sum("noted" in line for line in shown) == 8
+    assert sum("derived" in line for line in shown) < 22
+    places = [mixed.index(next(f for f in mixed if f"- {f.what}:" in line)) for line in shown]
+    assert places == sorted(places, reverse=True)
+
+
+def test_lists_are_newest_first_and_the_plan_begins_with_the_next_step() -> None:
+    state = planted(3)[0].replace(constraints=("older", "newer"), open_issues=("issue",))
+    block = block_of(state, Work(open_items=("issue", "step 1", "step 2")))
+    assert block.index("- newer") < block.index("- older")
+    assert block.index("- step 1") < block.index("- step 2")
+    assert block.count("- issue") == 1
+
+
+def test_long_texts_get_the_room_that_nothing_else_needs() -> None:
+    state = planted(3)[0].replace(goal="The whole goal " + "in many words " * 60 + "to its end.")
+    assert "to its end." in block_of(state)
+
+
+def test_texts_are_cut_at_the_end_of_a_word() -> None:
+    words = " ".join(f"word{i:04d}" for i in range(2000))
+    block = block_of(planted(3)[0].replace(goal=words))
+    line = next(line for line in block.splitlines() if line.startswith("Goal"))
+    assert line.startswith("Goal (of 17,999 characters): word0000 ")
+    assert line.removesuffix("…").split()[-1] in words.split()
+    assert len(block) > 4 * 700 - 40
+
+
+def test_files_that_were_read_are_not_named_twice() -> None:
+    state = planted(3)[0].replace(artifacts=(Artifact("a.py"),))
+    block = block_of(state, Work(files_read=("a.py", "b.py"), tools_used=("Read",)))
+    assert block.count("a.py") == 1
+    assert "- b.py" in block
+    assert "- Read" in block
+
+
+def test_a_prompt_that_is_the_next_action_is_not_repeated() -> None:
+    prompt = "please " * 40
+    state = planted(3)[0].replace(next_action=prompt)
+    assert "The user asked last" not in block_of(state, Work(topic=shorten(prompt, 100)))
+    assert "The user asked last: now that" in block_of(state, Work(topic="now that"))
+
+
+# Properties of the filling
+
+
+ITEMS = st.builds(
+    Item, st.text("ab ", min_size=1, max_size=500).map(lambda t: f"x{t}"), st.booleans()
+)
+SECTIONS = st.lists(
+    st.tuples(st.lists(ITEMS, max_size=12), st.integers(1, 20), st.booleans(), st.booleans()),
+    max_size=12,
+).map(
+    lambda drawn: tuple(
+        Section(f"Section {i}", tuple(items if is_list else items[:1]), share, required, is_list)
+        for i, (items, share, required, is_list) in enumerate(drawn)
+    )
+)
+
+
+def room_of_the_least(sections: tuple[Section, ...]) -> int:
+    """Return a room that is enough for the title and a few words of every required section."""
+    return 20 + sum(len(s.title) + 70 for s in sections)
+
+
+def shown(filled: tuple[Filled, ...], sections: tuple[Section, ...]) -> dict[str, int]:
+    required = {section.title for section in sections if section.is_required}
+    return {f.title: len(f.texts) for f in filled if f.title in required}
+
+
+@settings(max_examples=150, deadline=None)
+@given(SECTIONS, st.integers(0, 4000))
+def test_the_room_is_kept_and_no_required_section_is_lost(
+    sections: tuple[Section, ...], more: int
+) -> None:
+    room = room_of_the_least(sections) + more
+    filled = fill(sections, room)
+    assert length(filled) <= room
+    assert [f.title for f in filled] == [s.title for s in sections if s.items]
+    assert all(shown(filled, sections).values())
+    assert fill(sections, room) == filled
+
+
+@settings(max_examples=150, deadline=None)
+@given(SECTIONS, st.integers(0, 3000), st.integers(0, 500))
+def test_more_room_never_shows_fewer_required_items(
+    sections: tuple[Section, ...], room: int, more: int
+) -> None:
+    less, greater = (shown(fill(sections, r), sections) for r in (room, room + more))
+    assert all(less[title] <= greater[title] for title in less)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SECTIONS, st.integers(0, 4000))
+def test_what_is_cut_and_left_out_is_counted(sections: tuple[Section, ...], room: int) -> None:
+    by_title = {section.title: section for section in sections}
+    for part in fill(sections, room):
+        whole = [item.text for item in by_title[part.title].items]
+        assert part.total == len(whole)
+        assert sum(text not in whole for text in part.texts) <= part.cut
+        assert part.cut <= sum(text.endswith("…") for text in part.texts)
+        if len(part.texts) < part.total and part.texts:
+            assert f"{len(part.texts)} of {part.total}" in part.heading
+
+
+@settings(max_examples=100, deadline=None)
+@given(SECTIONS)
+def test_with_room_for_everything_everything_is_shown(sections: tuple[Section, ...]) -> None:
+    for part in fill(sections, 1 << 20):
+        whole = next(section.items for section in sections if section.title == part.title)
+        assert part.texts == tuple(item.text for item in whole)
+        assert part.heading == f"{part.title}:"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 1600), st.integers(3, 120), st.booleans())
+def test_the_whole_block_keeps_its_budget(tokens: int, count: int, is_long: bool) -> None:
+    state: Any = planted(count)[0]
+    work = Work()
+    if is_long:
+        state, work = among_derived(state)
+    block = build_resume(state, work, ORIGIN, max_tokens=tokens)
+    assert len(block) <= 4 * max(tokens, LEAST_TOKENS)
+    assert block == build_resume(state, work, ORIGIN, max_tokens=tokens)
