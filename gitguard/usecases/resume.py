@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from gitguard.model import journal as folding
-from gitguard.model.checkpoint import checkpoint_name
+from gitguard.errors import GitFailed, InvalidDocument, NewerFormat
+from gitguard.model import capture
+from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.text import timestamp
 from gitguard.recovery.injection import Origin, build_resume
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.model.journal import Entry
+    from gitguard.model.snapshot import Snapshot, Work
+    from gitguard.model.task import TaskState
     from gitguard.session_store import SessionStore
     from gitguard.store.checkpoints import Head
     from gitguard.store.states import Found
 
 _DEATH_SPIRAL = 3
 """Compactions after which a fresh conversation is suggested (seed: Context Manager v1, 5.5)."""
+_BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
+"""Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
 
 def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
@@ -35,25 +44,101 @@ def resume_of(
     part = store.journal.read(
         written.journal_id if written else "", written.journal_offset if written else 0
     )
-    state = folding.fold(found.state, part.unfolded, store.now)
-    anchor = head.anchor
-    origin = Origin(
-        session=store.session.key,
-        checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
-        commit=anchor.committed if anchor else "",
-        notes=notes + _notes(store, head, compactions),
-    )
-    work = folding.work_of(part.entries, state)
+    state = capture.fold(found.state, part.unfolded, store.now)
+    origin = _origin(store, head, head.code.branch, compactions)
+    changes = _changes(store, head, state, part.entries)
+    origin = origin.replace(notes=notes + origin.notes, changes=changes)
+    work = capture.work_of(part.entries, state, store.clock())
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 
-def _notes(store: SessionStore, head: Head, compactions: int) -> tuple[str, ...]:
+def stable_block(store: SessionStore, head: Head) -> str:
+    """Return the block of the newest checkpoint, the same text until the next one.
+
+    It is for system prompts that a host builds anew at every run, where each changed byte costs the
+    host its cache. So nothing counts but the checkpoint: a state that is newer, the journal, the
+    clock and the workspace as it is now are left for the next checkpoint. Empty while there is no
+    checkpoint, or nothing in it.
+    """
+    if head.anchor is None or not head.anchor.committed:
+        return ""
+    from gitguard.store.states import decode_state
+
+    checkpoint, contents = store.chain.read(head.anchor.committed)
+    state = decode_state(contents[STATE_FILE], "the checkpoint's state")
+    if state.is_untouched:
+        return ""
+    snapshot = _snapshot(contents[SNAPSHOT_FILE])
+    work = _committed_work(state, snapshot)
+    compactions = snapshot.meta.compaction_count if snapshot else 0
+    origin = _origin(store, head, checkpoint.code.branch, compactions)
+    return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
+
+
+def _committed_work(state: TaskState, snapshot: Snapshot | None) -> Work:
+    work = capture.work_of((), state, 0)
+    if snapshot is None or snapshot.meta.trigger not in _BETWEEN_TURNS:
+        return work
+    last = snapshot.working.last_tool_call
+    if not snapshot.working.interrupted or last is None:
+        return work
+    return work.replace(interrupted=True, last_tool=last.name, last_tool_params=last.params_summary)
+
+
+def _snapshot(data: bytes) -> Snapshot | None:
+    from gitguard.model.snapshot import read_snapshot
+
+    try:
+        # What follows is in the state as well, and YAML takes long to read.
+        return read_snapshot(data.partition(b"\ndecisions:")[0])
+    except (InvalidDocument, NewerFormat):
+        return None  # the state alone is enough
+
+
+def _origin(store: SessionStore, head: Head, branch: str, compactions: int) -> Origin:
+    anchor = head.anchor
+    return Origin(
+        session=store.session.key,
+        checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
+        commit=anchor.committed if anchor else "",
+        notes=_notes(store, branch, compactions),
+    )
+
+
+def _notes(store: SessionStore, branch: str, compactions: int) -> tuple[str, ...]:
     notes = []
     began_on = store.workspace.read_record(store.session).began_on
-    if began_on and head.code.branch and head.code.branch != began_on:
-        notes.append(
-            f"this session began on branch {began_on}; {head.code.branch} is checked out now"
-        )
+    if began_on and branch and branch != began_on:
+        notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
     if compactions > _DEATH_SPIRAL:
-        notes.append(f"compacted {compactions} times; a fresh conversation would keep more")
+        notes.append(
+            f"compacted {compactions} times; a fresh conversation would now keep more than another "
+            "compaction"
+        )
     return tuple(notes)
+
+
+def _changes(store: SessionStore, head: Head, state: TaskState, entries: tuple[Entry, ...]) -> str:
+    """Return what changed in the workspace since the checkpoint, in one line."""
+    checkpoint = _newest(store, head)
+    if checkpoint is None:
+        return ""
+    from gitguard.recovery.changes import changes_since, look_around
+    from gitguard.store.repository import Repository
+
+    workspace, taken_at = store.workspace, timestamp(checkpoint.at)
+    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
+    files = {a.path for a in state.artifacts if a.kind == "file" and "://" not in a.path}
+    ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
+    return changes_since(
+        checkpoint.code, look_around(repository, checkpoint, head.code, files, ours)
+    )
+
+
+def _newest(store: SessionStore, head: Head) -> Checkpoint | None:
+    if head.anchor is None or not head.anchor.committed:
+        return None
+    try:
+        return next(store.chain.history(head.anchor.committed), None)
+    except (GitFailed, InvalidDocument):
+        return None  # the state was verified without it

@@ -1,0 +1,183 @@
+"""The line about what changed since the checkpoint: what it names, its bounds, its harmlessness."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from gitguard import Guard
+from gitguard.model.checkpoint import Code
+from gitguard.recovery.changes import Drift, changes_since
+
+from .conftest import Git
+
+TITLE = "Changed since the checkpoint"
+OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
+
+
+# The line
+
+
+@pytest.mark.parametrize(
+    ("now", "line"),
+    [
+        (Drift(OLD), ""),
+        (Drift(NEW), "HEAD 1111111 → 2222222"),
+        (Drift(NEW, 1), "HEAD 1111111 → 2222222 (1 commit)"),
+        (Drift(NEW, 3), "HEAD 1111111 → 2222222 (3 commits)"),
+        (Drift(Code("1" * 40, "topic")), "branch main → topic"),
+        (Drift(Code("1" * 40)), "branch main → none"),
+        (Drift(Code("", "main")), "HEAD 1111111 → none"),
+        (Drift(OLD, gone=("a.py", "b.py")), "gone: a.py, b.py"),
+        (
+            Drift(OLD, changed=("a", "b", "c", "d", "e")),
+            "changed by others or by commands: a, b, c and 2 more",
+        ),
+        (
+            Drift(Code("2" * 40, "topic"), 2, ("a",), ("b",)),
+            "HEAD 1111111 → 2222222 (2 commits); branch main → topic; "
+            "changed by others or by commands: a; gone: b",
+        ),
+    ],
+)
+def test_the_line_says_what_changed(now: Drift, line: str) -> None:
+    assert changes_since(OLD, now) == line
+
+
+def test_the_line_is_one_and_short() -> None:
+    names = tuple(f"{i}\n\x1b" + "x" * 300 for i in range(500))
+    line = changes_since(OLD, Drift(Code("2" * 40, "b\n" * 200), 50, names, names))
+    assert len(line.splitlines()) == 1
+    assert "\x1b" not in line
+    assert len(line) <= 360
+
+
+# Looking around
+
+
+@pytest.fixture
+def begun(guard: Guard, repo: Path) -> Guard:
+    """A session whose task touches one file of its own, with a checkpoint."""
+    guard.ensure()
+    (repo / "own.py").write_text("own\n")
+    guard.note({"goal": "g", "next_action": "n", "artifacts": [{"path": "own.py"}]})
+    guard.checkpoint("because")
+    return guard
+
+
+def line_of(guard: Guard) -> str:
+    lines = [line for line in guard.resume().splitlines() if line.startswith(TITLE)]
+    return lines[0].removeprefix(f"{TITLE}: ") if lines else ""
+
+
+def touch(path: Path, text: str = "changed\n") -> None:
+    """Change a file a while after now, as a checkpoint's time is in whole seconds."""
+    path.write_text(text)
+    later = time.time() + 60
+    os.utime(path, (later, later))
+
+
+def test_where_nothing_changed_there_is_no_line(begun: Guard) -> None:
+    assert TITLE not in begun.resume()
+
+
+def test_commits_since_the_checkpoint_are_counted(begun: Guard, git: Git) -> None:
+    old = git("rev-parse", "HEAD")
+    for _ in range(3):
+        git("commit", "--quiet", "--allow-empty", "--message", "more")
+    new = git("rev-parse", "HEAD")
+    assert line_of(begun) == f"HEAD {old[:7]} → {new[:7]} (3 commits)"
+
+
+def test_commits_are_not_counted_where_head_went_elsewhere(begun: Guard, git: Git) -> None:
+    old = git("rev-parse", "HEAD")
+    git("commit", "--quiet", "--amend", "--allow-empty", "--message", "other")
+    assert line_of(begun) == f"HEAD {old[:7]} → {git('rev-parse', 'HEAD')[:7]}"
+
+
+def test_a_distant_head_is_named_without_a_number(begun: Guard, git: Git) -> None:
+    for _ in range(52):
+        git("commit", "--quiet", "--allow-empty", "--message", "more")
+    assert "commit" not in line_of(begun)
+
+
+def test_another_branch_is_named(begun: Guard, git: Git) -> None:
+    git("switch", "--quiet", "--create", "topic")
+    assert line_of(begun) == "branch main → topic"
+
+
+def test_a_file_of_the_task_that_is_gone_is_named(begun: Guard, repo: Path) -> None:
+    (repo / "own.py").unlink()
+    assert line_of(begun) == "gone: own.py"
+
+
+def test_files_that_others_changed_are_named_tracked_or_the_tasks_own(
+    begun: Guard, repo: Path
+) -> None:
+    touch(repo / "README.md")
+    touch(repo / "own.py")
+    touch(repo / "untracked.txt")
+    assert line_of(begun) == "changed by others or by commands: README.md, own.py"
+
+
+def test_a_new_checkpoint_ends_the_line(begun: Guard, git: Git) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "more")
+    assert line_of(begun)
+    begun.checkpoint("now")
+    assert not line_of(begun)
+
+
+def test_addresses_and_impossible_names_are_not_looked_for(begun: Guard) -> None:
+    paths = ["https://example.invalid/x", "x\0y", "z" * 5000]
+    begun.note({"artifacts": [{"path": path} for path in paths]})
+    begun.note({"artifacts": [{"path": "no/folder", "kind": "directory"}]})
+    assert TITLE not in begun.resume()
+
+
+def test_a_broken_index_and_missing_commits_take_nothing_from_the_block(
+    begun: Guard, git: Git, repo: Path
+) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "more")
+    old, new = git("rev-parse", "HEAD~1"), git("rev-parse", "HEAD")
+    (repo / ".git" / "index").write_bytes(b"not an index")
+    (repo / ".git" / "objects" / new[:2] / new[2:]).unlink()
+    assert line_of(begun) == f"HEAD {old[:7]} → {new[:7]}"
+
+
+def test_a_large_index_is_not_looked_through(begun: Guard, repo: Path, git: Git) -> None:
+    blob = git("hash-object", "-w", "--stdin", stdin="x")
+    names = "".join(f"100644 {blob}\t{'deep/' * 20}{i}\n" for i in range(8000))
+    git("update-index", "--index-info", stdin=names)
+    touch(repo / "README.md")
+    assert TITLE not in begun.resume()
+
+
+def test_looking_around_starts_nothing_of_the_repository(
+    begun: Guard, repo: Path, git: Git, tmp_path: Path
+) -> None:
+    trap = tmp_path / "sprung"
+    program = f"sh -c 'touch {trap}; cat'"
+    (repo / ".gitattributes").write_text("* filter=trap diff=trap\n")
+    (repo / "more.txt").write_text("more\n")
+    git("add", ".gitattributes", "more.txt")
+    git("commit", "--quiet", "--message", "more")
+    for setting in (
+        "filter.trap.clean", "filter.trap.smudge", "filter.trap.process", "diff.trap.textconv",
+        "diff.trap.command", "core.fsmonitor", "diff.external",
+    ):  # fmt: skip
+        git("config", setting, program)
+    hooks = repo / ".git" / "hooks"
+    shutil.rmtree(hooks, ignore_errors=True)
+    hooks.mkdir()
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {trap}\n")
+        (hooks / name).chmod(0o755)
+    touch(repo / "more.txt")
+    before = (repo / ".git" / "index").read_bytes()
+    assert "more.txt" in line_of(begun)
+    assert not trap.exists()
+    assert (repo / ".git" / "index").read_bytes() == before

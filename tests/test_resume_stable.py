@@ -1,0 +1,152 @@
+"""The block for system prompts: the same bytes between two checkpoints, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from gitguard import Guard
+from gitguard.context.gauge import Circumstances
+from gitguard.model import journal
+from gitguard.model.journal import Entry
+from gitguard.usecases.resume import stable_block
+
+from .conftest import Clock, Git
+
+
+def block_of(guard: Guard) -> str:
+    store = guard.store()
+    return stable_block(store, store.readable_head())
+
+
+def happens(guard: Guard, event: str, **details: object) -> None:
+    """Append to the session's journal what a hook would."""
+    store = guard.store()
+    entry = Entry(event=event, at=store.now, host_session="S1").replace(**details)
+    with store.lock():
+        store.journal.append(entry)
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    """A session with a checkpoint."""
+    guard.ensure()
+    guard.note({"goal": "The goal", "next_action": "First step", "constraints": ["committed"]})
+    guard.checkpoint("because")
+    return guard
+
+
+def checkpoint(guard: Guard, trigger: str, *, compactions: int = 0) -> None:
+    store = guard.store()
+    with store.lock():
+        store.checkpoint(trigger, "why", Circumstances(compaction_count=compactions))
+
+
+def test_without_anything_to_hand_back_it_is_empty(guard: Guard) -> None:
+    guard.ensure()
+    assert block_of(guard) == ""
+
+
+def test_it_holds_the_newest_checkpoint(begun: Guard) -> None:
+    block = block_of(begun)
+    assert block.startswith("<gitguard-resume ")
+    assert "Goal: The goal" in block
+    assert "- committed" in block
+    assert len(block) <= 4 * begun.config.resume.max_tokens
+
+
+def test_nothing_changes_it_before_the_next_checkpoint(
+    begun: Guard, clock: Clock, git: Git, repo: Path
+) -> None:
+    before = block_of(begun)
+
+    def note() -> None:
+        begun.note({"constraints": ["uncommitted"], "next_action": "Second step"})
+
+    def change_files() -> None:
+        (repo / "README.md").write_text("changed\n")
+        later = time.time() + 999
+        os.utime(repo / "README.md", (later, later))
+
+    def leave() -> None:
+        git("commit", "--quiet", "--allow-empty", "--message", "more")
+        git("switch", "--quiet", "--create", "topic")
+
+    calls = {"id": "t1", "tool": "Bash", "summary": "sleep 1000"}
+    for change in (
+        note,
+        change_files,
+        leave,
+        lambda: clock.advance(86_400),
+        lambda: happens(begun, journal.PROMPT, summary="and now?"),
+        lambda: happens(begun, journal.STARTED, **calls),
+        lambda: happens(begun, journal.ENDED, **calls, written=("new.py",)),
+        lambda: happens(begun, journal.FAILED, **calls, error="boom"),
+    ):
+        change()
+        assert block_of(begun) == before
+    assert block_of(begun) != begun.resume()
+
+
+def test_the_next_checkpoint_changes_it(begun: Guard) -> None:
+    before = block_of(begun)
+    begun.note({"constraints": ["newer"]})
+    happens(begun, journal.FAILED, id="t1", tool="Bash", summary="make", error="boom")
+    checkpoint(begun, "turn-end")
+    block = block_of(begun)
+    assert block != before
+    assert "- newer" in block
+    assert "- Bash: make: boom" in block
+    assert block == block_of(begun)
+
+
+def test_what_is_different_now_is_only_in_the_other_block(begun: Guard, git: Git) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "more")
+    assert "Changed since" in begun.resume()
+    assert "Changed since" not in block_of(begun)
+
+
+def test_a_call_that_a_crash_interrupted_is_in_it(begun: Guard) -> None:
+    happens(begun, journal.STARTED, id="t1", tool="Bash", summary="sleep 1000")
+    checkpoint(begun, "recovery")
+    assert "Began and did not end: Bash: sleep 1000" in block_of(begun)
+
+
+@pytest.mark.parametrize("trigger", ["before-destructive", "compaction", "manual"])
+def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger: str) -> None:
+    happens(begun, journal.STARTED, id="t1", tool="Bash", summary="sleep 1000")
+    begun.note({"learnings": [trigger]})
+    checkpoint(begun, trigger)
+    block = block_of(begun)
+    assert trigger in block
+    assert "Began and did not end" not in block
+
+
+@pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True)])
+def test_many_compactions_suggest_a_fresh_conversation(
+    begun: Guard, compactions: int, warned: bool
+) -> None:
+    checkpoint(begun, "manual", compactions=compactions)
+    line = f"- compacted {compactions} times; a fresh conversation would now keep more"
+    assert (line in block_of(begun)) == warned
+
+
+@pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True)])
+def test_so_does_the_block_of_a_prompt(begun: Guard, compactions: int, warned: bool) -> None:
+    from gitguard.usecases.resume import resume_block
+
+    block = resume_block(begun.store(), compactions=compactions)
+    line = f"- compacted {compactions} times; a fresh conversation would now keep more"
+    assert (line in block) == warned
+
+
+def test_another_branch_than_the_sessions_is_noted_from_the_checkpoint(
+    begun: Guard, git: Git
+) -> None:
+    git("switch", "--quiet", "--create", "topic")
+    assert "began on branch main" not in block_of(begun)
+    checkpoint(begun, "manual")
+    assert "began on branch main; topic is checked out now" in block_of(begun)
