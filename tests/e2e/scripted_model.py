@@ -1,4 +1,4 @@
-"""A scripted Anthropic Messages server on 127.0.0.1, for driving the real Claude Code."""
+"""A scripted Anthropic Messages server on 127.0.0.1, for driving the real hosts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any, Self
 BEYOND_SCRIPT = "(the script has no more steps)"
 DEFAULT_SUMMARY = "SCRIPTED-SUMMARY of the conversation so far"
 _COMPACTION_PROMPT = "Your task is to create a detailed summary"
+_SUMMARIZER = "You are a context summarization assistant"
 _AGENT_HEADER = "x-claude-code-agent-id"
 _HOLD_LIMIT_SECONDS = 60.0
 
@@ -230,6 +231,21 @@ def write(path: Path, content: str) -> ToolCall:
     return ToolCall("Write", {"file_path": str(path), "content": content})
 
 
+def exec_(command: str) -> ToolCall:
+    """A shell command with OpenClaw's tool."""
+    return ToolCall("exec", {"command": command})
+
+
+def write_file(path: str, content: str) -> ToolCall:
+    """A written file with OpenClaw's tool; `path` may be relative to its workspace."""
+    return ToolCall("write", {"path": path, "content": content})
+
+
+def read_file(path: str) -> ToolCall:
+    """A read file with OpenClaw's tool."""
+    return ToolCall("read", {"path": path})
+
+
 def subagent(prompt: str, *, background: bool = False) -> ToolCall:
     """The call that starts a sub-agent, whose requests take the sub-agent script."""
     arguments = {"description": "scripted task", "prompt": prompt}
@@ -237,14 +253,18 @@ def subagent(prompt: str, *, background: bool = False) -> ToolCall:
 
 
 def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Kind:
-    """Tell requests apart as Claude Code 2.1.330 sends them.
+    """Tell requests apart as Claude Code 2.1.330 and OpenClaw 2026.3.13 and 2026.9.6 send them.
 
-    A summarising request carries the tools and the whole conversation like any other; only its
-    last message is different. A sub-agent's requests have a header of their own, and so has the
-    summarising request of a sub-agent's conversation (Request.agent_id).
+    Claude Code: a summarising request carries the tools and the whole conversation like any
+    other; only its last message is different. A sub-agent's requests have a header of their own,
+    and so has the summarising request of a sub-agent's conversation (Request.agent_id).
+    OpenClaw: a summarising request has no tools and a system prompt of its own, and one
+    compaction may send two of them side by side, when it splits a turn.
     """
     if "count_tokens" in path:
         return Kind.COUNT
+    if _SUMMARIZER in "\n".join(_texts(body.get("system"))):
+        return Kind.COMPACTION
     if not body.get("tools"):
         return Kind.SIDE
     if _COMPACTION_PROMPT in _last_text(body):
