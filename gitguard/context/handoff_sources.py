@@ -1,0 +1,78 @@
+"""Gathers what a workspace's own files say for the hand-off file.
+
+They are other people's and may be anything, so what cannot be read is said and stops nothing.
+"""
+
+from __future__ import annotations
+
+import time
+
+from gitguard.context.handoff import (
+    Surroundings,
+    age_text,
+    newest_failure,
+    summarise_failure,
+    summarise_plan,
+)
+from gitguard.errors import InvalidDocument
+from gitguard.model.handoff import DATE
+from gitguard.store import artifacts
+from gitguard.store.recent_files import find_recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.handoff import HandoffConfig
+    from gitguard.model.task import TaskState
+
+_LIMIT = 64 << 10
+"""Bytes that are read of a plan's beginning and of a log's end."""
+
+
+def gather(
+    root: str, config: HandoffConfig, state: TaskState, now: float, *, without: tuple[str, ...]
+) -> Surroundings:
+    """Look around below root at a time in Unix seconds; without names what is never listed."""
+    recent = find_recent(
+        root,
+        since=now - config.recent_minutes * 60,
+        until=now,
+        depth=config.depth,
+        without=(*config.own_names, *without),
+    )
+    return Surroundings(
+        plan=_plan(root, config.plan),
+        last_failure=_last_failure(root, config.failure_log) or newest_failure(state) or "none",
+        self_model=_age(root, config.capabilities, now),
+        env_model=_age(root, config.environment, now),
+        changed=recent.names[: config.shown_files],
+        changed_besides=max(len(recent.names) - config.shown_files, 0),
+        unseen_folders=recent.unseen_folders,
+        daily_log=daily_log(root, config, now),
+    )
+
+
+def daily_log(root: str, config: HandoffConfig, now: float) -> str:
+    """Return the path of today's log if there is one; days are those of the machine's zone."""
+    day = time.strftime("%Y-%m-%d", time.localtime(now))
+    name = config.daily_log.replace(DATE, day)
+    return name if artifacts.changed_at(root, name) is not None else ""
+
+
+def _plan(root: str, name: str) -> str:
+    try:
+        text = artifacts.read_start(root, name, limit=_LIMIT)
+    except InvalidDocument as error:
+        return f"cannot be read: {error.message}"
+    return summarise_plan(text) if text and text.strip() else "none"
+
+
+def _last_failure(root: str, name: str) -> str:
+    try:
+        return summarise_failure(artifacts.read_end(root, name, limit=_LIMIT) or "")
+    except InvalidDocument as error:
+        return f"cannot be read: {error.message}"
+
+
+def _age(root: str, name: str, now: float) -> str:
+    changed = artifacts.changed_at(root, name)
+    return "unknown" if changed is None else age_text(now - changed)

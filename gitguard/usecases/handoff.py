@@ -1,0 +1,313 @@
+"""The hand-off file: written before a compaction, handed back once after it.
+
+For hooks there are three functions that raise nothing: a fault of ours is marked, and the host goes
+on as if there were no hand-off. A host gets a hand-off in place of the resume block, or the block.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.context import handoff_recovery
+from gitguard.context.handoff_sources import daily_log, gather
+from gitguard.errors import InvalidDocument, NotConfirmed, NotWritable
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.store import artifacts, files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.handoff import HandoffConfig
+    from gitguard.model.snapshot import Work
+    from gitguard.model.task import TaskState
+    from gitguard.session_store import SessionStore
+    from gitguard.store.states import Found
+
+FILE_LIMIT = 256 << 10
+"""Bytes of a hand-off file that are read back; ours is always smaller."""
+_MOVE_AWAY = "Move it away, or set another name in your config.yaml under `handoff`"
+
+
+class Recovered(Value):
+    """What came of looking for a hand-off."""
+
+    block: str = ""
+    """Fenced and cut, for the agent; empty where there is nothing to hand back."""
+    reason: str = ""
+    """Why there is nothing, as a sentence without its stop."""
+    path: str = ""
+    """Where the block was written, if it was to be."""
+
+
+# For hooks
+
+
+def write_handoff(
+    store: SessionStore, config: HandoffConfig, *, found: Found | None = None
+) -> bool:
+    """Write the file before a compaction, if hooks are to; say whether ours lies there now.
+
+    found is the state that was checkpointed, by default the one in force. Somebody else's file
+    that is fresh stays, because it will be handed back; an older one is kept in the archive.
+    """
+    if not config.enabled:
+        return False
+    try:
+        state, work = current_work(store, found, compacting=True)
+        return Handoff(store, config).renew(state, work)
+    except Exception as error:  # noqa: BLE001 - nothing here may stop a compaction
+        store.workspace.note_fault("writing the hand-off file", error)
+        return False
+
+
+def recover_handoff(store: SessionStore, config: HandoffConfig) -> str:
+    """Return the block of a fresh hand-off of this session, once; empty where there is none."""
+    return _recover(store, config, to_file=False).block
+
+
+def recover_to_file(store: SessionStore, config: HandoffConfig) -> bool:
+    """Write that block to the recovery file, for hosts that cannot be handed text."""
+    return bool(_recover(store, config, to_file=True).block)
+
+
+def _recover(store: SessionStore, config: HandoffConfig, *, to_file: bool) -> Recovered:
+    if not config.enabled:
+        return Recovered()
+    try:
+        return Handoff(store, config).read(to_file=to_file, only_own=True)
+    except Exception as error:  # noqa: BLE001 - nothing here may stop a conversation
+        store.workspace.note_fault("reading the hand-off file", error)
+        return Recovered()
+
+
+# For everybody
+
+
+def current_work(
+    store: SessionStore, found: Found | None = None, *, compacting: bool = False
+) -> tuple[TaskState, Work]:
+    """Return the state with what the journal adds, and the work, as a checkpoint would now."""
+    from gitguard.model.capture import fold, work_of
+
+    found = found or store.look()
+    assert found.state is not None
+    written = found.written
+    part = store.journal.read(
+        written.journal_id if written else "", written.journal_offset if written else 0
+    )
+    state = fold(found.state, part.unfolded, store.now)
+    return state, work_of(part.entries, state, store.clock(), compacting=compacting)
+
+
+class Handoff:
+    """The hand-off file of a workspace, for one session."""
+
+    def __init__(self, store: SessionStore, config: HandoffConfig) -> None:
+        """Name the files; nothing is read or written yet."""
+        self._store = store
+        self._workspace = store.workspace
+        self._config = config
+        self._root = store.workspace.place.worktree
+        self._now = store.clock()
+
+    # Writing
+
+    def write_current(self, *, force: bool = False) -> str:
+        """Write the file from the state in force; raise what `write` and `look` raise."""
+        return self.write(*current_work(self._store), force=force)
+
+    def write(self, state: TaskState, work: Work, *, force: bool = False) -> str:
+        """Write the file and return its path.
+
+        What somebody else wrote or changed is replaced only with force, and kept in the archive.
+        Raises `NotConfirmed`, `InvalidDocument` where git tracks the file or it is not one, and
+        `NotWritable`.
+        """
+        from gitguard.context.handoff import render_handoff
+        from gitguard.store.hidden import hide, refuse_tracked
+
+        config, foreign = self._config, self._is_foreign()
+        if foreign and not force:
+            raise NotConfirmed(
+                f"`{config.file}` is not as gitguard wrote it; nothing was changed",
+                "Say --force to replace it; it is kept in gitguard's archive then",
+            )
+        refuse_tracked(self._workspace, config.own_names)
+        hide(self._workspace, config.own_names)
+        own_folder = self._workspace.place.relative(self._workspace.folder)
+        data = render_handoff(
+            state,
+            work,
+            gather(self._root, config, state, self._now, without=(own_folder,)),
+            session=self._store.session.name,
+            now=timestamp(self._now),
+        )
+        path = self._path(config.file)
+        if foreign:
+            self._archive(path)
+        self._place(path, data)
+        return path
+
+    def renew(self, state: TaskState, work: Work) -> bool:
+        """Write the file, unless a fresh one of somebody else will be handed back anyway."""
+        if self._is_foreign() and not self._stale_because(self._age()):
+            return False
+        self.write(state, work, force=True)
+        return True
+
+    def _is_foreign(self) -> bool:
+        from gitguard.context.handoff import is_as_written
+
+        data = self._content(self._config.file)
+        return data is not None and not is_as_written(data)
+
+    def _archive(self, path: str) -> None:
+        folder = os.path.join(self._workspace.folder, "archive")
+        self._workspace.refuse_links()
+        files.make_folder(folder)
+        self._rename(path, files.free_name(os.path.join(folder, f"handoff-{self._now:.0f}.md")))
+
+    # Reading
+
+    def read(
+        self, *, keep: bool = False, to_file: bool = False, only_own: bool = False
+    ) -> Recovered:
+        """Hand a fresh file back and rename it, or say why there is nothing.
+
+        keep leaves it where it is. only_own is for hooks of hosts with many sessions: a file that
+        does not say whose it is could be anybody's. Raises what `write` raises.
+        """
+        from gitguard.context.handoff import without_mark
+        from gitguard.store.hidden import refuse_tracked
+
+        config, age = self._config, self._age()
+        reason = self._stale_because(age)
+        if reason:
+            return Recovered(reason=reason)
+        refuse_tracked(self._workspace, config.own_names)
+        data = self._content(config.file) or b""
+        reason = self._not_ours_because(data, only_own=only_own)
+        if reason:
+            return Recovered(reason=reason)
+        source = handoff_recovery.Source(
+            file=config.file if keep else config.recovered,
+            written=timestamp(self._now - (age or 0)),
+            daily_log=daily_log(self._root, config, self._now),
+        )
+        block = handoff_recovery.build_recovery(
+            without_mark(data).decode("utf-8", "replace"),
+            source,
+            section_characters=config.section_characters,
+            total_characters=config.total_characters,
+        )
+        return self._hand_out(block, keep=keep, to_file=to_file)
+
+    def _hand_out(self, block: str, *, keep: bool, to_file: bool) -> Recovered:
+        from gitguard.store.hidden import hide
+
+        config = self._config
+        try:
+            hide(self._workspace, config.own_names)
+        except NotWritable:
+            if to_file:
+                raise
+            # Renaming shows no more in `git status` than the file did before.
+        written = self._write_block(block) if to_file else ""
+        if not keep:
+            try:
+                self._rename(self._path(config.file), self._path(config.recovered))
+            except FileNotFoundError:
+                return Recovered(reason=f"`{config.file}` was handed back a moment ago")
+        return Recovered(block, path=written)
+
+    def _write_block(self, block: str) -> str:
+        path = self._path(self._config.recovery_file)
+        if not self._is_our_block(path):
+            raise InvalidDocument(f"`{path}` is not a recovery block of gitguard's", _MOVE_AWAY)
+        self._place(path, f"{block}\n".encode())
+        return path
+
+    def _is_our_block(self, path: str) -> bool:
+        """Say whether a block may be written there: nothing is, or an older one of ours."""
+        data = files.read_bytes(path, limit=FILE_LIMIT)
+        return data is None or data.startswith(handoff_recovery.BEGINS.encode())
+
+    def _stale_because(self, age: float | None) -> str:
+        name = self._config.file
+        if age is None:
+            return f"there is no `{name}`"
+        limit = self._config.max_age_minutes
+        stale = handoff_recovery.stale_because(age, max_age_minutes=limit)
+        return f"`{name}` is not fresh: {stale}" if stale else ""
+
+    def _not_ours_because(self, data: bytes, *, only_own: bool) -> str:
+        from gitguard.context.handoff import written_for
+
+        name, session, owner = self._config.file, self._store.session, written_for(data)
+        if not data.strip():
+            return f"`{name}` is empty"
+        if owner and owner != session.name:
+            return f"`{name}` is of the session `{owner}`, and this is `{session.name}`"
+        is_shared = self._workspace.places.session and len(self._workspace.session_names()) > 1
+        if only_own and not owner and is_shared:
+            return f"`{name}` does not say of which session it is"
+        return ""
+
+    # Clearing
+
+    def clear(self) -> tuple[str, ...]:
+        """Remove the files and what hides them from git; return the names that were removed."""
+        from gitguard.store.hidden import refuse_tracked, show_again
+
+        config = self._config
+        refuse_tracked(self._workspace, config.own_names)
+        block = self._path(config.recovery_file)
+        removed = [name for name in (config.file, config.recovered) if self._remove(name)]
+        if os.path.lexists(block) and self._is_our_block(block):
+            removed += [config.recovery_file] * self._remove(config.recovery_file)
+        show_again(self._workspace)
+        return tuple(removed)
+
+    def _remove(self, name: str) -> bool:
+        path = self._path(name)
+        removed = files.remove(path)
+        if not removed and os.path.lexists(path):
+            raise NotWritable(f"`{path}` cannot be removed", "Check what it is, and its folder")
+        return removed
+
+    # Small parts
+
+    def _path(self, name: str) -> str:
+        return artifacts.own_path(self._root, name)
+
+    def _content(self, name: str) -> bytes | None:
+        try:
+            return files.read_bytes(self._path(name), limit=FILE_LIMIT)
+        except InvalidDocument as error:
+            raise InvalidDocument(error.message, error.hint or _MOVE_AWAY) from error
+
+    def _age(self) -> float | None:
+        """Return the file's age in seconds by the given clock, None where there is no file."""
+        try:
+            return self._now - os.lstat(self._path(self._config.file)).st_mtime
+        except OSError:
+            return None
+
+    def _place(self, path: str, data: bytes) -> None:
+        """Replace a file, by way of our folder: what a kill leaves there git does not show."""
+        folder = self._workspace.folder
+        if not os.path.isdir(folder):
+            files.write_bytes(path, data)
+            return
+        written = os.path.join(folder, f"handoff-{os.getpid()}.tmp")
+        files.write_bytes(written, data)
+        self._rename(written, path)
+
+    def _rename(self, path: str, target: str) -> None:
+        try:
+            os.replace(path, target)
+            files.sync_folder(os.path.dirname(target))
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise files.refused(target, error) from error
