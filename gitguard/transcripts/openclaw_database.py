@@ -1,7 +1,7 @@
 """A session of OpenClaw 2026.8 and later: rows of `agent/openclaw-agent.sqlite`, only ever read.
 
-Rows that were put into cold storage are compressed. Their kinds and times stay readable in an
-index; what they say does not, where Python has no decompressor.
+From about 2,500 bytes on rows are compressed, also new ones. An index keeps their kinds and times
+readable, so that counting never has to decompress.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.5
 """Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
+_LARGEST_ROW = 1 << 22
+"""Bytes beyond which the host itself compresses no row."""
+_TELLING = """session_id = ? AND (
+    event_json IS NOT NULL OR instr(navigation_json, '"role":"toolResult"') = 0)"""
+"""Results of tools, which are most of what is compressed, tell nothing here."""
 
 
 class SessionRows(Value):
@@ -76,8 +81,8 @@ class SessionRows(Value):
         self.connection.close()
 
     def _entries(self, which: str, *values: int) -> Iterator[bytes]:
-        query = "SELECT event_json, event_zstd FROM transcript_events WHERE session_id = ? AND "
-        for text, compressed in self._select(query + which, self.session, *values):
+        query = f"SELECT event_json, event_zstd FROM transcript_events WHERE {_TELLING} AND {which}"
+        for text, compressed in self._select(query, self.session, *values):
             yield _decompressed(compressed) if text is None else text
 
     def _select(self, query: str, *values: str | int) -> Iterator[tuple[Any, ...]]:
@@ -121,12 +126,22 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _decompressed(compressed: bytes) -> bytes:
-    """Return what a row in cold storage says, nothing where it cannot be decompressed."""
-    try:
-        from compression import zstd  # type: ignore[import-not-found]  # Python 3.14
-    except ImportError:
+    """Return what a compressed row says, nothing where Python cannot tell."""
+    zstd = _zstd()
+    if zstd is None:
         return b""
     try:
-        return bytes(zstd.decompress(compressed))
+        return bytes(zstd.ZstdDecompressor().decompress(compressed, _LARGEST_ROW))
     except zstd.ZstdError:
         return b""
+
+
+def _zstd() -> Any:
+    try:
+        from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
+    except ImportError:
+        try:
+            from backports import zstd
+        except ImportError:
+            return None
+    return zstd
