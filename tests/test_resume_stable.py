@@ -17,9 +17,9 @@ from gitguard.usecases.resume import stable_block
 from .conftest import Clock, Git
 
 
-def block_of(guard: Guard) -> str:
+def block_of(guard: Guard, *, compactions: int = 0) -> str:
     store = guard.store()
-    return stable_block(store, store.readable_head())
+    return stable_block(store, store.readable_head(), compactions=compactions)
 
 
 def happens(guard: Guard, event: str, **details: object) -> None:
@@ -39,10 +39,10 @@ def begun(guard: Guard) -> Guard:
     return guard
 
 
-def checkpoint(guard: Guard, trigger: str, *, compactions: int = 0) -> None:
+def checkpoint(guard: Guard, trigger: str) -> None:
     store = guard.store()
     with store.lock():
-        store.checkpoint(trigger, "why", Circumstances(compaction_count=compactions))
+        store.checkpoint(trigger, "why", Circumstances())
 
 
 def test_without_anything_to_hand_back_it_is_empty(guard: Guard) -> None:
@@ -129,9 +129,8 @@ def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger:
 def test_many_compactions_suggest_a_fresh_conversation(
     begun: Guard, compactions: int, warned: bool
 ) -> None:
-    checkpoint(begun, "manual", compactions=compactions)
     line = f"- compacted {compactions} times; a fresh conversation would now keep more"
-    assert (line in block_of(begun)) == warned
+    assert (line in block_of(begun, compactions=compactions)) == warned
 
 
 @pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True)])

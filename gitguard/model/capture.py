@@ -48,7 +48,6 @@ _CALLED = (journal.ENDED, journal.FAILED)
 def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
     """Add what the entries say to the state; the same state comes back if they say nothing new."""
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
-    messages = _new_messages(state, entries)
     lists: dict[str, tuple[tuple[Any, ...], int]] = {
         "tools_used": (_tools(state, entries), MOST_TOOLS),
         "files_read": (_files_read(state, ended), MOST_FILES),
@@ -58,17 +57,13 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
         "plan": (_plan(state, ended), MOST_OPEN_ITEMS),
     }
     kept = {name: bounded(items, most) for name, (items, most) in lists.items()}
-    kept["exchanges"] = thread.extend(state.exchanges, messages)
-    dropped = {name: len(items) - len(kept[name]) for name, (items, _) in lists.items()}
-    dropped["exchanges"] = len(state.exchanges) + len(messages) - len(kept["exchanges"])
+    without = {name: len(items) - len(kept[name]) for name, (items, _) in lists.items()}
+    dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
     changed = state.replace(
         **kept,
+        exchanges=thread.extend(state.exchanges, _new_messages(state, entries)),
         last_action=_last_action(state, ended),
-        dropped={
-            name: state.dropped.get(name, 0) + dropped.get(name, 0)
-            for name in {**state.dropped, **dropped}
-            if state.dropped.get(name, 0) + dropped.get(name, 0)
-        },
+        dropped={name: count for name, count in dropped.items() if count},
     )
     return state if changed == state else changed.replace(updated_at=now)
 

@@ -74,8 +74,6 @@ class Abilities(Value):
 
     offers_pressure: bool = True
     """Whether the host tells how full the context is."""
-    rebuilds_prompt: bool = False
-    """Whether the resume block goes into a system prompt that every run builds anew."""
 
 
 class PlanItem(Record):

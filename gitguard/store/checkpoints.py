@@ -66,6 +66,11 @@ class Head(Value):
     replaced_repository: bool = False
     """Whether the anchor belonged to another repository at the same path; it was archived."""
 
+    @property
+    def committed(self) -> str:
+        """The newest checkpoint of ours, empty before the first."""
+        return self.anchor.committed if self.anchor else ""
+
 
 class Chain:
     """Reads and extends the checkpoints of one session."""
@@ -227,7 +232,7 @@ class Chain:
             committed=head.id,
             sequence=checkpoint.sequence,
             state_sha256=state_sha256,
-            previous=head.anchor.committed if head.anchor else "",
+            previous=head.committed,
             identity=identity_of(self._workspace.place.common_dir),
         )
         self.anchors.write(anchor)
@@ -322,7 +327,7 @@ def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
 
 def refuse_head(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
-    ours = head.anchor.committed[:12] if head.anchor and head.anchor.committed else "nothing"
+    ours = head.committed[:12] or "nothing"
     theirs = head.id[:12]
     refusals: dict[str, GitguardError] = {
         ADVANCED: HeadAdvanced(

@@ -52,25 +52,25 @@ def resume_of(
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 
-def stable_block(store: SessionStore, head: Head) -> str:
+def stable_block(store: SessionStore, head: Head, *, compactions: int = 0) -> str:
     """Return the block of the newest checkpoint, the same text until the next one.
 
     It is for system prompts that a host builds anew at every run, where each changed byte costs the
     host its cache. So nothing counts but the checkpoint: a state that is newer, the journal, the
-    clock and the workspace as it is now are left for the next checkpoint. Empty while there is no
-    checkpoint, or nothing in it.
+    clock and the workspace as it is now are left for the next checkpoint. A compaction, which
+    counts as well, leaves nothing of that cache. Empty while there is no checkpoint, or nothing in
+    it.
     """
-    if head.anchor is None or not head.anchor.committed:
+    if not head.committed:
         return ""
     from gitguard.store.states import decode_state
 
-    checkpoint, contents = store.chain.read(head.anchor.committed)
+    checkpoint, contents = store.chain.read(head.committed)
     state = decode_state(contents[STATE_FILE], "the checkpoint's state")
     if state.is_untouched:
         return ""
     snapshot = _snapshot(contents[SNAPSHOT_FILE])
     work = _committed_work(state, snapshot)
-    compactions = snapshot.meta.compaction_count if snapshot else 0
     origin = _origin(store, head, checkpoint.code.branch, compactions)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
@@ -100,7 +100,7 @@ def _origin(store: SessionStore, head: Head, branch: str, compactions: int) -> O
     return Origin(
         session=store.session.key,
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
-        commit=anchor.committed if anchor else "",
+        commit=head.committed,
         notes=_notes(store, branch, compactions),
     )
 
@@ -136,9 +136,9 @@ def _changes(store: SessionStore, head: Head, state: TaskState, entries: tuple[E
 
 
 def _newest(store: SessionStore, head: Head) -> Checkpoint | None:
-    if head.anchor is None or not head.anchor.committed:
+    if not head.committed:
         return None
     try:
-        return next(store.chain.history(head.anchor.committed), None)
+        return next(store.chain.history(head.committed), None)
     except (GitFailed, InvalidDocument):
         return None  # the state was verified without it

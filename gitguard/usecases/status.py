@@ -66,7 +66,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         state=found.state if found else None,
         standing=head.standing if head else "unknown",
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "",
-        commit=anchor.committed if anchor else "",
+        commit=head.committed if head else "",
         uncommitted=bool(found and found.sha256 != (anchor.state_sha256 if anchor else "")),
         host_sessions=host_sessions,
         warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),

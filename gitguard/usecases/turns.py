@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.journal import Entry
     from gitguard.model.task import TaskState
+    from gitguard.store.checkpoints import Head
     from gitguard.store.states import Found
 
 _PROMPT_LIMIT = 2000
@@ -50,9 +51,6 @@ class Turns(Conversation):
 
     # Prompts
 
-    def _stable_block(self) -> str:
-        return ""
-
     def _bootstrap(self) -> HookReply:
         """Answer with what belongs into the system prompt until the next checkpoint.
 
@@ -62,10 +60,14 @@ class Turns(Conversation):
         if refused is not None:
             self._mark(refused)
             return NEUTRAL
+        from gitguard.usecases.resume import stable_block
+
         with self._record():
-            self._known = self._noticed()
+            self._known = self._with_transcript(self._noticed())
             self._checkpoint("recovery", "What came after the last checkpoint.", if_changed=True)
-            block = self._stable_block()
+            head = self._store.readable_head()
+            block = stable_block(self._store, head, compactions=self._known.epoch)
+            self._note_delivery(head, block)
         return HookReply(context=block)
 
     def _prompt(self) -> HookReply:
@@ -215,8 +217,7 @@ class Turns(Conversation):
         if problem is not None:
             raise problem
         head = self._store.readable_head()
-        committed = head.anchor.committed if head.anchor else ""
-        if not is_due(self._known, committed):
+        if not is_due(self._known, head.committed):
             return "", found
         assert found.state is not None
         nothing_yet = first and found.state.is_untouched
@@ -231,17 +232,25 @@ class Turns(Conversation):
                 notes=self._startup_notes,
             )
         )
-        self._known = self._known.replace(delivery=self._receipt(committed, block), head=committed)
+        self._note_delivery(head, block)
         return block, found
 
-    def _receipt(self, committed: str, block: str) -> Delivery:
-        return Delivery(
+    def _note_delivery(self, head: Head, block: str) -> None:
+        """Keep a receipt; of a block that is given anew with every run, the first one."""
+        from gitguard.recovery.injection import is_due
+
+        known = self._known
+        if known.delivery and len(block) == known.delivery.characters:
+            if not is_due(known, head.committed):
+                return
+        receipt = Delivery(
             at=self._store.now,
             event=self._event.kind,
-            head=committed,
-            epoch=self._known.epoch,
+            head=head.committed,
+            epoch=known.epoch,
             characters=len(block),
         )
+        self._known = known.replace(delivery=receipt, head=head.committed)
 
     # Turns, compactions, conversations
 

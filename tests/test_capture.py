@@ -1,0 +1,363 @@
+"""Incremental capture: what hooks collect between checkpoints, and what of it is kept."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitguard.guard import Guard
+from gitguard.model import capture
+from gitguard.model.checkpoint import SNAPSHOT_FILE
+from gitguard.model.events import PlanItem
+from gitguard.model.journal import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, Entry
+from gitguard.model.snapshot import Snapshot, read_snapshot
+from gitguard.model.task import Artifact, Decision, TaskState, new_task, read_state
+from gitguard.model.text import seconds, timestamp
+
+from .conftest import OpenGuard
+from .conversation import Conversation
+
+NOW = "2026-01-31T09:30:00Z"
+LONG_ANSWER = "I would write the parser by hand, since the grammar is small. " * 10
+
+
+def entry(event: str = ENDED, **changes: Any) -> Entry:
+    return Entry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})
+
+
+def folded(*entries: Entry, state: TaskState | None = None) -> TaskState:
+    return capture.fold(state or new_task("main", NOW), entries, NOW)
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def snapshot(talk: Conversation) -> Snapshot:
+    """Return the newest checkpoint's snapshot."""
+    return read_snapshot(talk.guard.show(SNAPSHOT_FILE, talk.guard.log(1)[0].name))
+
+
+# Layer A: tools and files
+
+
+def test_tools_and_files_are_collected_each_once_from_tool_calls(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    for name in ("PostToolUse.Write", "PostToolUse.Read", "PostToolUse.Bash", "PostToolUse.Read"):
+        talk.send(name)
+    talk.send("PostToolUseFailure")
+    talk.send("Stop")
+    found = snapshot(talk).resources
+    assert sorted(found.tools_used) == ["Bash", "Read", "Write"]
+    assert len(found.files_read) == 1
+    assert len(found.files_modified) == 1
+    assert len(talk.guard.state().failed_attempts) == 1
+
+
+def test_what_was_collected_stays_over_many_checkpoints(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("PostToolUse.Read")
+    talk.send("Stop")
+    talk.prompt("Go on")
+    talk.send("PostToolUse.Bash")
+    talk.send("Stop", last_assistant_message="Done again.")
+    assert set(snapshot(talk).resources.tools_used) == {"Read", "Bash"}
+
+
+def test_entries_that_never_reached_a_checkpoint_are_folded_by_the_next_one(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.send("PostToolUse.Read")  # and then the machine dies
+    other = talk.beside("S2")
+    other.prompt("What was done?")
+    other.send("Stop")
+    assert snapshot(other).resources.tools_used == ("Read",)
+
+
+# Layer B: topic, decisions, plan
+
+
+def test_the_topic_is_what_the_user_asked_last_in_a_hundred_characters(talk: Conversation) -> None:
+    talk.prompt("Write the parser")
+    talk.send("Stop")
+    talk.prompt("Now test it, " + "please " * 40)
+    talk.send("Stop", last_assistant_message="Tested.")
+    topic = snapshot(talk).working.topic
+    assert topic.startswith("Now test it, please")
+    assert len(topic) <= 100
+
+
+def test_a_short_reply_to_a_long_answer_is_a_decision_in_any_language(talk: Conversation) -> None:
+    talk.prompt("How should we parse?")
+    talk.send("Stop", last_assistant_message=LONG_ANSWER)
+    talk.prompt("はい、そうしてください")
+    talk.send("Stop", last_assistant_message="Done.")
+    (decision,) = talk.guard.state().decisions
+    assert decision.what == "the user answered: はい、そうしてください"
+    assert decision.why.startswith("I would write the parser by hand")
+    assert decision.mechanical
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply"),
+    [
+        ("Short.", "yes"),
+        (LONG_ANSWER, "Please explain to me why you would do that at all, in detail"),
+    ],
+)
+def test_no_decision_is_seen_where_the_shape_is_another(
+    talk: Conversation, answer: str, reply: str
+) -> None:
+    talk.prompt("How should we parse?")
+    talk.send("Stop", last_assistant_message=answer)
+    talk.prompt(reply)
+    talk.send("Stop", last_assistant_message="Done.")
+    assert talk.guard.state().decisions == ()
+
+
+def test_an_answer_decides_nothing_in_another_conversation(talk: Conversation) -> None:
+    talk.prompt("How should we parse?")
+    talk.send("Stop", last_assistant_message=LONG_ANSWER)
+    other = talk.beside("S2")
+    other.prompt("yes")
+    other.send("Stop")
+    assert talk.guard.state().decisions == ()
+
+
+def test_the_hosts_plan_is_followed_and_what_is_open_of_it_is_an_open_item(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"open_issues": ["is YAML 1.1 needed?"]})
+    talk.prompt("Plan it")
+    talk.send("PostToolUse.TaskCreate")
+    task = {"id": "2", "subject": "Test the parser"}
+    talk.send("PostToolUse.TaskCreate", tool_response={"task": task})
+    talk.send("PostToolUse.TaskUpdate.completed")
+    talk.send("Stop")
+    assert snapshot(talk).open_items == ("is YAML 1.1 needed?", "Test the parser")
+    plan = talk.guard.state().plan
+    assert [(item.text, item.done) for item in plan] == [
+        ("Write the parser", True),
+        ("Test the parser", False),
+    ]
+    talk.send("PostToolUse.TaskUpdate.completed", tool_input={"taskId": "2", "status": "deleted"})
+    talk.send("Stop", last_assistant_message="Planned.")
+    assert snapshot(talk).open_items == ("is YAML 1.1 needed?",)
+
+
+def test_a_whole_list_replaces_the_plan() -> None:
+    first = entry(plan=(PlanItem("1", "one"), PlanItem("2", "two")))
+    whole = entry(plan=(PlanItem("9", "nine"),), whole_plan=True)
+    assert [item.text for item in folded(first, whole).plan] == ["nine"]
+
+
+def test_an_unknown_item_that_only_changed_says_nothing() -> None:
+    assert folded(entry(plan=(PlanItem("7", done=True),))).plan == ()
+
+
+def test_what_was_said_before_we_first_heard_of_a_conversation_is_read_from_its_transcript(
+    talk: Conversation,
+) -> None:
+    at = timestamp(talk.clock())
+    for role, text in (("user", "Write a parser"), ("assistant", "It is written.")):
+        talk._write({"type": role, "timestamp": at, "message": {"role": role, "content": text}})
+    talk.prompt("Now test it")
+    talk.send("Stop")
+    gists = [exchange.gist for exchange in snapshot(talk).thread.key_exchanges]
+    assert gists[:3] == ["Write a parser", "It is written.", "Now test it"]
+
+
+# The thread
+
+
+def test_the_thread_has_the_first_the_last_and_the_turning_points(talk: Conversation) -> None:
+    for number in range(12):
+        talk.prompt(f"Question {number}")
+        talk.send("Stop", last_assistant_message=f"{LONG_ANSWER if number == 3 else 'A'}{number}")
+    thread = snapshot(talk).thread
+    assert thread.summary == "Question 0 ... Question 11"
+    said = [exchange.gist for exchange in thread.key_exchanges]
+    assert said[0] == "Question 0"
+    assert "Question 4" in said, "it follows a long answer"
+    assert said[-4:] == ["Question 10", "A10", "Question 11", "A11"]
+    assert len(said) <= 8
+
+
+# Bounds
+
+
+def test_caps_bind_mechanical_entries_only_and_what_they_drop_is_counted() -> None:
+    noted = tuple(Decision(f"d{n}", f"noted {n}", "", NOW) for n in range(60))
+    artifacts = tuple(Artifact(f"noted{n}.py") for n in range(120))
+    state = new_task("main", NOW).replace(decisions=noted, artifacts=artifacts)
+    replies = tuple(
+        entry(PROMPT, summary=f"yes {n}", settles="shall I?", at=timestamp(seconds(NOW) + n))
+        for n in range(70)
+    )
+    calls = tuple(
+        entry(tool=f"tool{n}", read=(f"r{n}.py",), written=(f"w{n}.py",)) for n in range(150)
+    )
+    state = folded(*replies, *calls, state=state)
+    assert state.decisions[:60] == noted
+    assert [d.what for d in state.decisions[60:]][-1] == "the user answered: yes 69"
+    assert len(state.decisions) == 60 + capture.MOST_DECISIONS
+    assert len({d.id for d in state.decisions}) == len(state.decisions)
+    assert len(state.artifacts) == 120 + capture.MOST_FILES
+    assert (len(state.tools_used), len(state.files_read)) == (100, 100)
+    assert state.tools_used[-1] == "tool149"
+    assert state.dropped["tools_used"] == state.dropped["files_read"] == 50
+    assert state.dropped["artifacts"] == 50
+
+
+def test_a_long_plan_keeps_its_open_items_first() -> None:
+    items = tuple(PlanItem(str(n), f"item {n}", done=n < 40) for n in range(70))
+    kept = folded(entry(plan=items)).plan
+    assert [item.text for item in kept] == [f"item {n}" for n in range(40, 70)]
+    many = tuple(PlanItem(str(n), f"item {n}") for n in range(70))
+    state = folded(entry(plan=many))
+    assert len(state.plan) == capture.MOST_OPEN_ITEMS
+    assert state.dropped["plan"] == 20
+
+
+EVENTS = st.sampled_from([STARTED, ENDED, FAILED, PROMPT, TURN_ENDED])
+ENTRIES = st.lists(
+    st.builds(
+        lambda event, number, text: entry(
+            event,
+            at=timestamp(seconds(NOW) + number),
+            tool=f"tool{number}",
+            summary=text,
+            read=(f"r{number}.py",),
+            written=(f"w{number % 7}.py",),
+            error=text,
+            settles=text if number % 3 == 0 else "",
+            plan=(PlanItem(str(number % 5), text),),
+        ),
+        EVENTS,
+        st.integers(0, 300),
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+    ),
+    max_size=40,
+    unique_by=lambda one: one.at,
+).map(lambda entries: sorted(entries, key=lambda one: one.at))
+
+
+@settings(max_examples=60, deadline=None)
+@given(ENTRIES, st.integers(0, 40))
+def test_entries_add_up_to_the_same_however_they_are_cut_into_folds(
+    entries: list[Entry], cut: int
+) -> None:
+    whole = folded(*entries)
+    pieces = folded(*entries[cut:], state=folded(*entries[:cut]))
+    assert pieces == whole
+
+
+@settings(max_examples=60, deadline=None)
+@given(ENTRIES)
+def test_entries_that_are_folded_again_change_nothing(entries: list[Entry]) -> None:
+    once = folded(*entries)
+    assert folded(*entries, state=once) == once
+    assert read_state(once.to_document()) == once
+
+
+# Work in progress
+
+
+@pytest.mark.parametrize(
+    ("events", "status"),
+    [
+        ((PROMPT,), "in_progress"),
+        ((PROMPT, STARTED), "in_progress"),
+        ((PROMPT, STARTED, ENDED, TURN_ENDED), "waiting_for_user"),
+        ((), "idle"),
+    ],
+)
+def test_the_status_follows_from_what_happened_last(events: tuple[str, ...], status: str) -> None:
+    entries = tuple(entry(event, summary="x") for event in events)
+    work = capture.work_of(entries, folded(*entries), seconds(NOW))
+    assert work.status == status
+    assert capture.work_of(entries, folded(*entries), seconds(NOW) + 3600).status == "idle"
+
+
+def test_what_the_agent_says_of_its_status_goes_before_what_it_looks_like() -> None:
+    entries = (entry(PROMPT, summary="x"),)
+    waiting = folded(*entries).replace(status="waiting_for_user")
+    assert capture.work_of(entries, waiting, seconds(NOW)).status == "waiting_for_user"
+
+
+def test_a_compaction_in_the_middle_of_a_turn_interrupts_it(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("PreToolUse.Bash")
+    talk.send("PostToolUse.Bash")
+    talk.send("PreCompact.auto")
+    working = snapshot(talk).working
+    assert working.interrupted
+    assert working.last_tool_call is not None
+    assert working.last_tool_call.name == "Bash"
+
+
+def test_a_compaction_between_turns_interrupts_nothing(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("Stop")
+    talk.send("PreCompact")
+    working = snapshot(talk).working
+    assert (working.interrupted, working.last_tool_call) == (False, None)
+
+
+def test_a_call_that_began_and_did_not_end_is_an_interruption(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("PreToolUse.Bash", tool_input={"command": "make deploy"})
+    talk.guard.checkpoint("Before the crash.")
+    working = snapshot(talk).working
+    assert working.interrupted
+    assert working.last_tool_call is not None
+    assert working.last_tool_call.params_summary == "make deploy"
+
+
+# Many processes
+
+
+def _append(root: str, places: Any, clock: Any, worker: int, count: int) -> None:
+    store = Guard(root, places, clock).store()
+    for number in range(count):
+        with store.lock():
+            store.journal.append(entry(written=(f"f{worker}-{number}.py",)))
+
+
+def _checkpoint(root: str, places: Any, clock: Any, stop: Any) -> None:
+    while not stop.is_set():
+        Guard(root, places, clock).checkpoint("In between.")
+        stop.wait(0.02)
+
+
+def test_of_eight_thousand_entries_appended_during_folds_none_is_lost_and_none_counts_twice(
+    open_guard: OpenGuard, repo: Path
+) -> None:
+    guard = open_guard()
+    guard.ensure()
+    context = multiprocessing.get_context("fork")
+    stop = context.Event()
+    surroundings = (str(repo), guard.workspace.places, guard.clock)
+    folding = context.Process(target=_checkpoint, args=(*surroundings, stop))
+    writers = [
+        context.Process(target=_append, args=(*surroundings, worker, 1000)) for worker in range(8)
+    ]
+    for process in (folding, *writers):
+        process.start()
+    for process in writers:
+        process.join(300)
+    stop.set()
+    folding.join(60)
+    assert [process.exitcode for process in (folding, *writers)] == [0] * 9
+    guard.checkpoint("At the end.")
+    state = guard.state()
+    assert guard.status().faults == ()
+    assert len(state.artifacts) + state.dropped["artifacts"] == 8000
+    assert guard.log(1)[0].sequence > 5
