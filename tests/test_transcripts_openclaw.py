@@ -17,6 +17,8 @@ from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
 from gitguard.transcripts import find_format
 
+from .test_transcripts import added
+
 PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
 OPENCLAW = find_format("openclaw")
 MAIN, OTHER = "agent:main:main", "agent:main:incident-42"
@@ -124,7 +126,7 @@ def test_a_recorded_compaction_is_counted_and_counting_goes_on(folder: Path, ver
     assert before < found.newest_at < after
     again = OPENCLAW.compactions(transcript, found.upto)
     assert again == Compactions(0, 0, found.upto, anew=False)
-    assert again.after(found) == found
+    assert added(found, again) == found
     assert OPENCLAW.compactions(transcript, found.upto + 1) == found
 
 
@@ -145,7 +147,7 @@ def test_one_sessions_rows_say_nothing_of_another(folder: Path, version: str) ->
 
 @everywhere
 @pytest.mark.parametrize(
-    "session", ["", "nobody", "../main", "a/b", "\0", "..", "ä" * 9, "x" * 999]
+    "session", ["", "nobody", "../main", "\ud800", "a/b", "\0", "..", "ä" * 9, "x" * 999]
 )
 def test_a_session_in_which_nothing_was_said_yet_tells_nothing(
     folder: Path, version: str, session: str
@@ -196,7 +198,7 @@ def test_a_reset_line_starts_the_conversation_anew(folder: Path) -> None:
     assert said(transcript) == []
     after = OPENCLAW.compactions(transcript, before.upto)
     assert after == Compactions(0, 0, path.stat().st_size)
-    assert after.after(before) == OPENCLAW.compactions(transcript)
+    assert added(before, after) == OPENCLAW.compactions(transcript)
     replace_lines(folder, session, lambda lines: [*lines, *lines[-3:-1]])
     assert said(transcript) == [("user", "And now?"), ("agent", "We go on after the compaction.")]
 

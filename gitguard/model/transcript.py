@@ -27,13 +27,3 @@ class Compactions(Value):
     """The cursor with which counting goes on; what it counts is the format's own affair."""
     anew: bool = True
     """Whether these are all there are, so that what was counted before is void."""
-
-    def after(self, earlier: Compactions) -> Compactions:
-        """Return the whole count, given the one whose cursor this one went on from."""
-        if self.anew:
-            return self
-        return self.replace(
-            count=earlier.count + self.count,
-            newest_at=self.newest_at or earlier.newest_at,
-            anew=earlier.anew,
-        )

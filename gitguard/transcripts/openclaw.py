@@ -101,6 +101,8 @@ def _find(transcript: Transcript) -> Kept | None:
     from gitguard.transcripts.openclaw_database import find_rows
 
     folder, session = transcript.path, transcript.session
+    if not session or not all(c.isalnum() or c in "-_." for c in session):
+        return None  # it becomes a file's name
     return find_rows(folder, session) or find_file(folder, session)
 
 

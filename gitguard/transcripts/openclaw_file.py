@@ -61,12 +61,10 @@ class SessionFile(Value):
 def find_file(folder: str, session: str) -> SessionFile | None:
     """Return a session's file in an agent's folder, None when there is none.
 
-    Raises `InvalidDocument` when the agent's folder is missing.
+    The session's id is safe in a path. Raises `InvalidDocument` when the agent's folder is missing.
     """
     if not os.path.isdir(folder):
         raise unreadable(folder, "there is no such folder")
-    if not _is_name(session):
-        return None
     sessions = os.path.join(folder, "sessions")
     path = os.path.join(sessions, f"{session}.jsonl")
     if not os.path.exists(path):
@@ -74,10 +72,6 @@ def find_file(folder: str, session: str) -> SessionFile | None:
         named = os.path.basename(str(_entry(sessions, session).get("sessionFile", "")))
         path = os.path.join(sessions, named)
     return SessionFile(path, session) if os.path.isfile(path) else None
-
-
-def _is_name(session: str) -> bool:
-    return bool(session) and all(c.isalnum() or c in "-_." for c in session)
 
 
 def _entry(sessions: str, session: str) -> dict[str, Any]:
