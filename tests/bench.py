@@ -27,6 +27,7 @@ from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
 from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import CheckpointRecord, format_message
+from gitguard.model.events import Transcript
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
@@ -34,7 +35,7 @@ from gitguard.store.anchor import identity_of
 from gitguard.store.checkpoints import Head
 from gitguard.store.journal import JournalPart
 from gitguard.store.workspace import Places
-from gitguard.transcripts import NEWEST_READING
+from gitguard.transcripts import find_format
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
@@ -250,12 +251,12 @@ def compose_checkpoint(
 def transcript_usage(folder: Path, runs: int) -> Row:
     small = write_transcript(folder / "small.jsonl", 1 << 20)
     large = write_transcript(folder / "large.jsonl", 100 << 20)
-    read = NEWEST_READING["claude-code"]
+    read = find_format("claude-code").newest_reading
     return compare(
         "pressure from a 100 MB transcript",
-        lambda: [read(str(large)) for _ in range(20)],
+        lambda: [read(Transcript(str(large), "claude-code")) for _ in range(20)],
         "a 1 MB one",
-        lambda: [read(str(small)) for _ in range(20)],
+        lambda: [read(Transcript(str(small), "claude-code")) for _ in range(20)],
         1.2,
         runs,
     )
@@ -264,8 +265,9 @@ def transcript_usage(folder: Path, runs: int) -> Row:
 def transcript_memory(folder: Path, runs: int) -> Row:
     """Peak memory of a process that reads the usage; shown in MB instead of milliseconds."""
     program = (
-        "import resource, sys; from gitguard.transcripts import NEWEST_READING; "
-        "NEWEST_READING['claude-code'](sys.argv[1]); "
+        "import resource, sys; from gitguard.model.events import Transcript; "
+        "from gitguard.transcripts import find_format; "
+        "find_format('claude-code').newest_reading(Transcript(sys.argv[1], 'claude-code')); "
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
 

@@ -34,14 +34,17 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {
     "git": ("store/objects.py",),
     "gitdb": ("store/objects.py",),
-    "subprocess": ("store/plumbing.py", "cli/status_line.py"),
+    "subprocess": ("store/plumbing.py", "store/program.py", "cli/status_line.py"),
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
     "click": ("cli/",),
+    "sqlite3": ("transcripts/openclaw_database.py",),
+    "backports": ("transcripts/openclaw_database.py",),
+    "compression": ("transcripts/openclaw_database.py",),
 }
-"""Which modules may import a library; the status line runs the user's own."""
+"""Which modules may import a library; two run what is the user's own: a host, a status line."""
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
-HEAVY += ["pathlib", "dataclasses", "hashlib"]
+HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""
 LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 400
 LONGEST_COMMAND = 15

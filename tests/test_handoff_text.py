@@ -19,7 +19,8 @@ from gitguard.context.handoff import (
 )
 from gitguard.context.handoff_recovery import Source, build_recovery, cut, stale_because
 from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.handoff import HandoffConfig, check_handoff
+from gitguard.model.config import HandoffConfig
+from gitguard.model.handoff import check_handoff
 from gitguard.model.snapshot import Work
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.usecases.handoff import FILE_LIMIT

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
 from gitguard.hosts import claude_code
-from gitguard.model.events import HookEvent
+from gitguard.model import events
+from gitguard.model.events import Abilities, HookEvent
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.usecases import gate
@@ -796,3 +799,160 @@ def test_another_session_lifts_no_halt(talk: Conversation) -> None:
     talk.guard.use_session(Session.of("elsewhere"))
     assert stops(talk.bash("echo hi"))
     assert talk.send("UserPromptSubmit")["decision"] == "block"
+
+
+# The hand-off file in place of the block
+
+
+def test_with_the_handoff_on_a_compaction_writes_it_and_the_next_prompt_hands_it_back_alone(
+    talk: Conversation,
+) -> None:
+    config = Path(talk.guard.workspace.places.config_home) / "config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("handoff:\n  enabled: true\n", encoding="utf-8")
+    talk.clock.now = time.time()
+    talk.prompt("Write the parser")
+    talk.guard.note({"next_action": "Test the parser"})
+    talk.send("PreCompact")
+    file = talk.root / ".context-checkpoint.md"
+    assert "Test the parser" in file.read_text(encoding="utf-8")
+    answer = talk.send("SessionStart.compact")
+    handed = answer["hookSpecificOutput"]["additionalContext"]
+    assert "Test the parser" in handed
+    assert BLOCK not in handed
+    assert not file.exists()
+    assert talk.prompt("go on") == ""
+    assert talk.faults() == []
+    assert ".context" not in talk.git("status", "--porcelain")
+
+
+def test_without_a_fresh_handoff_file_the_block_is_handed_back(talk: Conversation) -> None:
+    config = Path(talk.guard.workspace.places.config_home) / "config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("handoff:\n  enabled: true\n", encoding="utf-8")
+    talk.guard.note({"goal": "Ship it"})
+    assert BLOCK in talk.prompt("Begin")
+
+
+# System prompts that are built anew
+
+
+def bootstrap(talk: Conversation, **details: Any) -> str:
+    talk.clock.pass_by(1)
+    event = HookEvent(events.BOOTSTRAP, talk.session, str(talk.root), **details)
+    return talk.guard.handle(event, Abilities()).context
+
+
+def test_a_bootstrap_gets_the_same_bytes_until_the_next_checkpoint(talk: Conversation) -> None:
+    assert bootstrap(talk) == "", "a session without anything in it begins clean"
+    talk.prompt("Write the parser")
+    talk.send("Stop")
+    block = bootstrap(talk)
+    assert BLOCK in block
+    before = talk.triggers()
+    talk.clock.pass_by(3600)
+    assert bootstrap(talk) == block
+    assert talk.triggers() == before
+    delivered = talk.guard.status().host_sessions["S1"].delivery
+    assert delivered is not None
+    assert (delivered.event, delivered.characters) == ("bootstrap", len(block))
+
+
+def test_who_got_the_block_in_the_system_prompt_does_not_get_it_with_the_prompt(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    assert "Ship it" in bootstrap(talk)
+    assert talk.prompt("Begin") == ""
+
+
+def test_a_bootstrap_after_a_crash_first_commits_what_was_left(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("Stop")
+    talk.guard.note({"decisions": [{"what": "Use a hand-written parser"}]})
+    talk.send("PostToolUse.Read")  # and then the host is killed
+    block = bootstrap(talk)
+    assert "Use a hand-written parser" in block
+    assert talk.triggers()[-1] == "recovery"
+    assert bootstrap(talk) == block
+    assert talk.triggers()[-1] == "recovery"
+
+
+def test_a_host_session_begun_anew_inherits_no_halt(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert talk.bash("ls")
+    assert talk.guard.status().host_sessions["S1"].halt
+    event = HookEvent(events.SESSION_START, "S1", str(talk.root), source=events.STARTED_ANEW)
+    talk.guard.handle(event, Abilities())
+    assert talk.guard.status().host_sessions["S1"].halt is None
+
+
+# Compactions of which only the transcript tells
+
+
+def test_a_compaction_that_no_event_told_of_is_seen_in_the_transcript(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    assert BLOCK in talk.prompt("Begin")
+    talk.uses(150_000)
+    talk.compacts(20_000)
+    assert BLOCK in talk.prompt("go on"), "the block is gone from the context"
+    known = talk.guard.status().host_sessions["S1"]
+    assert (known.epoch, known.compactions) == (1, 1)
+    assert talk.prompt("go on") == ""
+
+
+def test_an_event_and_the_transcript_count_one_compaction_once(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.send("PreCompact")
+    talk.compacts(20_000)
+    talk.send("SessionStart.compact")
+    talk.prompt("go on")
+    assert talk.guard.status().host_sessions["S1"].epoch == 1
+
+
+def test_after_more_than_three_compactions_a_fresh_conversation_is_suggested(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    talk.prompt("Begin")
+    for _ in range(3):
+        talk.compacts(20_000)
+    assert "fresh conversation" not in talk.prompt("go on")
+    talk.compacts(20_000)
+    assert "compacted 4 times" in talk.prompt("go on")
+
+
+def test_a_halt_ends_with_a_compaction_that_only_the_transcript_tells_of(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    assert talk.bash("ls")
+    talk.compacts(20_000)
+    talk.prompt("go on")
+    assert talk.bash("ls") == {}
+
+
+# Sessions that a host keys
+
+
+def test_a_hosts_session_key_is_a_session_of_its_own_and_a_new_one_begins_clean(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"goal": "The workspace's own work"})
+    keys = ("agent:main:telegram:alice", "agent:main:telegram:bob")
+    for key in keys:
+        assert bootstrap(talk, session=key) == ""
+    for key, goal in zip(keys, ("Fly to Japan", "Paint the fence"), strict=True):
+        prompt = HookEvent(events.PROMPT, f"host {key}", str(talk.root), session=key, prompt=goal)
+        talk.guard.handle(prompt, Abilities())
+        end = HookEvent(events.TURN_END, f"host {key}", str(talk.root), session=key)
+        talk.guard.handle(end, Abilities())
+    alice, bob = (bootstrap(talk, session=key) for key in keys)
+    assert "Fly to Japan" in alice
+    assert "Paint the fence" in bob
+    assert "Paint" not in alice
+    assert "Japan" not in bob
+    assert talk.guard.state().goal == "The workspace's own work"
+    assert len(talk.guard.sessions()) == 3

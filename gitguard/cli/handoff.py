@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, with_console
-from gitguard.model.handoff import HandoffConfig
 
 if TYPE_CHECKING:
     from gitguard.model.session import Session
@@ -18,8 +17,7 @@ def _handoff(console: Console, session: Session) -> Handoff:
     from gitguard.usecases.handoff import Handoff
 
     guard = console.guard
-    config: HandoffConfig = getattr(guard.config, "handoff", HandoffConfig())
-    return Handoff(guard.store(session), config)
+    return Handoff(guard.store(session), guard.config.handoff)
 
 
 @click.group()

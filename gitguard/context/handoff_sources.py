@@ -21,7 +21,7 @@ from gitguard.store.recent_files import find_recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.handoff import HandoffConfig
+    from gitguard.model.config import HandoffConfig
     from gitguard.model.task import TaskState
 
 _LIMIT = 64 << 10

@@ -70,6 +70,51 @@ class ResumeConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
+class HandoffConfig(Record):
+    """The hand-off file; every path is relative to the workspace's root."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "enabled": Kind(
+            "flag", "Hooks write the file before a compaction, and hand it back in its place."
+        ),
+        "file": Kind("text", "The hand-off file."),
+        "recovered": Kind("text", "Its name once it was handed back."),
+        "recovery_file": Kind("text", "The block, for hosts that cannot be handed text."),
+        "plan": Kind("text", "The plan that the agent keeps."),
+        "failure_log": Kind("text", "The agent's log of failures, `---` between its entries."),
+        "capabilities": Kind("text", "What the agent knows of itself; only its age is told."),
+        "environment": Kind("text", "What it knows of its surroundings; only its age is told."),
+        "daily_log": Kind("text", "The day's log; `{date}` stands for the date."),
+        "max_age_minutes": Kind("count", "The file is handed back only if it is younger."),
+        "recent_minutes": Kind("count", "How long ago a file was changed to be listed."),
+        "depth": Kind("count", "How many folders deep changed files are looked for."),
+        "shown_files": Kind("count", "Of changed files so many are named, the rest counted."),
+        "section_characters": Kind("count", "The most that is handed back of one section."),
+        "total_characters": Kind("count", "The most that is handed back in all."),
+    }
+    enabled: bool = False
+    file: str = ".context-checkpoint.md"
+    recovered: str = ".context-checkpoint.recovered.md"
+    recovery_file: str = "CONTEXT_RECOVERY.md"
+    plan: str = ".active-plan.md"
+    failure_log: str = "skills/failure-recovery/failure-log.md"
+    capabilities: str = "skills/self-model/capabilities.md"
+    environment: str = "skills/env-model/environment.md"
+    daily_log: str = "memory/{date}.md"
+    max_age_minutes: int = 10
+    recent_minutes: int = 30
+    depth: int = 3
+    shown_files: int = 20
+    section_characters: int = 400
+    total_characters: int = 2000
+    extra: Mapping[str, Any] = {}
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The files that gitguard itself writes, renames and removes."""
+        return (self.file, self.recovered, self.recovery_file)
+
+
 class StoreConfig(Record):
     """Where checkpoints and working files lie."""
 
@@ -121,6 +166,7 @@ class Config(Record):
         "gauge": Kind("record", "The gauge.", record=GaugeConfig),
         "window": Kind("record", "The context window.", record=WindowConfig),
         "resume": Kind("record", "The resume block.", record=ResumeConfig),
+        "handoff": Kind("record", "The hand-off file.", record=HandoffConfig),
         "store": Kind("record", "The store.", record=StoreConfig),
         "destructive": Kind("texts", "Further commands that count as destructive."),
         "reference_mode": Kind(
@@ -131,6 +177,7 @@ class Config(Record):
     gauge: GaugeConfig = GaugeConfig()
     window: WindowConfig = WindowConfig()
     resume: ResumeConfig = ResumeConfig()
+    handoff: HandoffConfig = HandoffConfig()
     store: StoreConfig = StoreConfig()
     destructive: tuple[str, ...] = ()
     reference_mode: bool = False
@@ -177,6 +224,10 @@ def check_config(config: Config, *, what: str) -> None:
             f"{what}: thresholds must rise between 0 and 1, not `warning {limits.warning}`, "
             f"`compress {limits.compress}`, `critical {limits.critical}`"
         )
+    if config.handoff != DEFAULTS.handoff:
+        from gitguard.model.handoff import check_handoff
+
+        check_handoff(config.handoff, what=what)
     prefix, folder = config.store.ref_prefix, config.store.directory
     if prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
         raise InvalidConfig(

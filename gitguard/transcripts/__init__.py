@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.events import Transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Protocol
 
-    from gitguard.model.events import Reading
+    from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
 
     class Format(Protocol):
@@ -63,8 +62,3 @@ def _openclaw() -> Format:
 
 
 _FORMATS: dict[str, Callable[[], Format]] = {"claude-code": _claude_code, "openclaw": _openclaw}
-
-NEWEST_READING: dict[str, Callable[[str], Reading | None]] = {
-    "claude-code": lambda path: _claude_code().newest_reading(Transcript(path, "claude-code")),
-}
-"""The older way to ask for a reading, by the path alone."""

@@ -92,7 +92,8 @@ def measure_compaction(
     for reading in found:
         if reading.after_compaction and reading.at > host_session.compacted_at:
             named = reading.model or model
-            window = resolve_window(named, _reported(host_session, named), config.window)
+            reported = reading.window or _reported(host_session, named)
+            window = resolve_window(named, reported, config.window)
             pressure = measure(reading, window, first_turn=False)
             return (reading, pressure) if pressure is not None else None
     return None

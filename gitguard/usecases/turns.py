@@ -66,7 +66,9 @@ class Turns(Conversation):
             self._known = self._with_transcript(self._noticed())
             self._checkpoint("recovery", "What came after the last checkpoint.", if_changed=True)
             head = self._store.readable_head()
-            block = stable_block(self._store, head, compactions=self._known.epoch)
+            block = self._handoff() or stable_block(
+                self._store, head, compactions=self._known.epoch
+            )
             self._note_delivery(head, block)
         return HookReply(context=block)
 
@@ -220,29 +222,34 @@ class Turns(Conversation):
         if not is_due(self._known, head.committed):
             return "", found
         assert found.state is not None
-        nothing_yet = first and found.state.is_untouched
-        block = (
-            ""
-            if nothing_yet
-            else resume_of(
+        block = self._handoff()
+        if not block and not (first and found.state.is_untouched):
+            block = resume_of(
                 self._store,
                 found,
                 head,
                 compactions=self._known.epoch,
                 notes=self._startup_notes,
             )
-        )
         self._note_delivery(head, block)
         return block, found
+
+    def _handoff(self) -> str:
+        """Return what a fresh hand-off file says, which stands in for the resume block."""
+        if not self._config.handoff.enabled:
+            return ""
+        from gitguard.usecases.handoff import recover_handoff
+
+        return recover_handoff(self._store, self._config.handoff)
 
     def _note_delivery(self, head: Head, block: str) -> None:
         """Keep a receipt; of a block that is given anew with every run, the first one."""
         from gitguard.recovery.injection import is_due
 
         known = self._known
-        if known.delivery and len(block) == known.delivery.characters:
-            if not is_due(known, head.committed):
-                return
+        same = known.delivery and len(block) == known.delivery.characters
+        if same and not is_due(known, head.committed):
+            return
         receipt = Delivery(
             at=self._store.now,
             event=self._event.kind,
@@ -285,6 +292,10 @@ class Turns(Conversation):
             again = now - self._known.compacting_since < _ONE_COMPACTION
             self._checkpoint("compaction", why, pressure=pressure, if_changed=again)
             self._known = self._known.replace(compacting_since=now)
+        if self._config.handoff.enabled:
+            from gitguard.usecases.handoff import write_handoff
+
+            write_handoff(self._store, self._config.handoff)
         return NEUTRAL
 
     def _compaction_end(self) -> HookReply:
