@@ -79,23 +79,27 @@ def after_compaction(
     config: Config,
     now: float,
     *,
+    pushed: Reading | None = None,
     transcript: Transcript | None = None,
     model: str = "",
 ) -> HostSession:
     """Return the record after a compaction; the halt ends only if that brought it below critical.
 
-    Raises `InvalidDocument` when the transcript should tell and cannot be read.
+    pushed is what the event says is left. Raises `InvalidDocument` when the transcript should tell
+    and cannot be read.
     """
     compacted = known.compacted(now)
-    if known.halt is None:
+    if known.halt is None and pushed is None:
         return compacted
-    left = measure_compaction(known, config, transcript, model)
-    if left is None or left[1].share < config.thresholds.critical:
+    left = measure_compaction(known, config, pushed, transcript, model)
+    if left is None:
         return compacted
     reading, pressure = left
+    compacted = with_reading(compacted, reading.replace(at=now))
+    if known.halt is None or pressure.share < config.thresholds.critical:
+        return compacted
     why = f"pressure is {pressure.share:.2f} even after the compaction"
-    halt = Stop(timestamp(now), pressure.share, why)
-    return with_reading(compacted, reading.replace(at=now)).replace(halt=halt)
+    return compacted.replace(halt=Stop(timestamp(now), pressure.share, why))
 
 
 def notice_compaction(

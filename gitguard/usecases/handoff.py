@@ -1,6 +1,6 @@
 """The hand-off file: written before a compaction, handed back once after it.
 
-For hooks there are three functions that raise nothing: a fault of ours is marked, and the host goes
+For hooks there are two functions that raise nothing: a fault of ours is marked, and the host goes
 on as if there were no hand-off. A host gets a hand-off in place of the resume block, or the block.
 """
 
@@ -62,22 +62,13 @@ def write_handoff(
 
 def recover_handoff(store: SessionStore, config: HandoffConfig) -> str:
     """Return the block of a fresh hand-off of this session, once; empty where there is none."""
-    return _recover(store, config, to_file=False).block
-
-
-def recover_to_file(store: SessionStore, config: HandoffConfig) -> bool:
-    """Write that block to the recovery file, for hosts that cannot be handed text."""
-    return bool(_recover(store, config, to_file=True).block)
-
-
-def _recover(store: SessionStore, config: HandoffConfig, *, to_file: bool) -> Recovered:
     if not config.enabled:
-        return Recovered()
+        return ""
     try:
-        return Handoff(store, config).read(to_file=to_file, only_own=True)
+        return Handoff(store, config).read(only_own=True).block
     except Exception as error:  # noqa: BLE001 - nothing here may stop a conversation
         store.workspace.note_fault("reading the hand-off file", error)
-        return Recovered()
+        return ""
 
 
 # For everybody

@@ -80,7 +80,11 @@ def count_compactions(
 
 
 def measure_compaction(
-    host_session: HostSession, config: Config, transcript: Transcript | None, model: str = ""
+    host_session: HostSession,
+    config: Config,
+    pushed: Reading | None,
+    transcript: Transcript | None,
+    model: str = "",
 ) -> tuple[Reading, Pressure] | None:
     """Return what the compaction that just ended has left, None when nothing tells.
 
@@ -88,8 +92,8 @@ def measure_compaction(
     is newer than the compaction before. Raises `InvalidDocument` if the transcript does not read.
     """
     transcript = _transcript_of(host_session, transcript)
-    found = _from_transcript(transcript) if transcript is not None else []
-    for reading in found:
+    told = _from_transcript(transcript) if transcript is not None else []
+    for reading in [*([pushed] if pushed else []), *told]:
         if reading.after_compaction and reading.at > host_session.compacted_at:
             named = reading.model or model
             reported = reading.window or _reported(host_session, named)

@@ -311,6 +311,7 @@ class Turns(Conversation):
                     self._known,
                     self._config,
                     now,
+                    pushed=self._event.reading,
                     transcript=self._event.transcript,
                     model=self._event.model,
                 )
