@@ -783,7 +783,7 @@ def test_init_and_uninstall_speak_to_people_and_programs(repo: Path, personal: P
     assert shown.returncode == 0
     assert "+++ b/.claude/settings.local.json" in shown.stdout
     assert not personal.exists()
-    done = gitguard(repo, "init", "claude-code", "--json")
+    done = gitguard(repo, "init", "--host", "claude-code", "--json")
     document = json.loads(done.stdout)
     assert (document["session"], document["how"]) == ("main", "begun")
     assert [change["what"] for change in document["changes"]] == ["created", "created", "changed"]

@@ -20,8 +20,8 @@ INPUT_LIMIT = 64 << 20
 """The largest event that is read, in bytes; tool results can be large."""
 MARGIN = 2.0
 """Seconds before the host would kill us; a kill leaves no mark."""
-_SHORTEST_LIMIT = 15.0
-"""Seconds that the most impatient event is given; which one it is, the input tells later."""
+_SHORTEST_LIMIT = 8.0
+"""Seconds that the most impatient event of all hosts is given; the input tells which it is."""
 _LAST_WORDS = 1.0
 """Seconds in which a hook that ran out of time may leave its mark."""
 

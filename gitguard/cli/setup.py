@@ -16,7 +16,9 @@ from gitguard.usecases.merging import Wishes
 if TYPE_CHECKING:
     from gitguard.usecases.installation import Outcome
 
-_HOST = click.argument("host", type=click.Choice(NAMES), default=NAMES[0])
+_HOST = click.option(
+    "--host", type=click.Choice(NAMES), default=NAMES[0], show_default=True, help="The agent's host"
+)
 
 
 @click.command()
@@ -24,17 +26,28 @@ _HOST = click.argument("host", type=click.Choice(NAMES), default=NAMES[0])
 @click.option("--shared", is_flag=True, help="Into the settings of everybody at this project")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @click.option("--no-compaction-trigger", is_flag=True, help="Leave to the host when to compact")
+@click.option("--directory-hook", is_flag=True, help="Answer the Gateway's hooks from a folder")
 @with_console
 def init(
-    console: Console, host: str, shared: bool, dry_run: bool, no_compaction_trigger: bool
+    console: Console,
+    host: str,
+    shared: bool,
+    dry_run: bool,
+    no_compaction_trigger: bool,
+    directory_hook: bool,
 ) -> None:
-    """Set gitguard up for HOST in this repository
+    """Set gitguard up for a host in this repository
 
-    Begins the session, adds hooks, a status line and a skill to the host's settings, and hides
-    what it creates from `git status`. Running it again changes nothing; `gitguard uninstall`
-    gives the settings back.
+    Begins the session, adds hooks, a status line and a skill to the host's settings, or a plugin
+    to the host where it has those, and hides what it creates from `git status`. Running it again
+    changes nothing; `gitguard uninstall` gives the settings back.
     """
-    wishes = Wishes(executable(), shared=shared, with_trigger=not no_compaction_trigger)
+    wishes = Wishes(
+        executable(),
+        shared=shared,
+        with_trigger=not no_compaction_trigger,
+        directory_hook=directory_hook,
+    )
     outcome = console.guard.install(host, wishes, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
 
@@ -44,7 +57,7 @@ def init(
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @with_console
 def uninstall(console: Console, host: str, dry_run: bool) -> None:
-    """Take gitguard out of HOST's settings
+    """Take gitguard out of a host's settings
 
     Files that nobody changed since come back byte for byte; from others only gitguard's entries
     go. Checkpoints and working files stay.
@@ -60,7 +73,8 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
         lines += [change.diff().rstrip("\n") for change in outcome.changes]
     else:
         lines += [f"{change.what.capitalize()} `{change.name}`." for change in outcome.changes]
-    lines += [] if outcome.changes else ["The host's settings need no change."]
+    lines += [f"{'Would run' if dry_run else 'Ran'} `{run}`." for run in outcome.commands]
+    lines += [] if outcome.changes or outcome.commands else ["The host's settings need no change."]
     notes = [*outcome.notes, *(startup.notes if startup else ())]
     lines += [f"Note: {note}." for note in notes]
     lines += [f"Warning: {warning}." for warning in outcome.warnings]
@@ -72,6 +86,7 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
             {"path": change.name, "what": change.what, "diff": change.diff()}
             for change in outcome.changes
         ],
+        "commands": list(outcome.commands),
         "notes": notes,
         "warnings": list(outcome.warnings),
     }

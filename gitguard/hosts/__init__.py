@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import Host
 
-NAMES = ("claude-code",)
+NAMES = ("claude-code", "openclaw")
 
 
 def find_host(name: str) -> Host:
@@ -19,6 +19,10 @@ def find_host(name: str) -> Host:
         from gitguard.hosts import claude_code
 
         return claude_code
+    if name == "openclaw":
+        from gitguard.hosts import openclaw
+
+        return openclaw
     raise InvalidInput(f"`{name[:80]}` is not a host gitguard knows", "Hosts: " + ", ".join(NAMES))
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from gitguard.model.value import Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
+    from typing_extensions import TypeIs
+
     from gitguard.model.events import Abilities, HookEvent, HookReply
+    from gitguard.store.program import ProgramOutcome
 
     class Host(Protocol):
         """An adapter is a module with these members."""
@@ -32,17 +37,17 @@ if TYPE_CHECKING:
         def time_limit(self, kind: str) -> float:
             """Return for how many seconds the host waits for the answer to a kind of event."""
 
-        def settings(self) -> HostSettings:
-            """Return how gitguard is put into the host's settings; imported only now."""
+        def settings(self) -> HostSettings | UserSettings:
+            """Return how gitguard is put into the host; imported only now."""
 
     class HostSettings(Protocol):
-        """What installation needs to know of a host; names are relative to the worktree."""
+        """A host that reads JSON files in each project; names are relative to the worktree."""
 
+        SKILL: str
         PERSONAL: str
         SHARED: str
         USER: str
         """The user's settings for all projects, relative to the home folder."""
-        SKILL: str
         TRIGGER: str
         """The setting that makes the host compact by itself, as `name=value`."""
         COMPACTS_AT: tuple[float, float]
@@ -77,3 +82,79 @@ if TYPE_CHECKING:
 
         def trigger_of(self, settings: dict[str, Any]) -> str:
             """Return a compaction trigger that is set, as `name=value`."""
+
+    class UserSettings(Protocol):
+        """A host that is set up once for a user: files in their folder, settings by its program."""
+
+        SKILL: str
+        """Relative to the worktree all the same."""
+        PROGRAM: str
+        """The host's own command."""
+        RESTART: str
+        """What has to be done before a change counts, as a sentence."""
+
+        def folder(self, environment: Mapping[str, str]) -> str:
+            """Return the folder that the files lie in."""
+
+        def files(
+            self, executable: str, read: Callable[[str], str], *, directory_hook: bool
+        ) -> dict[str, bytes]:
+            """Return our files by their names below the folder; read returns a template's text."""
+
+        def look(self, ask: Ask) -> dict[str, Any]:
+            """Return what the host's program says of the settings in force; nothing is written."""
+
+        def plan(self, found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+            """Decide what is to be set; found is what `look` returned, empty for no program."""
+
+        def read_command(self, name: str) -> tuple[str, ...]:
+            """Return the arguments that show a setting."""
+
+        def write_command(self, name: str, value: str) -> tuple[str, ...]:
+            """Return the arguments that give a setting a JSON value, or none where it is empty."""
+
+        def value_of(self, answer: ProgramOutcome) -> str:
+            """Return the JSON text that `read_command` showed, empty where nothing is set."""
+
+        def is_unknown(self, answer: ProgramOutcome) -> bool:
+            """Say whether a host refused a setting because its version does not have it."""
+
+    Ask = Callable[[tuple[str, ...]], ProgramOutcome]
+
+
+def belongs_to_user(settings: HostSettings | UserSettings) -> TypeIs[UserSettings]:
+    """Say whether a host is set up once for a user instead of in each project."""
+    return hasattr(settings, "PROGRAM")
+
+
+class HostSetting(Value):
+    """A setting that the host's own program is to make."""
+
+    name: str
+    before: str
+    """What stands there, as JSON text; empty where nothing is set."""
+    after: str
+    within: str = ""
+    """The object that is taken out instead of the setting alone, where it was not there before."""
+
+
+class SettingsPlan(Value):
+    """What a host's settings need, and what the person who installs should know."""
+
+    settings: tuple[HostSetting, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class SettingsWishes(Value):
+    """What decides about a host's settings besides the host."""
+
+    with_trigger: bool
+    """Whether the host is to compact by itself before a halt."""
+    checkpoint_at: float
+    critical: float
+    """The shares of the window between which it is to compact."""
+    window: int
+    """The window that is assumed where the host names none, in tokens."""
+    directory_hook: bool = False
+    """Whether a hook in a folder answers the events that the host has such hooks for."""

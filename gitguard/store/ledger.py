@@ -42,8 +42,18 @@ class Kept(Value):
         return sha256(content).hexdigest() == self.written
 
 
+class KeptSetting(Value):
+    """A setting that a host's own program changed for us, as JSON texts."""
+
+    original: str
+    """Empty where nothing was set."""
+    written: str
+    within: str = ""
+    """The object that goes with it when it is taken out, where it was not there before."""
+
+
 class Installed(Value):
-    """What an installation changed in one folder, a worktree or a git directory."""
+    """What an installation changed in one folder: a worktree, a git directory, a host's own."""
 
     files: Mapping[str, Kept] = {}
     """By path relative to the folder."""
@@ -51,6 +61,9 @@ class Installed(Value):
     """Folders we made, relative too, outer ones first."""
     status_line: str = ""
     """The command of the status line that ours stands in for."""
+    settings: Mapping[str, KeptSetting] = {}
+    users: tuple[str, ...] = ()
+    """The worktrees that need what is here, where it is there for many."""
 
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
@@ -58,6 +71,8 @@ class Installed(Value):
             "files": {name: _kept_document(kept) for name, kept in self.files.items()},
             "folders": list(self.folders),
             "status_line": self.status_line,
+            "settings": {name: _setting_document(kept) for name, kept in self.settings.items()},
+            "users": list(self.users),
         }
 
     @classmethod
@@ -67,6 +82,8 @@ class Installed(Value):
             {name: _kept_from(kept) for name, kept in document["files"].items()},
             tuple(map(str, document["folders"])),
             str(document["status_line"]),
+            {n: _setting_from(kept) for n, kept in document.get("settings", {}).items()},
+            tuple(map(str, document.get("users", ()))),
         )
 
 
@@ -80,8 +97,16 @@ def _kept_from(document: dict[str, Any]) -> Kept:
     return Kept(None if original is None else b64decode(original), str(document["written"]))
 
 
+def _setting_document(kept: KeptSetting) -> dict[str, Any]:
+    return {name: getattr(kept, name) for name in KeptSetting.field_names}
+
+
+def _setting_from(document: dict[str, Any]) -> KeptSetting:
+    return KeptSetting(*(str(document[name]) for name in KeptSetting.field_names))
+
+
 class LedgerFile:
-    """The ledger of one host in a repository's part of the state directory."""
+    """The ledger of one host: in a repository's part of the state directory, or in its own."""
 
     def __init__(self, state_folder: str, host: str) -> None:
         """Name the file; session names, which are folders beside it, never begin with `_`."""

@@ -7,9 +7,10 @@ before it are taken back.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
-from gitguard.errors import GitFailed
+from gitguard.errors import GitFailed, InvalidInput
+from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.value import Value
 from gitguard.store.disk import make_all
 from gitguard.store.ledger import LedgerFile
@@ -17,10 +18,12 @@ from gitguard.store.lock import Lock
 from gitguard.store.worktree import Worktree
 from gitguard.usecases.merging import plan_installation
 from gitguard.usecases.planning import Sites, plan_removal, user_settings
+from gitguard.usecases.user_installation import UserPart, UserPlan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from gitguard.hosts.base import Host
     from gitguard.model.config import Config
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from gitguard.usecases.planning import Plan
 
 _LOCK_TIMEOUT = 10.0
+_USER_LOCK_TIMEOUT = 60.0
+"""Longer, because a host's own program is asked while the lock is held."""
 _SKILL = "SKILL.md"
 _NOT_BEGUN = "the session would begin or go on: its branch and its folder of working files"
 
@@ -44,6 +49,8 @@ class Outcome(Value):
     warnings: tuple[str, ...] = ()
     startup: Startup | None = None
     """How the session came up; None when nothing was done."""
+    commands: tuple[str, ...] = ()
+    """What the host's own program was asked to do, or would be."""
 
 
 class Installer:
@@ -55,6 +62,7 @@ class Installer:
         self._config = config
         self._settings = host.settings()
         self._ledger = LedgerFile(workspace.state_folder, host.NAME)
+        self._user_ledger = LedgerFile(workspace.places.state_home, host.NAME)
         place = workspace.place
         self._worktree = Worktree(place, workspace.places.environment, workspace.clock)
 
@@ -76,33 +84,88 @@ class Installer:
         path = os.path.join(self._workspace.place.common_dir, "gitguard", "_install.lock")
         return Lock(path, timeout=_LOCK_TIMEOUT, clock=self._workspace.clock)
 
+    def _user_lock(self, *, dry_run: bool) -> AbstractContextManager[object]:
+        if dry_run or not belongs_to_user(self._settings):
+            return nullcontext()
+        path = os.path.join(self._workspace.places.state_home, "_install.lock")
+        return Lock(path, timeout=_USER_LOCK_TIMEOUT, clock=self._workspace.clock)
+
+    def _user_part(self) -> UserPart | None:
+        if not belongs_to_user(self._settings):
+            return None
+        places, root = self._workspace.places, self._workspace.place.worktree
+        environment = {"HOME": places.home, **places.environment}
+        return UserPart(self._settings, self._user_ledger, root, environment)
+
     def install(self, wishes: Wishes, begin: Callable[[], Startup] | None) -> Outcome:
         """Install, after begin has brought the session up; without it, only say what would be."""
         self._refuse_blocking_branch()
-        sites = self._sites()
-        plan = _checked(plan_installation(sites, wishes))
-        startup = None
-        if begin is not None:
-            startup = begin()
-            with self._lock():
-                plan = _checked(plan_installation(self._sites(), wishes))
-                # The ledger comes first: whatever is written later can then be given back.
-                self._ledger.write(plan.ledger)
-                make_all(plan.changes)
-        warnings = (*self._warnings(plan), *_unreachable(sites, wishes))
-        notes = plan.notes if startup else (*plan.notes, _NOT_BEGUN)
-        return Outcome(plan.changes, notes, warnings, startup)
+        self._refuse_what_is_not_offered(wishes)
+        with self._user_lock(dry_run=begin is None):
+            part = self._user_part()
+            user = part.plan(wishes, self._decisive(wishes)) if part else UserPlan()
+            sites = self._sites()
+            plan = _checked(plan_installation(sites, wishes))
+            _refuse_unwritable(user.changes)
+            startup = None
+            if begin is not None:
+                startup = begin()
+                plan = self._carry_out(wishes)
+                user = part.carry_out(user) if part else user
+        warnings = (*self._warnings(plan), *user.warnings, *_unreachable(sites, wishes))
+        notes = (*plan.notes, *user.notes, *([] if startup else [_NOT_BEGUN]))
+        changes = (*plan.changes, *user.changes)
+        return Outcome(changes, notes, warnings, startup, user.commands)
+
+    def _carry_out(self, wishes: Wishes) -> Plan:
+        with self._lock():
+            plan = _checked(plan_installation(self._sites(), wishes))
+            # The ledger comes first: whatever is written later can then be given back.
+            self._ledger.write(plan.ledger)
+            make_all(plan.changes)
+        return plan
+
+    def _decisive(self, wishes: Wishes) -> SettingsWishes:
+        return SettingsWishes(
+            wishes.with_trigger,
+            self._config.gauge.checkpoint_at,
+            self._config.thresholds.critical,
+            self._config.window.default,
+            wishes.directory_hook,
+        )
 
     def uninstall(self, *, dry_run: bool) -> Outcome:
         """Give back what the host's settings were."""
-        plan = _checked(plan_removal(self._sites()))
-        if not dry_run:
-            with self._lock():
-                plan = _checked(plan_removal(self._sites()))
-                make_all(plan.changes)
-                _remove_empty(plan.leaving)
-                self._ledger.write(plan.ledger)
-        return Outcome(plan.changes, (*plan.notes, *self._remains()))
+        with self._user_lock(dry_run=dry_run):
+            part = self._user_part()
+            user = part.plan_removal() if part else UserPlan()
+            plan = _checked(plan_removal(self._sites()))
+            _refuse_unwritable(user.changes)
+            if not dry_run:
+                user = part.carry_out_removal(user) if part else user
+                _remove_empty(user.leaving)
+                plan = self._remove()
+        notes = (*plan.notes, *user.notes, *self._remains())
+        changes = (*plan.changes, *user.changes)
+        return Outcome(changes, notes, user.warnings, commands=user.commands)
+
+    def _remove(self) -> Plan:
+        with self._lock():
+            plan = _checked(plan_removal(self._sites()))
+            make_all(plan.changes)
+            _remove_empty(plan.leaving)
+            self._ledger.write(plan.ledger)
+        return plan
+
+    def _refuse_what_is_not_offered(self, wishes: Wishes) -> None:
+        of_user = belongs_to_user(self._settings)
+        if wishes.shared and of_user:
+            raise InvalidInput(
+                "this host has no settings that a project's people share",
+                "Leave out --shared: everybody runs `gitguard init` on their own machine",
+            )
+        if wishes.directory_hook and not of_user:
+            raise InvalidInput("this host knows no directory hook", "Leave out --directory-hook")
 
     def _refuse_blocking_branch(self) -> None:
         blocking = self._config.store.ref_prefix.rstrip("/")
@@ -114,15 +177,7 @@ class Installer:
             )
 
     def _warnings(self, plan: Plan) -> tuple[str, ...]:
-        found = []
-        gauge, limits = self._config.gauge, self._config.thresholds
-        lowest, highest = self._settings.COMPACTS_AT
-        if plan.sets_trigger and not gauge.checkpoint_at < lowest < highest < limits.critical:
-            found.append(
-                f"the compaction trigger lies at {lowest:.1%} to {highest:.1%} of the window, not "
-                f"between `gauge.checkpoint_at` {gauge.checkpoint_at} and `thresholds.critical` "
-                f"{limits.critical}"
-            )
+        found = list(self._trigger_warnings(plan))
         remotes = self._worktree.remotes()
         if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
             found.append(
@@ -130,6 +185,19 @@ class Installer:
                 "`store.ref_prefix: refs/gitguard/` in your config.yaml keeps them out of it"
             )
         return tuple(found)
+
+    def _trigger_warnings(self, plan: Plan) -> tuple[str, ...]:
+        if not plan.sets_trigger or belongs_to_user(self._settings):
+            return ()
+        gauge, limits = self._config.gauge, self._config.thresholds
+        lowest, highest = self._settings.COMPACTS_AT
+        if gauge.checkpoint_at < lowest < highest < limits.critical:
+            return ()
+        return (
+            f"the compaction trigger lies at {lowest:.1%} to {highest:.1%} of the window, not "
+            f"between `gauge.checkpoint_at` {gauge.checkpoint_at} and `thresholds.critical` "
+            f"{limits.critical}",
+        )
 
     def _remains(self) -> tuple[str, ...]:
         """Say what uninstalling leaves alone, and how to remove it."""
@@ -147,9 +215,13 @@ class Installer:
 
 
 def _checked(plan: Plan) -> Plan:
-    for change in plan.changes:
-        change.refuse_unwritable()
+    _refuse_unwritable(plan.changes)
     return plan
+
+
+def _refuse_unwritable(changes: tuple[FileChange, ...]) -> None:
+    for change in changes:
+        change.refuse_unwritable()
 
 
 def _unreachable(sites: Sites, wishes: Wishes) -> tuple[str, ...]:
@@ -180,5 +252,7 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
         # A linked worktree without an installation uses the settings of the main one.
         return next(filter(None, (installed.status_line for installed in ledger.values())), "")
     settings = host.settings()
+    if belongs_to_user(settings):
+        return ""
     line = settings.other_status_line(user_settings(settings, workspace.places.home))
     return str(line["command"]) if line else ""

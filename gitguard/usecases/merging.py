@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
 from gitguard.store import exclude
@@ -14,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.hosts.base import HostSettings
     from gitguard.usecases.planning import Plan, Sites
 
 
@@ -26,6 +28,8 @@ class Wishes(Value):
     """Into the settings of everybody who works at the project, instead of one's own."""
     with_trigger: bool = True
     """Whether the host is to compact by itself before a halt."""
+    directory_hook: bool = False
+    """Whether a hook in a folder answers what the host has such hooks for, where it does."""
 
 
 def plan_installation(sites: Sites, wishes: Wishes) -> Plan:
@@ -36,7 +40,6 @@ def plan_installation(sites: Sites, wishes: Wishes) -> Plan:
 class _Merger:
     def __init__(self, sites: Sites, wishes: Wishes) -> None:
         self._sites = sites
-        self._settings = sites.settings
         self._wishes = wishes
         self._draft = Draft(sites)
         self._kept = dict(self._draft.own.files)
@@ -44,10 +47,9 @@ class _Merger:
         self._sets_trigger = False
 
     def plan(self) -> Plan:
-        if not self._wishes.shared and self._is_served_by_shared():
-            self._rely_on_shared()
-        else:
-            self._merge()
+        settings = self._sites.settings
+        if not belongs_to_user(settings):
+            self._place_settings(settings)
         self._place_skill()
         excluded = self._exclude()
         draft, root, common = self._draft, self._sites.root, self._sites.common
@@ -58,32 +60,38 @@ class _Merger:
 
     # Settings
 
-    def _is_served_by_shared(self) -> bool:
+    def _place_settings(self, settings: HostSettings) -> None:
+        if not self._wishes.shared and self._is_served_by_shared(settings):
+            self._rely_on_shared(settings)
+        else:
+            self._merge(settings)
+
+    def _is_served_by_shared(self, settings: HostSettings) -> bool:
         """Say whether shared settings run gitguard here already: two entries answer twice."""
-        name = self._settings.SHARED
+        name = settings.SHARED
         shared = settings_of(self._draft.read(name), name)
-        return self._sites.is_on_path and self._settings.is_installed(shared)
+        return self._sites.is_on_path and settings.is_installed(shared)
 
-    def _rely_on_shared(self) -> None:
-        name = self._settings.SHARED
+    def _rely_on_shared(self, settings: HostSettings) -> None:
+        name = settings.SHARED
         self._draft.notes.append(f"`{name}` runs gitguard already, so it is not installed twice")
-        self._remove_from(self._settings.PERSONAL)
-        self._stand_in_for(self._line_beneath(name))
+        self._remove_from(settings, settings.PERSONAL)
+        self._stand_in_for(self._line_beneath(settings, name))
 
-    def _remove_from(self, name: str) -> None:
-        self._draft.take_out(name)
+    def _remove_from(self, settings: HostSettings, name: str) -> None:
+        self._draft.take_out(settings, name)
         self._kept.pop(name, None)
 
-    def _merge(self) -> None:
-        wishes, settings = self._wishes, self._settings
+    def _merge(self, settings: HostSettings) -> None:
+        wishes = self._wishes
         target = settings.SHARED if wishes.shared else settings.PERSONAL
         if wishes.shared:
-            self._remove_from(settings.PERSONAL)
-            self._say_hidden()
-        before, original = self._draft.read(target), self._draft.given_back(target)
+            self._remove_from(settings, settings.PERSONAL)
+            self._say_hidden(settings)
+        before, original = self._draft.read(target), self._draft.given_back(settings, target)
         was, current = settings_of(original, target), settings_of(before, target)
-        line = self._line_beneath(target)
-        theirs = settings.trigger_of(was) or self._trigger_elsewhere(target)
+        line = self._line_beneath(settings, target)
+        theirs = settings.trigger_of(was) or self._trigger_elsewhere(settings, target)
         if not wishes.with_trigger:
             current = settings.without_trigger(current, was)
         try:
@@ -98,15 +106,15 @@ class _Merger:
         after = _dumped(merged, before, target)
         self._kept[target] = Kept.of(original, after)
         self._draft.change(self._sites.root, target, before, after)
-        self._say_trigger(theirs)
+        self._say_trigger(settings, theirs)
         self._stand_in_for(line)
 
-    def _line_beneath(self, target: str) -> dict[str, Any] | None:
+    def _line_beneath(self, settings: HostSettings, target: str) -> dict[str, Any] | None:
         """Return the status line that ours hides: the file's own, the project's, the user's."""
-        names = dict.fromkeys((target, self._settings.SHARED))
-        levels = [self._draft.settings_in(name) for name in names]
-        levels.append(user_settings(self._settings, self._sites.home))
-        return next(filter(None, map(self._settings.other_status_line, levels)), None)
+        names = dict.fromkeys((target, settings.SHARED))
+        levels = [self._draft.settings_in(settings, name) for name in names]
+        levels.append(user_settings(settings, self._sites.home))
+        return next(filter(None, map(settings.other_status_line, levels)), None)
 
     def _stand_in_for(self, line: dict[str, Any] | None) -> None:
         if line is not None:
@@ -115,39 +123,39 @@ class _Merger:
                 f"your status line is shown above gitguard's: `{self._status_line}`"
             )
 
-    def _trigger_elsewhere(self, target: str) -> str:
-        names = (self._settings.PERSONAL, self._settings.SHARED)
-        levels = [self._draft.settings_in(name) for name in names if name != target]
-        levels.append(user_settings(self._settings, self._sites.home))
-        return next(filter(None, map(self._settings.trigger_of, levels)), "")
+    def _trigger_elsewhere(self, settings: HostSettings, target: str) -> str:
+        names = (settings.PERSONAL, settings.SHARED)
+        levels = [self._draft.settings_in(settings, name) for name in names if name != target]
+        levels.append(user_settings(settings, self._sites.home))
+        return next(filter(None, map(settings.trigger_of, levels)), "")
 
-    def _say_trigger(self, theirs: str) -> None:
-        lowest, highest = self._settings.COMPACTS_AT
+    def _say_trigger(self, settings: HostSettings, theirs: str) -> None:
+        lowest, highest = settings.COMPACTS_AT
         if theirs:
             said = f"a compaction trigger is set already and stays: `{theirs}`"
         elif self._wishes.with_trigger:
             self._sets_trigger = True
             said = (
                 f"the host will compact by itself at {lowest:.1%} to {highest:.1%} of the window "
-                f"(`{self._settings.TRIGGER}`), before gitguard has to halt the agent; decline "
+                f"(`{settings.TRIGGER}`), before gitguard has to halt the agent; decline "
                 "with --no-compaction-trigger"
             )
         else:
             said = "when to compact is left to the host; a full context then means a halt"
         self._draft.notes.append(said)
 
-    def _say_hidden(self) -> None:
-        personal = self._draft.settings_in(self._settings.PERSONAL)
-        if self._settings.other_status_line(personal):
+    def _say_hidden(self, settings: HostSettings) -> None:
+        personal = self._draft.settings_in(settings, settings.PERSONAL)
+        if settings.other_status_line(personal):
             self._draft.notes.append(
-                f"the status line in `{self._settings.PERSONAL}` hides gitguard's, so pressure is "
+                f"the status line in `{settings.PERSONAL}` hides gitguard's, so pressure is "
                 "read from transcripts alone"
             )
 
     # Skill
 
     def _place_skill(self) -> None:
-        name = self._settings.SKILL
+        name = self._sites.settings.SKILL
         found, wanted = self._draft.read(name), self._sites.skill
         if found is not None and not self._draft.is_our_skill(found):
             self._draft.notes.append(f"`{name}` is not as gitguard wrote it, and stays as it is")
@@ -161,8 +169,10 @@ class _Merger:
         """Plan what git is to ignore; return what the ledger has to remember of it."""
         before = content(self._sites.common, EXCLUDE)
         known = exclude.lines_of(before)
-        kept_for_others = known if self._sites.others else ()
-        lines = tuple(dict.fromkeys([*kept_for_others, *self._lines(known)]))
+        mine = self._lines(known)
+        is_mine = self._draft.is_line_of_host
+        stays = [n for n in known if n in mine or self._sites.others or not is_mine(n)]
+        lines = tuple(dict.fromkeys([*stays, *mine]))
         original = self._draft.exclude_given_back(before)
         after = before if lines == known else exclude.with_block(before, lines)
         if not lines:
@@ -177,14 +187,19 @@ class _Merger:
         """
         if self._wishes.shared:
             self._say_to_commit()
-        own = (self._settings.PERSONAL, self._settings.SKILL)
-        hidden = own[:1] if self._settings.SHARED in self._kept else own
-        names = tuple(name for name in hidden if name in self._kept)
+        names = tuple(name for name in self._hidden() if name in self._kept)
         tracked = self._sites.worktree.tracked(names) if names else frozenset()
         ignored = self._sites.worktree.ignored(names) if names else frozenset()
         self._say_visible(tracked)
         created = [n for n in names if self._kept[n].original is None and n not in tracked]
         return [f"/{n}" for n in created if f"/{n}" in known or n not in ignored]
+
+    def _hidden(self) -> tuple[str, ...]:
+        settings = self._sites.settings
+        if belongs_to_user(settings):
+            return (settings.SKILL,)
+        own = (settings.PERSONAL, settings.SKILL)
+        return own[:1] if settings.SHARED in self._kept else own
 
     def _say_visible(self, tracked: frozenset[str]) -> None:
         changed = {change.name for change in self._draft.changes}

@@ -10,6 +10,7 @@ import os
 import shutil
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts.base import belongs_to_user
 from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import HostSettings
+    from gitguard.hosts.base import HostSettings, UserSettings
     from gitguard.store.ledger import Kept
     from gitguard.store.worktree import Worktree
 
@@ -33,7 +34,7 @@ EXCLUDE = "info/exclude"
 class Sites(Value):
     """Everything that a plan looks at."""
 
-    settings: HostSettings
+    settings: HostSettings | UserSettings
     worktree: Worktree
     ledger: Mapping[str, Installed]
     home: str
@@ -109,34 +110,34 @@ class Draft:
         """Return the folders under root that we made or are about to make."""
         return tuple(dict.fromkeys([*known.folders, *self._folders[root]]))
 
-    def settings_in(self, name: str) -> dict[str, Any]:
+    def settings_in(self, settings: HostSettings, name: str) -> dict[str, Any]:
         """Return settings as they would be without us, empty where they do not read."""
         try:
-            return settings_of(self.given_back(name), name)
+            return settings_of(self.given_back(settings, name), name)
         except InvalidDocument:
             return {}
 
-    def given_back(self, name: str) -> bytes | None:
+    def given_back(self, settings: HostSettings, name: str) -> bytes | None:
         """Return a settings file as it was before us, with whatever else was changed since."""
         before, kept = self.read(name), self.own.files.get(name)
         if before is None:
             return None
         if kept is not None and kept.is_unchanged(before):
             return kept.original
-        settings = settings_of(before, name)
-        if kept is None and not self.settings.is_installed(settings):
+        found = settings_of(before, name)
+        if kept is None and not settings.is_installed(found):
             return before
         original = settings_of(kept.original if kept else None, name)
-        rest = self.settings.remove(settings, original)
-        if rest == settings:
+        rest = settings.remove(found, original)
+        if rest == found:
             return before
         if kept is not None and rest == original:
             return kept.original
         return Layout.of(before).dump(rest)
 
-    def take_out(self, name: str) -> None:
+    def take_out(self, settings: HostSettings, name: str) -> None:
         """Plan to give a settings file back."""
-        self.change(self.sites.root, name, self.read(name), self.given_back(name))
+        self.change(self.sites.root, name, self.read(name), self.given_back(settings, name))
 
     def is_our_skill(self, found: bytes) -> bool:
         """Say whether the skill's file is one that we wrote and nobody changed."""
@@ -145,6 +146,19 @@ class Draft:
         if kept is not None:
             return kept.is_unchanged(found)
         return found == self.sites.skill and name not in self.sites.worktree.tracked((name,))
+
+    def is_line_of_host(self, line: str) -> bool:
+        """Say whether a line of our block is about this host's files, and not another host's."""
+        settings = self.settings
+        names = {settings.SKILL}
+        if not belongs_to_user(settings):
+            names |= {settings.PERSONAL, settings.SHARED}
+        return line.removeprefix("/") in names
+
+    def exclude_without_host(self, before: bytes | None) -> bytes | None:
+        """Return the exclude file with the lines of other hosts alone."""
+        others = tuple(n for n in exclude.lines_of(before) if not self.is_line_of_host(n))
+        return exclude.with_block(before, others) if others else self.exclude_given_back(before)
 
     def exclude_given_back(self, before: bytes | None) -> bytes | None:
         """Return the exclude file without our block."""
@@ -168,14 +182,16 @@ class Draft:
 def plan_removal(sites: Sites) -> Plan:
     """Plan to give everything back."""
     draft = Draft(sites)
-    for name in (sites.settings.PERSONAL, sites.settings.SHARED):
-        draft.take_out(name)
+    settings = sites.settings
+    if not belongs_to_user(settings):
+        for name in (settings.PERSONAL, settings.SHARED):
+            draft.take_out(settings, name)
     _remove_skill(draft)
     leaving = [os.path.join(sites.root, folder) for folder in draft.own.folders]
     if sites.others:
         return draft.finish({sites.common: draft.shared}, leaving=tuple(leaving))
     before = content(sites.common, EXCLUDE)
-    draft.change(sites.common, EXCLUDE, before, draft.exclude_given_back(before))
+    draft.change(sites.common, EXCLUDE, before, draft.exclude_without_host(before))
     leaving += [os.path.join(sites.common, folder) for folder in draft.shared.folders]
     return draft.finish({}, leaving=tuple(leaving))
 

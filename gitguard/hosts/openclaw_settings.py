@@ -1,0 +1,262 @@
+"""OpenClaw's installation: our files in its user's folder, and what its own program has to set.
+
+The plugin lies where OpenClaw looks by itself. It could be named in `plugins.load.paths`
+as well, but 2026.3.13 refuses to run at all once a folder that is named there is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from gitguard.hosts.base import HostSetting, SettingsPlan
+from gitguard.hosts.openclaw import KINDS, LIMIT, LIMITS, NAME, state_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from gitguard.hosts.base import Ask, SettingsWishes
+    from gitguard.store.program import ProgramOutcome
+
+PROGRAM = "openclaw"
+RESTART = "a running Gateway takes the change after `openclaw gateway restart`"
+SKILL = "skills/gitguard/SKILL.md"
+PLUGIN = "extensions/gitguard"
+DIRECTORY_HOOK = "hooks/gitguard"
+"""Both relative to OpenClaw's state folder."""
+
+_PLUGIN_FILES = (
+    "package.json",
+    "openclaw.plugin.json",
+    "index.js",
+    "internal.js",
+    "sessions.js",
+    "channel.js",
+)
+_HOOK_FILES = ("HOOK.md", "handler.js", "internal.js", "sessions.js", "channel.js")
+_ENTRY = "plugins.entries.gitguard"
+_ACCESS = f"{_ENTRY}.hooks.allowConversationAccess"
+_INTERNAL_HOOKS = "hooks.internal.enabled"
+_DIRECTORY_ENTRY = "hooks.internal.entries.gitguard"
+_RESERVE = "agents.defaults.compaction.reserveTokensFloor"
+_HOOKS_ON_BY_DEFAULT = (2026, 9)
+"""From this version on internal hooks work unless they are switched off (seen in 2026.9.6)."""
+_FIXED_RESERVE = (2026, 8)
+"""From this version on the tokens kept free have no setting (refused by 2026.9.6)."""
+_DEFAULT_RESERVE = 20_000
+_TRIGGER_SHARE = 0.825
+"""Where the host is to compact, between the checkpoint at 0.80 and the halt at 0.85."""
+_UNSET = re.compile("Config path not found|Config path is valid but unset")
+
+
+def folder(environment: Mapping[str, str]) -> str:
+    """Return OpenClaw's state folder."""
+    return state_folder(environment)
+
+
+def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) -> dict[str, bytes]:
+    """Return the plugin's files, and the directory hook's where it answers internal events."""
+    limits = {name: round(LIMITS.get(kind, LIMIT) * 1000) for name, kind in KINDS.items()}
+    config = {"executable": executable, "limits": limits, "internal": not directory_hook}
+    settings = (json.dumps(config, indent=2) + "\n").encode()
+    found = {f"{PLUGIN}/config.json": settings}
+    found |= {f"{PLUGIN}/{name}": read(f"{NAME}/{name}").encode() for name in _PLUGIN_FILES}
+    if directory_hook:
+        found[f"{DIRECTORY_HOOK}/config.json"] = settings
+        found |= {f"{DIRECTORY_HOOK}/{n}": read(f"{NAME}/{n}").encode() for n in _HOOK_FILES}
+    return found
+
+
+# What the host says
+
+
+def look(ask: Ask) -> dict[str, Any]:
+    """Return version, plugin and hook settings, compaction, and the default model's window."""
+    return {
+        "version": version_of(ask(("--version",)).stdout),
+        "plugins": _object(ask(read_command("plugins"))),
+        "internal": _object(ask(read_command("hooks.internal"))),
+        "compaction": _object(ask(read_command("agents.defaults.compaction"))),
+        "window": _window(ask(("models", "list", "--json"))),
+    }
+
+
+def version_of(said: str) -> tuple[int, ...]:
+    """Return the numbers of a version, none where there is none."""
+    found = re.search(r"(\d{4})\.(\d+)\.(\d+)", said)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+def _object(answer: ProgramOutcome) -> dict[str, Any]:
+    value = json.loads(value_of(answer) or "{}")
+    return value if isinstance(value, dict) else {}
+
+
+def _window(answer: ProgramOutcome) -> int:
+    models = _json(answer.stdout)
+    listed = models.get("models") if isinstance(models, dict) else None
+    for model in listed if isinstance(listed, list) else ():
+        if isinstance(model, dict) and "default" in (model.get("tags") or ()):
+            window = model.get("contextWindow")
+            return window if type(window) is int else 0
+    return 0
+
+
+def value_of(answer: ProgramOutcome) -> str:
+    """Return the JSON text of a setting that was asked for, empty where nothing is set."""
+    value = None if answer.returncode else _json(answer.stdout)
+    return "" if value is None else json.dumps(value, sort_keys=True)
+
+
+def _json(said: str) -> Any:
+    """Read the JSON in an answer; plugins may write lines of their own before and behind it."""
+    decoder = json.JSONDecoder()
+    start = 0
+    for line in said.splitlines(keepends=True):
+        try:
+            value, end = decoder.raw_decode(said, start)
+        except ValueError:
+            end = -1
+        if end >= 0 and not said[end:].partition("\n")[0].strip():
+            return value
+        start += len(line)
+    return None
+
+
+def is_unknown(answer: ProgramOutcome) -> bool:
+    """Say whether a setting was refused because this version does not have it."""
+    return answer.returncode != 0 and "Unrecognized key" in answer.stdout + answer.stderr
+
+
+def read_command(name: str) -> tuple[str, ...]:
+    """Return the arguments that show a setting."""
+    return ("config", "get", name, "--json")
+
+
+def write_command(name: str, value: str) -> tuple[str, ...]:
+    """Return the arguments that set or unset a setting."""
+    if not value:
+        return ("config", "unset", name)
+    return ("config", "set", name, value, "--strict-json")
+
+
+# What is to be set
+
+
+def plan(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+    """Decide what has to be set, one key at a time; a version refuses what it does not have."""
+    if not found:
+        return _without_the_host(wishes)
+    plugin, hooks = _plugin_settings(found), _hook_settings(found, wishes)
+    compaction = _compaction(found, wishes)
+    parts = (plugin, hooks, compaction)
+    return SettingsPlan(
+        tuple(setting for part in parts for setting in part.settings),
+        tuple(note for part in parts for note in part.notes),
+        tuple(warning for part in parts for warning in part.warnings),
+    )
+
+
+def _without_the_host(wishes: SettingsWishes) -> SettingsPlan:
+    settings = [HostSetting(_ACCESS, "", "true", _ENTRY)]
+    settings += _directory_entry({}) if wishes.directory_hook else []
+    older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
+    return SettingsPlan(
+        tuple(settings),
+        (f"before OpenClaw 2026.9, `{older}` is needed instead: it has no conversation access",),
+    )
+
+
+def _plugin_settings(found: dict[str, Any]) -> SettingsPlan:
+    plugins = found["plugins"]
+    entries = plugins.get("entries")
+    entry = entries.get("gitguard") if isinstance(entries, dict) else None
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    access = hooks.get("allowConversationAccess") if isinstance(hooks, dict) else None
+    settings = [HostSetting(_ACCESS, _text(access), "true", "" if entry else _ENTRY)]
+    allowed = plugins.get("allow")
+    if isinstance(allowed, list) and allowed and "gitguard" not in allowed:
+        after = _text([*allowed, "gitguard"])
+        settings.append(HostSetting("plugins.allow", _text(allowed), after))
+    denied = plugins.get("deny")
+    off = [
+        *(["plugins.enabled"] * (plugins.get("enabled") is False)),
+        *(["plugins.deny"] * (isinstance(denied, list) and "gitguard" in denied)),
+        *([f"{_ENTRY}.enabled"] * (isinstance(entry, dict) and entry.get("enabled") is False)),
+    ]
+    warnings = (f"`{name}` keeps the plugin from loading, and stays as it is" for name in off)
+    return SettingsPlan(tuple(settings), (), tuple(warnings))
+
+
+def _hook_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+    internal = found["internal"]
+    settings = _directory_entry(internal) if wishes.directory_hook else []
+    if internal.get("enabled") is False:
+        warning = f"`{_INTERNAL_HOOKS}` is `false`: without them the state is not handed back"
+        return SettingsPlan(tuple(settings), (), (warning,))
+    if found["version"] >= _HOOKS_ON_BY_DEFAULT or internal.get("enabled") is True:
+        return SettingsPlan(tuple(settings))
+    note = (
+        f"`{_INTERNAL_HOOKS}` also switches on the hooks that came with OpenClaw, as far as you "
+        "did not disable them (`openclaw hooks list`)"
+    )
+    return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "", "true"), *settings), (note,))
+
+
+def _directory_entry(internal: dict[str, Any]) -> list[HostSetting]:
+    entries = internal.get("entries")
+    named = entries if isinstance(entries, dict) else {}
+    if internal.get("enabled") is True and not named:
+        return []  # all hooks are loaded, and only as long as none is named
+    return [HostSetting(_DIRECTORY_ENTRY, _text(named.get("gitguard")), _text({"enabled": True}))]
+
+
+def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+    window = found["window"] or wishes.window
+    named = f"a window of {window:,} tokens"
+    theirs = found["compaction"].get("reserveTokensFloor")
+    if found["version"] >= _FIXED_RESERVE:
+        return _fixed_compaction(window, named, wishes)
+    if theirs is not None:
+        return SettingsPlan((), (f"a compaction trigger is set and stays: `{_RESERVE}={theirs}`",))
+    reserve = round(window * (1 - _TRIGGER_SHARE))
+    if reserve <= _DEFAULT_RESERVE:
+        return SettingsPlan((), (f"the host compacts {named} before gitguard has to halt",))
+    if not wishes.with_trigger:
+        said = "when to compact is left to the host; a full context then means a halt"
+        return SettingsPlan((), (said,))
+    if not found["window"]:
+        return SettingsPlan((), ("the host names no window, so when to compact is left to it",))
+    note = (
+        f"the host will compact {named} at {_TRIGGER_SHARE:.1%} (`{_RESERVE}={reserve}`), before "
+        "gitguard has to halt the agent; decline with --no-compaction-trigger"
+    )
+    warnings: tuple[str, ...] = ()
+    if not wishes.checkpoint_at < _TRIGGER_SHARE < wishes.critical:
+        warnings = (
+            f"the compaction trigger lies at {_TRIGGER_SHARE:.1%} of the window, not between "
+            f"`gauge.checkpoint_at` {wishes.checkpoint_at} and `thresholds.critical` "
+            f"{wishes.critical}",
+        )
+    return SettingsPlan((HostSetting(_RESERVE, "", str(reserve)),), (note,), warnings)
+
+
+def _fixed_compaction(window: int, named: str, wishes: SettingsWishes) -> SettingsPlan:
+    share = 1 - min(_DEFAULT_RESERVE, window // 4) / window
+    if share < wishes.critical:
+        return SettingsPlan((), (f"the host compacts {named} at {share:.0%}, before a halt",))
+    return SettingsPlan(
+        (),
+        (),
+        (
+            f"the host compacts {named} at {share:.0%} and has no setting for it, but gitguard "
+            f"halts the agent at `thresholds.critical` {wishes.critical}: compact by hand before, "
+            "or raise the threshold in your config.yaml",
+        ),
+    )
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else json.dumps(value, sort_keys=True)

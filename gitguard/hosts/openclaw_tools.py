@@ -1,0 +1,110 @@
+"""OpenClaw's tool calls and prompts, taken apart."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.hosts import payload as read
+from gitguard.model.events import PlanItem, ToolCall
+from gitguard.model.text import one_line, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_WRITING = ("write", "edit")
+_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+_MOST_PATHS, _MOST_ITEMS = 100, 200
+_ERROR_LIMIT = 2000
+_BEFORE_THE_WORDS = (
+    r"\s*[A-Z][^\n]{0,80} \(untrusted[^\n]{0,40}\):\n```json\n.*?\n```\s*"
+    r"|\s*\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,20}\] "
+)
+"""`Sender (untrusted metadata):` with a block of JSON, and `[Sat 2026-11-21 20:16 UTC] `."""
+_PATH_NAMES = ("path", "file_path", "filePath")
+
+
+def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
+    """Translate a call; its paths become absolute, because the host's are the workspace's."""
+    name, given = read.name_of(event, "toolName"), read.mapping(event, "params")
+    command = read.text(given, "command") if name == "exec" else ""
+    paths = tuple(os.path.join(workspace, path) for path in _paths(name, given))
+    plan = _plan(name, given)
+    return ToolCall(
+        name=name,
+        id=read.name_of(event, "toolCallId"),
+        summary=shorten(one_line(command or ", ".join(paths) or read.parameters(given)), 200),
+        command=command,
+        paths_read=paths if name == "read" else (),
+        paths_written=paths if name in (*_WRITING, "apply_patch") else (),
+        error=_error(event) if has_failed(event) else "",
+        plan=plan,
+        whole_plan=bool(plan),
+    )
+
+
+def has_failed(event: dict[str, Any]) -> bool:
+    """Say whether a call failed; a command that ends with another code than 0 is no error there."""
+    result = read.mapping(event, "result")
+    if read.text(event, "error") or result.get("isError") is True:
+        return True
+    return _exit_code(result) not in (None, 0)
+
+
+def _exit_code(result: dict[str, Any]) -> int | None:
+    code = read.mapping(result, "details").get("exitCode")
+    return code if type(code) is int else None
+
+
+def _error(event: dict[str, Any]) -> str:
+    result = read.mapping(event, "result")
+    code = _exit_code(result)
+    said = read.text(event, "error") or _said(result)
+    if code:
+        said = f"exit code {code}: {said}"
+    return shorten(said.strip(), _ERROR_LIMIT)
+
+
+def _said(result: dict[str, Any]) -> str:
+    details = read.mapping(result, "details")
+    texts = (read.text(part, "text") for part in read.objects(result, "content"))
+    return read.text(details, "aggregated").strip() or "\n".join(filter(None, texts)).strip()
+
+
+def _paths(name: str, given: dict[str, Any]) -> tuple[str, ...]:
+    if name == "apply_patch":
+        return _patched(read.text(given, "input"))
+    if name not in ("read", *_WRITING):
+        return ()
+    return tuple(filter(None, (read.path(given, key) for key in _PATH_NAMES)))[:1]
+
+
+def _patched(patch: str) -> tuple[str, ...]:
+    found = {}
+    for line in patch.splitlines():
+        for mark in _PATCH_LINES:
+            if line.startswith(mark) and len(line) < 4096:
+                found[line.removeprefix(mark).strip()] = True
+    return tuple(path for path in found if path and "\0" not in path)[:_MOST_PATHS]
+
+
+def _plan(name: str, given: dict[str, Any]) -> tuple[PlanItem, ...]:
+    if name != "update_plan":
+        return ()
+    steps = read.objects(given, "plan")[:_MOST_ITEMS]
+    return tuple(
+        PlanItem(str(number), shorten(one_line(said), 500), step.get("status") == "completed")
+        for number, step in enumerate(steps, 1)
+        if (said := read.text(step, "step"))
+    )
+
+
+def words_of_the_user(prompt: str) -> str:
+    """Return a prompt without what the host puts before the user's words: sender and time."""
+    import re
+
+    before = re.compile(_BEFORE_THE_WORDS, re.DOTALL)
+    rest = prompt
+    while (found := before.match(rest)) is not None:
+        rest = rest[found.end() :]
+    return rest

@@ -1,0 +1,56 @@
+"""Reads values out of what a host sent, which may be anything that JSON can say."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.text import encodable, shorten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NAME_LIMIT, _PATH_LIMIT = 200, 4096
+"""Names and paths that are longer than these are no names and paths."""
+
+
+def text(payload: dict[str, Any], name: str) -> str:
+    """Return a text, empty where there is none."""
+    value = payload.get(name)
+    return encodable(value) if isinstance(value, str) else ""
+
+
+def name_of(payload: dict[str, Any], name: str) -> str:
+    """Return a text that names something, cut where it is too long for a name."""
+    return shorten(text(payload, name), _NAME_LIMIT)
+
+
+def path(payload: dict[str, Any], name: str) -> str:
+    """Return a path, empty where it is too long to be one."""
+    found = text(payload, name)
+    return found if len(found) <= _PATH_LIMIT and "\0" not in found else ""
+
+
+def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an object, an empty one where there is none."""
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def objects(payload: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the objects of a list."""
+    value = payload.get(name)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def required(payload: dict[str, Any], name: str) -> str:
+    """Return a text that must be there; raise `InvalidDocument` where it is not."""
+    value = text(payload, name)
+    if not value:
+        raise InvalidDocument(f"the hook's input has no `{name}`")
+    return value
+
+
+def parameters(given: dict[str, Any]) -> str:
+    """Return the parameters of a call in one line, for people."""
+    texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))
+    return encodable(", ".join(shorten(part, 80) for part in texts))

@@ -1,0 +1,77 @@
+"""Runs a host's own program, for commands that people run: never in hooks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+from gitguard.model.text import one_line, shorten, visible
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TIME_LIMIT = 120
+"""Seconds after which the program has failed; a large one takes several to start."""
+
+
+class ProgramOutcome(Value):
+    """How a program ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str = ""
+
+    @property
+    def complaint(self) -> str:
+        """What it said in the end, in one line."""
+        lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
+        return shorten(one_line(visible(" ".join(lines[-3:]))), 300) or "nothing"
+
+
+class Program:
+    """A program that is on the user's PATH."""
+
+    def __init__(self, path: str, environment: Mapping[str, str]) -> None:
+        """Name the program; its environment is the caller's, because it is the user's own."""
+        self._path = path
+        self._environment = environment
+
+    def run(self, arguments: tuple[str, ...]) -> ProgramOutcome:
+        """Run it and return how it ended; one that does not run or end has failed too."""
+        try:
+            process = subprocess.Popen(
+                [self._path, *arguments],
+                env=dict(self._environment),
+                cwd=os.path.abspath(os.sep),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return ProgramOutcome(127, "", str(error))
+        try:
+            said = process.communicate(timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            # What it started holds our pipes too.
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return ProgramOutcome(124, "", f"it did not end within {TIME_LIMIT} s")
+        return ProgramOutcome(
+            process.returncode, *(part.decode("utf-8", "replace") for part in said)
+        )
+
+
+def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Program | None:
+    """Find a program on PATH; one in the worktree would be the repository's own, and is none."""
+    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
+        candidate = os.path.join(folder, name)
+        outside = not os.path.realpath(candidate).startswith(worktree + os.sep)
+        if os.path.isabs(folder) and outside and os.access(candidate, os.X_OK):
+            return Program(candidate, environment)
+    return None

@@ -1,0 +1,64 @@
+// The way to gitguard and back: one process per event, and silence whenever anything goes wrong.
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+
+const LONGEST_TEXT = 65536;
+const MOST_ITEMS = 200;
+const DEFAULT_LIMIT = 8000;
+
+/** What `gitguard init` wrote beside this file: {executable, limits, internal}. */
+export function readConfig(folder) {
+  try {
+    return JSON.parse(fs.readFileSync(new URL("./config.json", folder), "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** A copy of what JSON can carry, with long texts and lists cut; undefined where there is none. */
+export function copy(value, longest = LONGEST_TEXT) {
+  const cut = (_, part) => {
+    if (typeof part === "string") return part.slice(0, longest);
+    if (typeof part === "bigint") return String(part);
+    return Array.isArray(part) ? part.slice(0, MOST_ITEMS) : part;
+  };
+  try {
+    return JSON.parse(JSON.stringify(value, cut));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends an event to gitguard; resolves to its answer, {} where it has none or fails. */
+export async function ask(config, kind, payload) {
+  const limit = config.limits?.[kind] ?? DEFAULT_LIMIT;
+  const installed = config.executable && fs.existsSync(config.executable);
+  try {
+    const said = await run(installed ? config.executable : "gitguard", JSON.stringify(payload), limit);
+    return said ? JSON.parse(said) : {};
+  } catch {
+    return {};
+  }
+}
+
+function run(program, input, limit) {
+  return new Promise((resolve) => {
+    // Its own folder may be gone by now, and that would end the process before it began.
+    const child = spawn(program, ["hook", "openclaw"], { cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
+    const said = [];
+    const end = (text) => {
+      clearTimeout(timer);
+      resolve(text);
+    };
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL");
+      child.stdout?.destroy();
+      end("");
+    }, limit);
+    child.on("error", () => end(""));
+    child.stdin?.on("error", () => {});
+    child.stdout?.on("data", (part) => said.push(part));
+    child.on("close", () => end(Buffer.concat(said).toString("utf8")));
+    child.stdin?.end(input);
+  });
+}

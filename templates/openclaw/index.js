@@ -1,0 +1,162 @@
+// gitguard's plugin for OpenClaw. It only carries events to `gitguard hook openclaw` and answers
+// back; what they mean is decided there. Whatever fails here is silent, and the agent goes on.
+import { copy } from "./channel.js";
+import { INTERNAL_EVENTS, onInternal } from "./internal.js";
+import {
+  answersInternalEvents,
+  carry,
+  isKept,
+  quiet,
+  remember,
+  sessionKey,
+  settled,
+  shared,
+} from "./sessions.js";
+
+// Prompts
+
+/** A run that is tried again, after a compaction for example, is one prompt all the same. */
+async function beforePrompt(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (!isKept(key)) return undefined;
+  const known = remember(key, ctx);
+  if (!ctx?.runId || known.prompt?.runId !== ctx.runId) {
+    await settled(known);
+    known.blocked.clear();
+    const answer = await carry("before_prompt_build", ["prompt"], event, ctx);
+    known.prompt = { runId: ctx?.runId, answer };
+  }
+  const { context } = known.prompt.answer;
+  return context ? { prependContext: context } : undefined;
+}
+
+function beforeRun(event, ctx) {
+  const { prompt } = shared.sessions.get(sessionKey(event, ctx)) ?? {};
+  const block = prompt?.runId === ctx?.runId && prompt?.answer.block;
+  return block ? { outcome: "block", reason: "gitguard", message: block } : undefined;
+}
+
+// Tool calls
+
+/** The variables by which `gitguard` in the agent's shell finds the session. */
+function shell(known, key) {
+  const named = {
+    GITGUARD_SESSION: key,
+    GITGUARD_HOST_SESSION: known.sessionId,
+    GITGUARD_ROOT: known.workspaceDir,
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value));
+}
+
+function execEnv(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (!isKept(key)) return undefined;
+  const known = remember(key, ctx);
+  known.hasExecEnv = true;
+  return shell(known, key);
+}
+
+async function beforeTool(event, ctx) {
+  const names = ["toolName", "params", "runId", "toolCallId"];
+  const { block } = await carry("before_tool_call", names, event, ctx);
+  const key = sessionKey(event, ctx);
+  const known = shared.sessions.get(key);
+  if (!known) return undefined;
+  if (block) {
+    known.blocked.add(event.toolCallId);
+    return { block: true, blockReason: block };
+  }
+  // Hosts without `resolve_exec_env` take the shell's variables with the call.
+  if (event.toolName !== "exec" || known.hasExecEnv) return undefined;
+  return { params: { ...event.params, env: { ...event.params?.env, ...shell(known, key) } } };
+}
+
+async function afterTool(event, ctx) {
+  const known = shared.sessions.get(sessionKey(event, ctx));
+  // A call that was refused did not fail, though the host reports it as if it had.
+  if (known?.blocked.has(event.toolCallId)) return;
+  const { isError, details, content } = event.result ?? {};
+  const result = { isError, details: copy(details, 4000), content: copy(content, 4000) };
+  const names = ["toolName", "params", "runId", "toolCallId", "error", "result", "durationMs"];
+  await carry("after_tool_call", names, { ...event, result }, ctx);
+}
+
+// What the host says of the context; no process is started for it
+
+function rememberUsage(message, known) {
+  const { input, output, cacheRead, cacheWrite } = message?.usage ?? {};
+  if (message?.role !== "assistant" || !(input > 0 || cacheRead > 0)) return;
+  const { provider, model } = message;
+  known.usage = { input, output, cacheRead, cacheWrite, provider, model, at: Date.now() };
+}
+
+/** Not async: the host takes a message's writing for blocked or changed by what is returned. */
+function onMessage(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (isKept(key)) rememberUsage(event?.message, remember(key, ctx));
+}
+
+function onModel(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (isKept(key)) remember(key, event, ctx);
+}
+
+// Compactions and ends
+
+function compaction(hook) {
+  return async (event, ctx) => {
+    // Some versions name no session at the end; it is the one that began, where only one did.
+    const begun = [...shared.sessions].filter(([, known]) => known.compacting);
+    const key = sessionKey(event, ctx) || (begun.length === 1 ? begun[0][0] : "");
+    if (!isKept(key)) return;
+    const known = remember(key, ctx);
+    known.compacting = hook === "before_compaction";
+    await settled(known);
+    const names = ["messageCount", "tokenCount", "compactedCount"];
+    await carry(hook, names, event, { ...ctx, sessionKey: key });
+  };
+}
+
+async function turnEnd(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (!isKept(key)) return;
+  const known = remember(key, ctx);
+  const last = event?.messages?.findLast?.((message) => message?.role === "assistant");
+  if (!known.usage) rememberUsage(last, known);
+  const parts = Array.isArray(last?.content) ? last.content : [];
+  const texts = parts.filter((part) => part?.type === "text").map((part) => part.text);
+  await settled(known);
+  const names = ["success", "error", "answer"];
+  await carry("agent_end", names, { ...event, answer: texts.join("\n") }, ctx);
+}
+
+async function sessionEnd(event, ctx) {
+  const known = shared.sessions.get(sessionKey(event, ctx));
+  // Nothing happened in it since the host started, so that there is nothing to save.
+  if (!known?.workspaceDir) return;
+  await settled(known);
+  await carry("session_end", ["reason"], event, ctx);
+}
+
+function register(api) {
+  if (answersInternalEvents) api.registerHook(INTERNAL_EVENTS, onInternal, { name: "gitguard" });
+  api.on("before_prompt_build", quiet(beforePrompt));
+  api.on("before_agent_run", quiet(beforeRun));
+  api.on("resolve_exec_env", quiet(execEnv));
+  api.on("before_tool_call", quiet(beforeTool));
+  api.on("after_tool_call", quiet(afterTool));
+  api.on("before_message_write", onMessage);
+  api.on("llm_output", onModel);
+  api.on("model_call_ended", onModel);
+  api.on("before_compaction", quiet(compaction("before_compaction")));
+  api.on("after_compaction", quiet(compaction("after_compaction")));
+  api.on("agent_end", quiet(turnEnd));
+  api.on("session_end", quiet(sessionEnd));
+}
+
+export default {
+  id: "gitguard",
+  name: "gitguard",
+  description: "Keeps the agent's working memory in git and hands it back",
+  register,
+};

@@ -1,0 +1,87 @@
+// What is known of the host's sessions, and the sending of their events.
+import { ask, copy, readConfig } from "./channel.js";
+
+const config = readConfig(import.meta.url);
+const SETTLE_LIMIT = 2000;
+const MOST_SESSIONS = 500;
+const NAMES = ["sessionId", "workspaceDir", "agentId", "trigger", "modelProviderId", "modelId"];
+
+/** Whether the plugin answers internal events; where a directory hook does, it must not. */
+export const answersInternalEvents = config.internal !== false;
+
+// A host registers a plugin several times, and may load its code anew for each; what is known of
+// its sessions, and which events were answered, is one for the process.
+export const shared = (globalThis[Symbol.for("gitguard.openclaw")] ??= {
+  sessions: new Map(),
+  answered: new WeakSet(),
+});
+
+/** Returns what is known of a session, with what the sources add to it. */
+export function remember(key, ...sources) {
+  const known = shared.sessions.get(key) ?? { running: new Set(), blocked: new Set() };
+  shared.sessions.delete(key);
+  shared.sessions.set(key, known);
+  if (shared.sessions.size > MOST_SESSIONS) {
+    shared.sessions.delete(shared.sessions.keys().next().value);
+  }
+  for (const source of sources) {
+    for (const name of NAMES) {
+      if (typeof source?.[name] === "string" && source[name]) known[name] = source[name];
+    }
+    if (source?.contextTokenBudget > 0) known.window = source.contextTokenBudget;
+  }
+  return known;
+}
+
+export function sessionKey(event, ctx) {
+  const key = ctx?.sessionKey ?? event?.sessionKey ?? event?.context?.sessionKey;
+  return typeof key === "string" ? key : "";
+}
+
+/** Whether a session is one that gitguard keeps: sub-agents and the host's helpers are not. */
+export function isKept(key) {
+  return key !== "" && !key.includes(":subagent:") && !key.startsWith("temp:");
+}
+
+export function about(known, key) {
+  const said = NAMES.map((name) => [name, known[name]]);
+  return { sessionKey: key, ...Object.fromEntries(said) };
+}
+
+/** Sends an event with the newest usage; resolves to gitguard's answer, {} for none. */
+export function send(kind, known, payload) {
+  const usage = known.usage || known.window ? { ...known.usage, window: known.window } : undefined;
+  const answer = ask(config, kind, { ...payload, usage });
+  known.running.add(answer);
+  answer.finally(() => known.running.delete(answer));
+  return answer;
+}
+
+/** Sends a typed event with the parts of it that gitguard reads. */
+export async function carry(hook, names, event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (!isKept(key)) return {};
+  const known = remember(key, event, ctx);
+  const parts = Object.fromEntries(names.map((name) => [name, copy(event?.[name])]));
+  return send(hook, known, { hook, event: parts, ctx: about(known, key) });
+}
+
+/** Waits for a session's earlier events, so that those that sum them up come after them. */
+export async function settled(known) {
+  if (known.running.size === 0) return;
+  let timer;
+  const enough = new Promise((resolve) => (timer = setTimeout(resolve, SETTLE_LIMIT)));
+  await Promise.race([Promise.allSettled([...known.running]), enough]);
+  clearTimeout(timer);
+}
+
+/** Makes a handler whose faults are no business of the host's. */
+export function quiet(handler) {
+  return async (...given) => {
+    try {
+      return await handler(...given);
+    } catch {
+      return undefined;
+    }
+  };
+}
