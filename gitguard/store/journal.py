@@ -22,12 +22,18 @@ _HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
 
 
+_RECENT = 32
+"""So many of the folded entries still say what is going on, besides calls that did not end."""
+
+
 class JournalPart(Value):
-    """The entries of a journal, and those behind the offset that was folded before."""
+    """What of a journal still counts."""
 
     id: str
     entries: tuple[Entry, ...]
+    """Calls that did not end and the newest of what was folded, then what was not."""
     unfolded: tuple[Entry, ...]
+    """What lies behind the offset that was folded before."""
     end: int
 
 
@@ -71,10 +77,7 @@ class JournalFile:
 
         Of a very long one, only what lies around the offset is read; the next read goes on.
         """
-        header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
-        begins = (_document(header[0]) if header else None) or {}
-        check_format(begins, FORMAT, what=f"`{self.path}`")
-        journal_id = str(begins.get("journal", ""))
+        journal_id = self._begun()
         # A crash can take what was folded and not durable; what came after is not folded then.
         whole = journal_id == folded_id and self._size() >= folded_offset
         start = folded_offset if whole else 0
@@ -85,12 +88,46 @@ class JournalFile:
             position += len(lines[folded]) + 1
             folded += 1
         fresh = _entries(lines[folded:])
-        return JournalPart(journal_id, _entries(lines[:folded]) + fresh, fresh, end)
+        recent = max(folded - _RECENT, 0)
+        before = [*_open_calls(lines[:recent], lines[recent:]), *lines[recent:folded]]
+        return JournalPart(journal_id, _entries(before) + fresh, fresh, end)
+
+    def open_calls(self) -> tuple[Entry, ...]:
+        """Return the tool calls that began and never ended, however long ago."""
+        self._begun()
+        lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
+        return _entries(_open_calls(lines))
+
+    def _begun(self) -> str:
+        """Return the journal's id, empty where there is none."""
+        header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
+        begins = (_document(header[0]) if header else None) or {}
+        check_format(begins, FORMAT, what=f"`{self.path}`")
+        return str(begins.get("journal", ""))
 
     def rotate(self, part: JournalPart) -> None:
         """Begin a new file once everything in a large one is folded."""
         if part.end > _ROTATE_AT and os.path.getsize(self.path) == part.end:
             files.write_bytes(self.path, self._header())
+
+
+def _open_calls(lines: list[bytes], later: list[bytes] | tuple[bytes, ...] = ()) -> list[bytes]:
+    """Return the lines of calls that began and did not end, not even later.
+
+    A journal can have a thousand lines, and most of them say nothing any more: so they are looked
+    at as bytes, the way `append` writes them, and not read.
+    """
+    import re
+
+    call = re.compile(rb'\{"event":"tool-(\w+)",.*?"id":"((?:[^"\\]|\\.)*)"')
+    running: dict[bytes, bytes] = {}
+    for number, line in enumerate([*lines, *later]):
+        found = call.match(line)
+        if found and found[1] == b"start" and number < len(lines):
+            running[found[2]] = line
+        elif found and found[1] != b"start":
+            running.pop(found[2], None)
+    return list(running.values())
 
 
 def _entries(lines: list[bytes]) -> tuple[Entry, ...]:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, ClassVar
 
-    from gitguard.store.journal import JournalPart
-
 FORMAT = 1
 LIMIT = 1 << 20
 _MOST_HOST_SESSIONS = 50
@@ -345,15 +343,14 @@ class OwnJournal(JournalFile):
         if self._is_new():
             files.append(self.path, self._header())
 
-    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
-        """Read the journal, or an empty one in place of somebody else's."""
-        part = super().read(folded_id, folded_offset)
-        if not part.id and not part.entries:
-            return part
-        from gitguard.store import journals
+    def _begun(self) -> str:
+        """Return the journal's id; one that somebody else began is set aside first."""
+        begun = super()._begun()
+        if begun or not self._is_new():
+            from gitguard.store import journals
 
-        journals.refuse_foreign(self._workspace, self._session, part.id, self.path)
-        return part if os.path.exists(self.path) else super().read(folded_id, folded_offset)
+            journals.refuse_foreign(self._workspace, self._session, begun, self.path)
+        return begun if os.path.exists(self.path) else ""
 
     def _header(self) -> bytes:
         from gitguard.store import journals

@@ -195,9 +195,8 @@ class Turns(Conversation):
         At a conversation's first prompt that goes for all of them: their hosts may be dead. If one
         is not, the end of the call still counts when it comes.
         """
-        part = self._store.journal.read("", 0)
         first = self._known.turns == 0
-        for entry in journal.open_calls(part.entries):
+        for entry in self._store.journal.open_calls():
             own = entry.host_session == self._event.host_session and not entry.sub_agent
             if own or first:
                 interrupted = entry.replace(event=journal.INTERRUPTED, at=self._store.now)
