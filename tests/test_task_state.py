@@ -348,7 +348,7 @@ def kept(document: Any) -> Any:
     filled = {name: kept(item) for name, item in document.items()}
     if "path" in filled:
         return {"kind": "file", "description": "", **filled}
-    if filled.keys() <= {"id", "text", "done", "gone"}:
+    if "id" in filled and filled.keys() <= {"id", "text", "done", "gone"}:
         return {"text": "", **filled}
     return {"when": "", **filled} if "gist" in filled else filled
 
