@@ -348,9 +348,10 @@ def kept(document: Any) -> Any:
     filled = {name: kept(item) for name, item in document.items()}
     if "path" in filled:
         return {"kind": "file", "description": "", **filled}
-    if "id" in filled and filled.keys() <= {"id", "text", "done", "gone"}:
-        return {"text": "", **filled}
-    return {"when": "", **filled} if "gist" in filled else filled
+    for name, unset in (("plan", {"text": ""}), ("exchanges", {"when": ""})):
+        if name in filled and "task_id" in filled:
+            filled[name] = [{**unset, **item} for item in filled[name]]
+    return filled
 
 
 @settings(max_examples=200, deadline=None)
