@@ -65,11 +65,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_commands_exist(page: Path) -> None:
-    known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | {"session"}
+    groups = {"session", "handoff"}
+    known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | groups
     options = {opt for _, command in generated.commands() for p in command.params for opt in p.opts}
     for words in re.findall(r"`gitguard ([a-z][^`]*)`", " ".join(page.read_text().split())):
         first, *rest = words.split()
-        name = f"{first} {rest[0]}" if first == "session" and rest else first
+        name = f"{first} {rest[0]}" if first in groups and rest else first
         assert name in known, f"`gitguard {words}`"
         assert {w for w in rest if w.startswith("--")} <= options | {"--help"}, words
 
@@ -101,6 +102,13 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
     make_repository(root, home)
     check_console(ROOT / "README.md", root, home)
     assert shell("git status --short", root, home) == ""
+
+
+def test_the_hand_off_page_is_what_happens(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    shell("gitguard ensure", root, home)
+    check_console(REFERENCES / "handoff.md", root, home)
 
 
 def test_schema_and_page_name_the_same_fields() -> None:

@@ -1,0 +1,119 @@
+"""gitguard as a user of a sealed OpenClaw has it: the installed command and its plugin."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitguard.model.session import Session
+
+from .openclaw import MAIN_KEY, SealedOpenClaw
+from .openclaw_install import LEGACY
+from .repository import git
+from .scripted_model import Request, Step, ToolCall
+
+COMMAND = Path(sys.executable).with_name("gitguard")
+_SAVED_WITHIN = 30.0
+BLOCK, BLOCK_END = "<gitguard-resume ", "</gitguard-resume>"
+
+
+def enabled(version: str) -> dict[str, Any]:
+    """What `gitguard init` sets in the configuration, for tests that save starting it."""
+    if version == LEGACY:
+        return {"hooks": {"internal": {"enabled": True}}}
+    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}}
+    return {"plugins": {"entries": {"gitguard": entry}}}
+
+
+@dataclass(frozen=True)
+class GuardedOpenClaw:
+    """A workspace that gitguard was installed in, and the host that works there."""
+
+    openclaw: SealedOpenClaw
+
+    @property
+    def repo(self) -> Path:
+        return self.openclaw.workspace
+
+    @property
+    def plugin(self) -> Path:
+        return self.openclaw.state_dir / "extensions" / "gitguard"
+
+    def run(self, *args: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
+        """Run `gitguard` as the user would in their terminal; return what it prints."""
+        done = subprocess.run(
+            [str(COMMAND), *args],
+            cwd=self.repo,
+            env={**self.openclaw.env, **(env or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        if check:
+            assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    def json(self, *args: str, key: str = MAIN_KEY, check: bool = True) -> dict[str, Any]:
+        found = json.loads(self.run(*args, "--json", env={"GITGUARD_SESSION": key}, check=check))
+        assert isinstance(found, dict)
+        return found
+
+    def head(self, key: str = MAIN_KEY) -> str:
+        """The newest checkpoint of a session key, empty before the first."""
+        ref = f"refs/heads/gitguard/{Session.of(key).name}"
+        return git(self.repo, "for-each-ref", "--format=%(objectname)", ref).strip()
+
+    def newest_trigger(self, key: str = MAIN_KEY) -> str:
+        """By plain git, as somebody without gitguard would look."""
+        ref = f"refs/heads/gitguard/{Session.of(key).name}"
+        trailer = "%(trailers:key=Gitguard-Trigger,valueonly)"
+        return git(self.repo, "log", "-1", f"--format={trailer}", ref).strip()
+
+    def state(self, key: str = MAIN_KEY) -> dict[str, Any]:
+        """The state of the newest checkpoint, read by plain git."""
+        ref = f"refs/heads/gitguard/{Session.of(key).name}"
+        found = json.loads(git(self.repo, "show", f"{ref}:state.json"))
+        assert isinstance(found, dict)
+        return found
+
+    def say(self, message: str, key: str = MAIN_KEY) -> str:
+        """One turn, until it is saved: the host answers before a turn's end is told to plugins."""
+        before = self.head(key)
+        answer = self.openclaw.send(message, session_key=key)
+        deadline = time.monotonic() + _SAVED_WITHIN
+        while time.monotonic() < deadline:
+            if self.head(key) != before and self.newest_trigger(key) == "turn-end":
+                return answer
+            time.sleep(0.05)
+        raise AssertionError(f"{message!r} was not saved: {self.newest_trigger(key)}")
+
+    def faults(self) -> list[str]:
+        return [str(fault["error"]) for fault in self.json("status", check=False)["faults"]]
+
+
+def block_of(request: Request) -> str:
+    """The resume block in a request, empty without one; there is never more than one."""
+    before, begins, rest = request.text.partition(BLOCK)
+    assert BLOCK not in rest, "the block is there twice"
+    return begins + rest.partition(BLOCK_END)[0] if begins else ""
+
+
+def shell(command: str) -> ToolCall:
+    return ToolCall("exec", {"command": command})
+
+
+def note(*options: str, tokens: int = 5_000) -> Step:
+    """The agent notes something by command."""
+    quoted = " ".join(option if option.startswith("--") else f"'{option}'" for option in options)
+    return Step(calls=(shell(f"gitguard note {quoted}"),), input_tokens=tokens)
+
+
+def says(text: str, tokens: int = 6_000) -> Step:
+    return Step(text=text, input_tokens=tokens)

@@ -1,0 +1,367 @@
+"""gitguard in the real OpenClaw: the version with SQLite transcripts and the one with files."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .guarded_openclaw import (
+    COMMAND,
+    GuardedOpenClaw,
+    block_of,
+    enabled,
+    note,
+    says,
+    shell,
+)
+from .openclaw import GatewayFailure, SealedOpenClaw
+from .openclaw_install import CURRENT, LEGACY, VERSIONS, install
+from .scripted_model import Kind, ScriptedModel, Step, ToolCall
+from .sealing import NotInstallable
+
+BIG_WINDOW = 200_000
+CRITICAL = 175_000
+"""Of a window of 200,000: above our halt at 170,000, below the host's compaction at 180,000."""
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def guarded(
+    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> Iterator[GuardedOpenClaw]:
+    """Installed as `gitguard init` does it where the host's own command is not on PATH."""
+    yield from _guarded(version, model, repo, bin_dir, tmp_path)
+
+
+def _guarded(
+    version: str,
+    model: ScriptedModel,
+    repo: Path,
+    bin_dir: Path,
+    tmp_path: Path,
+    **options: object,
+) -> Iterator[GuardedOpenClaw]:
+    try:
+        installed = install(version)
+    except NotInstallable as reason:
+        pytest.skip(str(reason))
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    sealed = SealedOpenClaw(
+        installed,
+        tmp_path / "home",
+        repo,
+        model.url,
+        extra_path=(bin_dir,),
+        extra_config=enabled(version),
+        **options,  # type: ignore[arg-type]
+    )
+    with sealed:
+        guarded = GuardedOpenClaw(sealed)
+        guarded.run("init", "--host", "openclaw")
+        yield guarded
+
+
+@pytest.fixture
+def roomy(
+    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> Iterator[GuardedOpenClaw]:
+    """With a window in which gitguard halts before the host compacts."""
+    yield from _guarded(version, model, repo, bin_dir, tmp_path, window=BIG_WINDOW)
+
+
+@pytest.fixture(params=["safeguard", "default"])
+def compacting(
+    request: pytest.FixtureRequest,
+    version: str,
+    model: ScriptedModel,
+    repo: Path,
+    bin_dir: Path,
+    tmp_path: Path,
+) -> Iterator[GuardedOpenClaw]:
+    mode = str(request.param)
+    yield from _guarded(version, model, repo, bin_dir, tmp_path, compaction_mode=mode)
+
+
+# The block
+
+
+def test_the_block_is_in_the_request_of_gateway_and_local_runs_and_survives_a_kill(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    openclaw = guarded.openclaw
+    openclaw.start_gateway()
+    model.script(
+        note("--goal", "Port the parser", "--next", "Write the tokenizer"),
+        Step(calls=(ToolCall("write", {"path": "hello.py", "content": "print('hi')\n"}),)),
+        Step(calls=(shell("false"),)),
+        says("Begun."),
+    )
+    guarded.say("Port the parser, please")
+    assert block_of(model.requests(Kind.MAIN)[0]) == "", "a new session key starts clean"
+    state = guarded.state()
+    assert state["goal"] == "Port the parser"
+    assert [artifact["path"] for artifact in state["artifacts"]] == ["hello.py"]
+    assert [failure["what"] for failure in state["failed_attempts"]] == ["exec: false"]
+    assert {"exec", "write"} <= set(state["tools_used"])
+
+    model.script(says("Go on."))
+    guarded.say("Go on")
+    block = block_of(model.requests(Kind.MAIN)[-1])
+    assert "Goal: Port the parser" in block
+    assert "Next action: Write the tokenizer" in block
+    assert "hello.py" in block
+
+    model.script(
+        Step(calls=(shell("gitguard note --decision 'Hand-written' && kill -9 $PPID; sleep 60"),)),
+    )
+    with pytest.raises(GatewayFailure):
+        _kill_when_noted(guarded, model)
+    model.script(says("Back again."))
+    done = openclaw.run("What now?")
+    assert done.returncode == 0, done.stderr
+    block = block_of(model.requests(Kind.MAIN)[-1])
+    assert "Hand-written" in block, "what was noted right before the kill"
+    assert guarded.faults() == []
+
+
+def _kill_when_noted(guarded: GuardedOpenClaw, model: ScriptedModel) -> None:
+    """Kill the Gateway from outside as soon as the note of its turn is on disk."""
+    import threading
+
+    def kill() -> None:
+        folder = guarded.repo / ".gitguard" / "sessions"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if any("Hand-written" in path.read_text() for path in folder.glob("*/state.json")):
+                break
+            time.sleep(0.05)
+        guarded.openclaw.stop_gateway(kill=True)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        guarded.openclaw.send("Decide")
+    finally:
+        killer.join()
+
+
+# Compactions
+
+
+def _long_turn(first: int, second: int) -> tuple[Step, Step]:
+    filler = "for i in $(seq 1 1500); do echo line $i of the long output; done"
+    return Step(calls=(shell(filler),), input_tokens=first), says("Read it all. " * 40, second)
+
+
+def test_a_checkpoint_is_there_before_the_summarising_request_and_the_block_after_it(
+    compacting: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    openclaw = compacting.openclaw
+    openclaw.start_gateway()
+    seen: list[tuple[str, str]] = []
+    before: list[str] = []
+
+    def look() -> None:
+        seen.append((compacting.head(), compacting.newest_trigger()))
+
+    model.script_compaction(*(Step(text="SUMMARY of it all", before=look) for _ in range(2)))
+    model.script(note("--goal", "Port the parser", tokens=9_000), says("Noted.", 10_000))
+    openclaw.send("Port the parser")
+    for number, tokens in enumerate(((12_000, 14_000), (16_000, 18_000), (24_000, 36_000))):
+        before.append(compacting.head())
+        model.script(*_long_turn(*tokens))
+        openclaw.send(f"Read part {number}")
+    for number in range(3):
+        if seen:
+            break
+        before.append(compacting.head())
+        model.script(says("Well.", 36_000))
+        openclaw.send(f"And now? {number}")
+    assert seen, "the host did not compact"
+    head, trigger = seen[0]
+    assert trigger == "compaction"
+    assert head not in before
+    model.script(says("On it.", 8_000))
+    openclaw.send("Go on")
+    assert "Goal: Port the parser" in block_of(model.requests(Kind.MAIN)[-1])
+    conversation = next(iter(compacting.json("status")["host_sessions"].values()))
+    assert conversation["epoch"] == 1
+    assert compacting.faults() == []
+
+
+# The halt
+
+
+def test_at_critical_pressure_tools_are_refused_with_the_way_out(
+    roomy: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    openclaw = roomy.openclaw
+    openclaw.start_gateway()
+    model.script(
+        note("--goal", "Port the parser"),
+        Step(calls=(shell("touch first"),), input_tokens=CRITICAL),
+        Step(calls=(shell("touch second"),), input_tokens=CRITICAL + 500),
+        says("I was stopped.", CRITICAL + 600),
+    )
+    openclaw.send("Port the parser")
+    assert not (roomy.repo / "first").exists()
+    assert not (roomy.repo / "second").exists()
+    assert roomy.newest_trigger() in ("halt", "turn-end")
+    told = model.requests(Kind.MAIN)[-1].text
+    assert "STATUS:HALT_CONTEXT_LIMIT" in told
+    assert "/compact" in told
+    asked = len(model.requests(Kind.MAIN))
+    model.script(Step(calls=(shell("touch third"),), input_tokens=CRITICAL), says("Stopped."))
+    if openclaw.version == CURRENT:
+        with pytest.raises(GatewayFailure):
+            openclaw.send("Go on all the same")
+        assert len(model.requests(Kind.MAIN)) == asked, "the turn is stopped before the model"
+    else:
+        openclaw.send("Go on all the same")
+        assert not (roomy.repo / "third").exists(), "there is no turn-level stop: tools are denied"
+    conversations = roomy.json("status")["host_sessions"].values()
+    assert [bool(one["halt"]) for one in conversations] == [True]
+
+
+def test_a_reset_ends_the_halt_and_keeps_the_state(
+    roomy: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    openclaw = roomy.openclaw
+    openclaw.start_gateway()
+    model.script(
+        note("--goal", "Port the parser"),
+        Step(calls=(shell("touch first"),), input_tokens=CRITICAL),
+        says("I was stopped.", CRITICAL),
+    )
+    openclaw.send("Port the parser")
+    openclaw.call("sessions.reset", {"key": "agent:main:main", "reason": "new"})
+    model.script(Step(calls=(shell("touch second"),), input_tokens=9_000), says("Done."))
+    openclaw.send("Go on")
+    assert (roomy.repo / "second").exists()
+    assert any("Goal: Port the parser" in block_of(r) for r in model.requests(Kind.MAIN)[-2:])
+
+
+# Sessions
+
+
+def test_one_session_keys_state_never_reaches_anothers_conversation(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    openclaw = guarded.openclaw
+    openclaw.start_gateway()
+    goals = {"agent:main:alice": "Fly to Japan", "agent:main:bob": "Paint the fence"}
+    for key, goal in goals.items():
+        model.script(note("--goal", goal), says("Noted."))
+        guarded.say(f"Please: {goal}", key)
+    for key, goal in goals.items():
+        model.script(says("Yes."))
+        guarded.say("Go on", key)
+        block = block_of(model.requests(Kind.MAIN)[-1])
+        other = next(text for name, text in goals.items() if name != key)
+        assert goal in block
+        assert other not in model.requests(Kind.MAIN)[-1].text
+        assert guarded.state(key)["goal"] == goal
+    model.script(says("Hello."))
+    openclaw.send("Hello", session_key="agent:main:carol")
+    assert block_of(model.requests(Kind.MAIN)[-1]) == ""
+    assert guarded.json("session", "list")["current"] not in goals
+    assert guarded.faults() == []
+
+
+# What goes wrong on our side is not the agent's
+
+
+@pytest.mark.parametrize("trouble", ["missing", "hanging", "failing", "babbling"])
+def test_whatever_becomes_of_our_process_the_agent_goes_on(
+    guarded: GuardedOpenClaw, model: ScriptedModel, trouble: str, tmp_path: Path, bin_dir: Path
+) -> None:
+    program = tmp_path / "troubled"
+    scripts = {
+        "hanging": "#!/bin/sh\nexec sleep 30\n",
+        "failing": "#!/bin/sh\necho oops >&2\nexit 3\n",
+        "babbling": "#!/bin/sh\necho '{\"block\": '; echo 'not json'\n",
+    }
+    if trouble == "missing":
+        (bin_dir / "gitguard").unlink()
+    else:
+        program.write_text(scripts[trouble])
+        program.chmod(0o755)
+    config = json.loads((guarded.plugin / "config.json").read_text())
+    limits = {name: min(limit, 1_500) for name, limit in config["limits"].items()}
+    changed = {**config, "executable": str(program), "limits": limits}
+    (guarded.plugin / "config.json").write_text(json.dumps(changed))
+    openclaw = guarded.openclaw
+    openclaw.start_gateway()
+    model.script(Step(calls=(shell("touch made"),)), says("Made it."))
+    assert "Made it." in openclaw.send("Make it")
+    assert (guarded.repo / "made").exists()
+
+
+def test_a_hang_of_ten_seconds_does_not_cost_the_tool_call(
+    guarded: GuardedOpenClaw, model: ScriptedModel, tmp_path: Path
+) -> None:
+    if guarded.openclaw.version == LEGACY:
+        limits = json.loads((guarded.plugin / "config.json").read_text())["limits"]
+        assert limits["before_tool_call"] < 15_000
+        return  # it waits as long as a plugin likes; the host with a limit is the one to try
+    program = tmp_path / "slow"
+    program.write_text(
+        "#!/bin/sh\nread -r line\ncase $line in *before_tool_call*) sleep 10;; esac\n"
+    )
+    program.chmod(0o755)
+    config = json.loads((guarded.plugin / "config.json").read_text())
+    (guarded.plugin / "config.json").write_text(json.dumps({**config, "executable": str(program)}))
+    guarded.openclaw.start_gateway()
+    model.script(Step(calls=(shell("touch made"),)), says("Made it."))
+    assert "Made it." in guarded.openclaw.send("Make it")
+    assert (guarded.repo / "made").exists()
+
+
+# Installation
+
+
+def test_init_and_uninstall_by_the_hosts_own_command(
+    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> None:
+    try:
+        installed = install(version)
+    except NotInstallable as reason:
+        pytest.skip(str(reason))
+    wrapper = bin_dir / "openclaw"
+    wrapper.write_text("#!/bin/sh\nexec " + " ".join(installed.command) + ' "$@"\n')
+    wrapper.chmod(0o755)
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    sealed = SealedOpenClaw(installed, tmp_path / "home", repo, model.url, extra_path=(bin_dir,))
+    with sealed as openclaw:
+        guarded = GuardedOpenClaw(openclaw)
+        plain = openclaw.config()
+        said = guarded.run("init", "--host", "openclaw")
+        assert "extensions/gitguard" in said
+        assert openclaw.cli("config", "validate").returncode == 0
+        again = guarded.run("init", "--host", "openclaw")
+        assert "Ran" not in again
+        openclaw.start_gateway()
+        model.script(note("--goal", "Port the parser"), says("Noted."), says("Yes."))
+        guarded.say("Port the parser")
+        guarded.say("Go on")
+        assert "Goal: Port the parser" in block_of(model.requests(Kind.MAIN)[-1])
+        openclaw.stop_gateway()
+        guarded.run("uninstall", "--host", "openclaw")
+        assert not guarded.plugin.exists()
+        given_back = openclaw.config()
+        for key in ("plugins", "hooks"):
+            rest = json.dumps(given_back.get(key, {}))
+            assert "gitguard" not in rest
+        assert (
+            given_back["agents"]["defaults"]["compaction"]
+            == plain["agents"]["defaults"]["compaction"]
+        )
+        assert given_back.get("hooks", {}).get("internal", {}).get("enabled") in (None, False)
