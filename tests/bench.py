@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import itertools
 import json
 import os
 import resource
@@ -25,9 +26,11 @@ import gitguard
 from gitguard import Guard
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
+from gitguard.model import journal
 from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import CheckpointRecord, format_message
-from gitguard.model.events import Transcript
+from gitguard.model.events import PlanItem, Transcript
+from gitguard.model.journal import Entry
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
@@ -192,14 +195,41 @@ def calm_hook(folder: Path, runs: int) -> Row:
     )
 
 
+def calm_hook_of_a_plugin(folder: Path, runs: int) -> Row:
+    """The same for a host whose events carry the usage and the session's key."""
+    scratch = Scratch(folder, "plugin")
+    where = {"sessionKey": "agent:main:main", "sessionId": "S1", "workspaceDir": str(scratch.root)}
+    call = {"toolName": "exec", "params": {"command": "python3 hello.py"}, "toolCallId": "t1"}
+    usage = {"input": 20_000, "output": 50, "window": 200_000, "model": "fake-1", "at": 1}
+    event = {"hook": "before_tool_call", "event": call, "ctx": {**where, "agentId": "main"}}
+    begins = {"hook": "before_prompt_build", "event": {"prompt": "Begin"}, "ctx": event["ctx"]}
+    scratch.run(COMMAND, "hook", "openclaw", stdin=json.dumps(begins).encode())
+    calm = json.dumps({**event, "usage": usage}).encode()
+    return compare(
+        "calm hook of a plugin, whole process",
+        lambda: scratch.run(COMMAND, "hook", "openclaw", stdin=calm),
+        "python -c pass",
+        scratch.bare_python,
+        2.2,
+        runs,
+    )
+
+
 def checkpointing_hook(folder: Path, runs: int) -> Row:
     scratch = Scratch(folder, "hook")
     transcript = write_transcript(folder / "hook.jsonl", 1 << 20)
-    event = scratch.payload("PreCompact", transcript)
+    event = json.loads(scratch.payload("PreCompact", transcript))
     scratch.guard.note({"goal": "Measure"})
+    numbers = itertools.count()
+
+    def compacts() -> None:
+        # Each in a conversation of its own, since one that is told of twice is saved once.
+        own = json.dumps({**event, "session_id": f"S{next(numbers)}"}).encode()
+        scratch.run(COMMAND, "hook", "claude-code", stdin=own)
+
     return compare(
         "a hook that checkpoints, whole process",
-        lambda: scratch.run(COMMAND, "hook", "claude-code", stdin=event),
+        compacts,
         "python -c pass",
         scratch.bare_python,
         10,
@@ -217,6 +247,56 @@ def checkpoint_command(folder: Path, runs: int) -> Row:
         14,
         runs,
     )
+
+
+def bundling(folder: Path, runs: int) -> Row:
+    """What a turn's worth of captured work adds to a checkpoint, in milliseconds, over 5."""
+    plain, full = Scratch(folder, "bare"), Scratch(folder, "bundled")
+    numbers = itertools.count()
+
+    def checkpoint(scratch: Scratch, entries: list[Entry]) -> float:
+        store = scratch.store()
+        with store.lock():
+            for entry in entries:
+                store.journal.append(entry)
+        return timed(lambda: scratch.guard.checkpoint("Measure."))
+
+    def pair() -> tuple[float, float]:
+        turn = next(numbers)
+        return checkpoint(full, worked(turn)), checkpoint(plain, worked(turn)[:1])
+
+    for _ in range(8):
+        pair()
+    pairs = [pair() for _ in range(max(runs, LEAST_RUNS))]
+    mine, yours = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
+    added = max(mine - yours, 0)
+    return Row("bundling a turn of 30 calls, ms more", added, "limit", 5, added / 5, 1.0)
+
+
+def worked(turn: int) -> list[Entry]:
+    """A turn as the journal has it: tools, files, a failure, a plan, a decision."""
+    now = "2026-01-31T09:30:00Z"
+    calls = [
+        Entry(
+            journal.ENDED,
+            now,
+            "S1",
+            id=f"{turn}-{n}",
+            tool=f"tool{n % 7}",
+            summary="a command of the usual length, with a few options",
+            read=(f"src/turn{turn}/read{n}.py",),
+            written=(f"src/turn{turn}/written{n}.py",),
+        )
+        for n in range(30)
+    ]
+    plan = tuple(PlanItem(str(n), f"step {n} of turn {turn}") for n in range(20))
+    return [
+        *calls,
+        Entry(journal.PROMPT, now, "S1", summary=f"yes, turn {turn}", settles="x" * 120),
+        Entry(journal.FAILED, now, "S1", tool="Bash", summary="make", error="Exit code 2"),
+        Entry(journal.ENDED, now, "S1", tool="TaskList", plan=plan, whole_plan=True),
+        Entry(journal.TURN_ENDED, now, "S1", summary="an answer " * 60),
+    ]
 
 
 def durable_checkpoint(folder: Path, runs: int) -> Row:
@@ -337,7 +417,9 @@ def resume_size(folder: Path, runs: int) -> Row:
 
 ROWS = (
     calm_hook,
+    calm_hook_of_a_plugin,
     durable_checkpoint,
+    bundling,
     checkpointing_hook,
     checkpoint_command,
     transcript_usage,
