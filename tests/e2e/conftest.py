@@ -1,4 +1,4 @@
-"""Fixtures: the real Claude Code in a fresh repository, sealed, with a scripted model."""
+"""Fixtures: the real hosts in a fresh repository, sealed, with a scripted model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from . import openclaw_install, sealing
 from .claude_code import NotInstallable, SealedClaude, install
 from .recorder import Recorder
 from .repository import git
@@ -18,6 +19,14 @@ def claude_binary() -> Path:
     try:
         return install()
     except NotInstallable as reason:
+        pytest.skip(str(reason))
+
+
+def openclaw_version(version: str) -> openclaw_install.Installed:
+    """That version of OpenClaw, installed; skips the test where it cannot be."""
+    try:
+        return openclaw_install.install(version)
+    except sealing.NotInstallable as reason:
         pytest.skip(str(reason))
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .openclaw_install import LEGACY
+
 _PLUGIN = Path(__file__).with_name("openclaw_probe")
 
 
@@ -38,16 +40,26 @@ class Probe:
     def env(self) -> dict[str, str]:
         return {"PROBE_FOLDER": str(self.folder)}
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """The part of OpenClaw's configuration that enables it."""
-        return {"plugins": {"entries": {"probe": {"enabled": True}}}}
+    def config(self, version: str) -> dict[str, Any]:
+        """The part of OpenClaw's configuration that lets the plugin see everything."""
+        entry: dict[str, Any] = {"enabled": True}
+        if version != LEGACY:
+            # The legacy version refuses a configuration with this key.
+            entry["hooks"] = {"allowConversationAccess": True}
+        return {
+            "plugins": {"entries": {"probe": entry}},
+            # The legacy version calls no internal hook without it.
+            "hooks": {"internal": {"enabled": True}},
+        }
 
     def answer(self, hook: str, **answer: object) -> None:
-        """From now on, answer that hook so: the keys that `answer` in index.js knows; none ends it."""
+        """From now on, answer that hook so (keys: `answer` in index.js); no keys end that."""
         path = self.folder / "answers.json"
         answers = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         path.write_text(json.dumps({**answers, hook: answer or None}), encoding="utf-8")
+
+    def answer_nothing(self) -> None:
+        (self.folder / "answers.json").unlink(missing_ok=True)
 
     def calls(self, hook: str = "") -> list[Call]:
         path = self.folder / "calls.jsonl"

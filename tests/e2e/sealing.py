@@ -1,0 +1,50 @@
+"""What sealing a real host takes: a place for its pinned copy, and ending all it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class NotInstallable(RuntimeError):
+    """This machine cannot run the pinned host."""
+
+
+def hosts_dir() -> Path:
+    """Where pinned hosts are kept between runs: in the user's cache."""
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    cache = Path(configured) if configured else Path.home() / ".cache"
+    return cache / "gitguard" / "hosts"
+
+
+def publish(staging: Path, target: Path) -> None:
+    """Give a complete installation its name, at once."""
+    try:
+        staging.rename(target)
+    except OSError:
+        # Another run published the same version first; its copy is as good as this one.
+        if not target.is_dir():
+            raise
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """Kill a started host and its process group at once, as a crash would."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def processes_with(variable: str) -> Iterator[int]:
+    """Ids of the processes whose environment has `variable` (NAME=value)."""
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        # Processes come and go while the listing is read, and some belong to others.
+        with contextlib.suppress(OSError):
+            if variable.encode() in environ.read_bytes().split(b"\0"):
+                yield int(environ.parent.name)
