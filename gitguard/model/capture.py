@@ -8,7 +8,6 @@ every list is built such that this adds nothing.
 from __future__ import annotations
 
 from gitguard.model import journal, thread
-from gitguard.model.codec import dump_line
 from gitguard.model.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.model.task import (
     Artifact,
@@ -39,6 +38,8 @@ MOST_OPEN_ITEMS = 50
 _MOST_FAILURES = 50
 _ROOM = 48 * 1024
 """The bytes of mechanical entries in one list, so that no state grows too large by itself."""
+_AROUND = 16
+"""Bytes around a text: its name, quotes and a comma."""
 _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
@@ -86,7 +87,9 @@ def _is_mechanical(item: object) -> bool:
 
 
 def _size(item: Any) -> int:
-    return len(item.encode() if isinstance(item, str) else dump_line(item.to_document()))
+    """Return about how many bytes an item takes; writing it out would cost a checkpoint dearly."""
+    texts = [item] if isinstance(item, str) else map(item.__getattribute__, item.kinds)
+    return sum(len(text.encode()) + _AROUND for text in texts if isinstance(text, str))
 
 
 def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)
 _DEEPEST_YAML = 32
 """How deep YAML may be nested; reading takes time by the square of the depth."""
 
@@ -103,7 +104,7 @@ def _member(value: Any) -> str:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def dump_line(document: dict[str, Any]) -> bytes:
@@ -202,7 +203,7 @@ def _yaml_item(item: Any, indent: str, block: frozenset[str]) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     # JSON's quotes are YAML's, but YAML breaks lines at characters that JSON leaves as they are.
-    quoted = _compact(text)
+    quoted = json.encoder.encode_basestring(text)
     if quoted.isprintable():
         return quoted
     return "".join(c if c.isprintable() else _escaped(ord(c)) for c in quoted)
