@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check e2e bench references
+.PHONY: setup demo test check e2e bench bench-fidelity references
 
 setup: $(VENV)/installed
 
@@ -28,6 +28,9 @@ e2e: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+bench-fidelity: setup
+	$(BIN)/python -m tests.bench_fidelity
 
 references: setup
 	$(BIN)/python -m tests.generate_references
