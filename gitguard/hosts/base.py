@@ -142,6 +142,7 @@ class SettingsPlan(Value):
     """What a host's settings need, and what the person who installs should know."""
 
     settings: tuple[HostSetting, ...] = ()
+    """All that are wanted, also where they are there; what we made besides is given back."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -158,3 +159,5 @@ class SettingsWishes(Value):
     """The window that is assumed where the host names none, in tokens."""
     directory_hook: bool = False
     """Whether a hook in a folder answers the events that the host has such hooks for."""
+    ours: Mapping[str, str] = {}
+    """The JSON texts of the settings that we made before, by name."""

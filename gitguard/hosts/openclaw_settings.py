@@ -37,6 +37,7 @@ _PLUGIN_FILES = (
 )
 _HOOK_FILES = ("HOOK.md", "handler.js", "internal.js", "sessions.js", "channel.js")
 _ENTRY = "plugins.entries.gitguard"
+_ENABLED = f"{_ENTRY}.enabled"
 _ACCESS = f"{_ENTRY}.hooks.allowConversationAccess"
 _INTERNAL_HOOKS = "hooks.internal.enabled"
 _DIRECTORY_ENTRY = "hooks.internal.entries.gitguard"
@@ -149,7 +150,7 @@ def plan(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     """Decide what has to be set, one key at a time; a version refuses what it does not have."""
     if not found:
         return _without_the_host(wishes)
-    plugin, hooks = _plugin_settings(found), _hook_settings(found, wishes)
+    plugin, hooks = _plugin_settings(found, wishes), _hook_settings(found, wishes)
     compaction = _compaction(found, wishes)
     parts = (plugin, hooks, compaction)
     return SettingsPlan(
@@ -160,8 +161,8 @@ def plan(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
 
 
 def _without_the_host(wishes: SettingsWishes) -> SettingsPlan:
-    settings = [HostSetting(_ACCESS, "", "true", _ENTRY)]
-    settings += _directory_entry({}) if wishes.directory_hook else []
+    settings = [HostSetting(name, "", "true", _ENTRY) for name in (_ENABLED, _ACCESS)]
+    settings += _directory_entry({}, wishes) if wishes.directory_hook else []
     older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
     return SettingsPlan(
         tuple(settings),
@@ -169,35 +170,50 @@ def _without_the_host(wishes: SettingsWishes) -> SettingsPlan:
     )
 
 
-def _plugin_settings(found: dict[str, Any]) -> SettingsPlan:
+def _plugin_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     plugins = found["plugins"]
-    entries = plugins.get("entries")
-    entry = entries.get("gitguard") if isinstance(entries, dict) else None
-    hooks = entry.get("hooks") if isinstance(entry, dict) else None
-    access = hooks.get("allowConversationAccess") if isinstance(hooks, dict) else None
-    settings = [HostSetting(_ACCESS, _text(access), "true", "" if entry else _ENTRY)]
+    entry = _member(_member(plugins, "entries"), "gitguard")
+    access = _member(entry, "hooks").get("allowConversationAccess")
+    within = "" if entry.keys() & {"enabled", "hooks"} else _ENTRY
+    settings = [HostSetting(_ACCESS, _text(access), "true", within)]
+    if entry.get("enabled") is not False:
+        settings.insert(0, HostSetting(_ENABLED, _text(entry.get("enabled")), "true", within))
     allowed = plugins.get("allow")
-    if isinstance(allowed, list) and allowed and "gitguard" not in allowed:
-        after = _text([*allowed, "gitguard"])
-        settings.append(HostSetting("plugins.allow", _text(allowed), after))
-    denied = plugins.get("deny")
-    off = [
-        *(["plugins.enabled"] * (plugins.get("enabled") is False)),
-        *(["plugins.deny"] * (isinstance(denied, list) and "gitguard" in denied)),
-        *([f"{_ENTRY}.enabled"] * (isinstance(entry, dict) and entry.get("enabled") is False)),
-    ]
-    warnings = (f"`{name}` keeps the plugin from loading, and stays as it is" for name in off)
+    if isinstance(allowed, list) and allowed:
+        after = allowed if "gitguard" in allowed else [*allowed, "gitguard"]
+        settings.append(HostSetting("plugins.allow", _text(allowed), _text(after)))
+    warnings = (
+        f"`{name}` keeps the plugin from loading, and stays as it is"
+        for name in _switched_off(plugins, entry)
+    )
     return SettingsPlan(tuple(settings), (), tuple(warnings))
+
+
+def _switched_off(plugins: dict[str, Any], entry: dict[str, Any]) -> list[str]:
+    denied = plugins.get("deny")
+    off = {
+        "plugins.enabled": plugins.get("enabled") is False,
+        "plugins.deny": isinstance(denied, list) and "gitguard" in denied,
+        _ENABLED: entry.get("enabled") is False,
+    }
+    return [name for name, is_off in off.items() if is_off]
+
+
+def _member(document: dict[str, Any], name: str) -> dict[str, Any]:
+    value = document.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _hook_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     internal = found["internal"]
-    settings = _directory_entry(internal) if wishes.directory_hook else []
+    settings = _directory_entry(internal, wishes) if wishes.directory_hook else []
     if internal.get("enabled") is False:
         warning = f"`{_INTERNAL_HOOKS}` is `false`: without them the state is not handed back"
         return SettingsPlan(tuple(settings), (), (warning,))
-    if found["version"] >= _HOOKS_ON_BY_DEFAULT or internal.get("enabled") is True:
+    if found["version"] >= _HOOKS_ON_BY_DEFAULT:
         return SettingsPlan(tuple(settings))
+    if internal.get("enabled") is True:
+        return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "true", "true"), *settings))
     note = (
         f"`{_INTERNAL_HOOKS}` also switches on the hooks that came with OpenClaw, as far as you "
         "did not disable them (`openclaw hooks list`)"
@@ -205,10 +221,9 @@ def _hook_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPla
     return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "", "true"), *settings), (note,))
 
 
-def _directory_entry(internal: dict[str, Any]) -> list[HostSetting]:
-    entries = internal.get("entries")
-    named = entries if isinstance(entries, dict) else {}
-    if internal.get("enabled") is True and not named:
+def _directory_entry(internal: dict[str, Any], wishes: SettingsWishes) -> list[HostSetting]:
+    named = _member(internal, "entries")
+    if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in wishes.ours:
         return []  # all hooks are loaded, and only as long as none is named
     return [HostSetting(_DIRECTORY_ENTRY, _text(named.get("gitguard")), _text({"enabled": True}))]
 
@@ -216,10 +231,11 @@ def _directory_entry(internal: dict[str, Any]) -> list[HostSetting]:
 def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     window = found["window"] or wishes.window
     named = f"a window of {window:,} tokens"
-    theirs = found["compaction"].get("reserveTokensFloor")
+    standing = _text(found["compaction"].get("reserveTokensFloor"))
+    theirs = "" if standing == wishes.ours.get(_RESERVE, "") else standing
     if found["version"] >= _FIXED_RESERVE:
         return _fixed_compaction(window, named, wishes)
-    if theirs is not None:
+    if theirs:
         return SettingsPlan((), (f"a compaction trigger is set and stays: `{_RESERVE}={theirs}`",))
     reserve = round(window * (1 - _TRIGGER_SHARE))
     if reserve <= _DEFAULT_RESERVE:
@@ -240,7 +256,7 @@ def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
             f"`gauge.checkpoint_at` {wishes.checkpoint_at} and `thresholds.critical` "
             f"{wishes.critical}",
         )
-    return SettingsPlan((HostSetting(_RESERVE, "", str(reserve)),), (note,), warnings)
+    return SettingsPlan((HostSetting(_RESERVE, standing, str(reserve)),), (note,), warnings)
 
 
 def _fixed_compaction(window: int, named: str, wishes: SettingsWishes) -> SettingsPlan:

@@ -69,7 +69,7 @@ class UserPart:
         )
         kept, changes, notes = self._files(wanted)
         planned = self._planned_settings(decided_by)
-        settings = tuple(s for s in planned.settings if s.before != s.after)
+        settings = self._to_make(planned)
         made = [f for name in wanted for f in missing_folders(self._folder, name)]
         users = dict.fromkeys([*self._others(), self._worktree])
         installed = Installed(
@@ -111,13 +111,23 @@ class UserPart:
     def _planned_settings(self, decided_by: SettingsWishes) -> SettingsPlan:
         program = self._program
         found = self._settings.look(program.run) if program else {}
-        return self._settings.plan(found, decided_by)
+        ours = {name: kept.written for name, kept in self._known.settings.items()}
+        return self._settings.plan(found, decided_by.replace(ours=ours))
+
+    def _to_make(self, planned: SettingsPlan) -> tuple[HostSetting, ...]:
+        """Return what is not as it should be, and what we made and nobody wants any more."""
+        wanted = {setting.name for setting in planned.settings}
+        unwanted = {n: kept for n, kept in self._known.settings.items() if n not in wanted}
+        changed = (setting for setting in planned.settings if setting.before != setting.after)
+        return (*changed, *(self._given_back(unwanted) if self._program else ()))
 
     def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, KeptSetting]:
         """Return what stood there before us; what we set before is not what stood there."""
         remembered = dict(self._known.settings)
         for setting in settings:
-            known = remembered.get(setting.name)
+            known = remembered.pop(setting.name, None)
+            if known is not None and setting.after == known.original:
+                continue
             is_ours = known is not None and known.written == setting.before
             first = known.original if known is not None and is_ours else setting.before
             within = known.within if known is not None and is_ours else setting.within
@@ -155,8 +165,12 @@ class UserPart:
         ledger = {**plan.ledger, self._folder: installed.replace(settings={**kept, **before})}
         self._file.write(ledger)
         made = tuple(setting for setting in plan.settings if setting.name not in refused)
+        idle = () if made or plan.changes else (self._settings.RESTART,)
         return plan.replace(
-            settings=made, commands=self._commands(made), warnings=(*plan.warnings, *failures)
+            settings=made,
+            commands=self._commands(made),
+            notes=tuple(note for note in plan.notes if note not in idle),
+            warnings=(*plan.warnings, *failures),
         )
 
     def _set_all(self, settings: tuple[HostSetting, ...]) -> tuple[set[str], list[str]]:
@@ -216,15 +230,20 @@ class UserPart:
     def _settings_given_back(self) -> tuple[tuple[HostSetting, ...], list[str]]:
         kept = self._known.settings
         if self._program is None:
-            runs = [self._command(item.within or n, item.original) for n, item in kept.items()]
+            runs = {self._command(item.within or n, item.original): 0 for n, item in kept.items()}
             said = f"`{self._settings.PROGRAM}` is not on PATH; run by hand: "
             return (), [said + ", ".join(f"`{run}`" for run in runs)] if runs else []
-        found = []
+        return self._given_back(kept), []
+
+    def _given_back(self, kept: Mapping[str, KeptSetting]) -> tuple[HostSetting, ...]:
+        found = {}
         for name, item in kept.items():
+            assert self._program is not None
             answer = self._program.run(self._settings.read_command(name))
             setting = given_back(name, item, self._settings.value_of(answer))
-            found += [setting] if setting else []
-        return tuple(found), []
+            if setting is not None:
+                found[setting.name] = setting  # one object may hold several of them
+        return tuple(found.values())
 
 
 def given_back(name: str, kept: KeptSetting, now: str) -> HostSetting | None:

@@ -83,11 +83,18 @@ async function afterTool(event, ctx) {
 
 // What the host says of the context; no process is started for it
 
+/** The window of a model that the configuration describes; some versions tell it nowhere else. */
+function configuredWindow(provider, model) {
+  const models = shared.hostConfig?.models?.providers?.[provider]?.models;
+  return Array.isArray(models) ? models.find((entry) => entry?.id === model)?.contextWindow : undefined;
+}
+
 function rememberUsage(message, known) {
   const { input, output, cacheRead, cacheWrite } = message?.usage ?? {};
   if (message?.role !== "assistant" || !(input > 0 || cacheRead > 0)) return;
   const { provider, model } = message;
   known.usage = { input, output, cacheRead, cacheWrite, provider, model, at: Date.now() };
+  known.window ??= configuredWindow(provider, model);
 }
 
 /** Not async: the host takes a message's writing for blocked or changed by what is returned. */
@@ -139,6 +146,7 @@ async function sessionEnd(event, ctx) {
 }
 
 function register(api) {
+  shared.hostConfig = api.config ?? shared.hostConfig;
   if (answersInternalEvents) api.registerHook(INTERNAL_EVENTS, onInternal, { name: "gitguard" });
   api.on("before_prompt_build", quiet(beforePrompt));
   api.on("before_agent_run", quiet(beforeRun));

@@ -1,0 +1,377 @@
+"""OpenClaw's adapter: recorded events become ours, answers become the plugin's, faults stay in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.hosts import find_host, openclaw, surrounding_session
+from gitguard.model import events
+from gitguard.model.events import HookEvent, HookReply
+
+PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
+VERSIONS = ("2026.9.6", "2026.3.13")
+NOW = 1_795_300_000.0
+ENVIRONMENT = {"HOME": "/home/user"}
+KEY = "agent:main:main"
+
+
+def recorded(version: str, name: str) -> dict[str, Any]:
+    text = (PAYLOADS / version / "events" / f"{name}.json").read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert isinstance(document, dict)
+    # Where an event does not say it, the plugin remembers it from an earlier one.
+    known: dict[str, Any] = document.get("ctx") or document["context"]
+    known.setdefault("workspaceDir", "/repo")
+    known.setdefault("sessionKey", KEY)
+    return document
+
+
+def parse(payload: dict[str, Any], environment: dict[str, str] | None = None) -> HookEvent:
+    return openclaw.parse_event(payload, environment or ENVIRONMENT, NOW)
+
+
+def tool_event(name: str, parameters: dict[str, Any], **event: Any) -> HookEvent:
+    payload = recorded(VERSIONS[0], "plugin.after_tool_call")
+    payload["event"] |= {"toolName": name, "params": parameters, **event}
+    return parse(payload)
+
+
+# --- Events
+
+EVENTS = {
+    "internal.agent_bootstrap": events.BOOTSTRAP,
+    "internal.session_compact_before": events.COMPACTION_START,
+    "internal.command_new": events.SESSION_START,
+    "plugin.before_prompt_build": events.PROMPT,
+    "plugin.before_tool_call": events.TOOL_START,
+    "plugin.after_tool_call": events.TOOL_END,
+    "plugin.before_compaction": events.COMPACTION_START,
+    "plugin.after_compaction": events.COMPACTION_END,
+    "plugin.agent_end": events.TURN_END,
+    "plugin.llm_output": events.OTHER,
+}
+ONLY_NEWER = {
+    "internal.session_compact_after": events.COMPACTION_END,
+    "internal.command_reset": events.SESSION_START,
+    "plugin.session_end": events.SESSION_END,
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "kind"),
+    [
+        *((version, name, kind) for version in VERSIONS for name, kind in EVENTS.items()),
+        *((VERSIONS[0], name, kind) for name, kind in ONLY_NEWER.items()),
+    ],
+)
+def test_every_recorded_event_gets_its_kind_session_and_workspace(
+    version: str, name: str, kind: str
+) -> None:
+    event = parse(recorded(version, name))
+    assert (event.kind, event.session, event.project_dir) == (kind, KEY, "/repo")
+    assert event.host_session
+    assert event.sub_agent == ""
+
+
+@pytest.mark.parametrize("name", ["internal.command_new", "internal.command_reset"])
+def test_a_reset_ends_what_the_session_was(name: str) -> None:
+    assert parse(recorded(VERSIONS[0], name)).source == events.STARTED_ANEW
+
+
+def test_a_session_that_ends_by_a_compaction_goes_on() -> None:
+    payload = recorded(VERSIONS[0], "plugin.session_end")
+    payload["event"]["reason"] = "compaction"
+    assert parse(payload).kind == events.OTHER
+
+
+def test_the_transcript_is_where_the_agent_keeps_its_sessions() -> None:
+    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    transcript = parse(payload).transcript
+    assert transcript is not None
+    assert transcript.path == "/home/user/.openclaw/agents/main"
+    assert (transcript.format, transcript.session) == ("openclaw", payload["ctx"]["sessionId"])
+    moved = parse(payload, {"HOME": "/home/user", "OPENCLAW_STATE_DIR": "~/other"}).transcript
+    assert moved is not None
+    assert moved.path == "/home/user/other/agents/main"
+
+
+@pytest.mark.parametrize("agent", ["", ".", "..", "../x", "a/b"])
+def test_an_agents_name_leads_nowhere_else(agent: str) -> None:
+    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    payload["ctx"]["agentId"] = agent
+    assert parse(payload).transcript is None
+
+
+def test_the_key_of_a_sub_agent_is_known() -> None:
+    payload = recorded(VERSIONS[0], "plugin.before_tool_call")
+    payload["ctx"]["sessionKey"] = "agent:main:subagent:1234"
+    assert parse(payload).sub_agent == "agent:main:subagent:1234"
+
+
+# --- Prompts
+
+
+@pytest.mark.parametrize(
+    ("prompt", "words"),
+    [
+        ("go on", "go on"),
+        ("[Sun 2026-11-22 01:11 UTC] go on", "go on"),
+        (
+            'Conversation info (untrusted metadata):\n```json\n{\n  "a": 1\n}\n```\n\n'
+            "Sender (untrusted metadata):\n```json\n{}\n```\n\n[Sun 2026-11-22 01:11 GMT+1] go on",
+            "go on",
+        ),
+        ("[1] is the first", "[1] is the first"),
+        ("Look (untrusted data):\n```json\n{", "Look (untrusted data):\n```json\n{"),
+    ],
+)
+def test_the_users_words_stand_without_the_hosts(prompt: str, words: str) -> None:
+    payload = recorded(VERSIONS[1], "plugin.before_prompt_build")
+    payload["event"]["prompt"] = prompt
+    assert parse(payload).prompt == words
+
+
+@pytest.mark.parametrize("trigger", ["heartbeat", "cron", "memory"])
+def test_a_prompt_that_the_host_wrote_is_not_the_users(trigger: str) -> None:
+    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    payload["ctx"]["trigger"] = trigger
+    event = parse(payload)
+    assert (event.kind, event.prompt) == (events.PROMPT, "")
+
+
+# --- Tool calls
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "read", "written"),
+    [
+        ("read", {"path": "a.py"}, ("/repo/a.py",), ()),
+        ("read", {"file_path": "/etc/x"}, ("/etc/x",), ()),
+        ("write", {"path": "a.py", "content": "x"}, (), ("/repo/a.py",)),
+        ("edit", {"path": "src/a.py", "edits": []}, (), ("/repo/src/a.py",)),
+        ("exec", {"command": "cat a.py"}, (), ()),
+        (
+            "apply_patch",
+            {
+                "input": "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n"
+                "*** Move to: c\n@@\n-x\n+*** Add File: no\n*** Delete File: d\n*** End Patch"
+            },
+            (),
+            ("/repo/a", "/repo/b", "/repo/c", "/repo/d"),
+        ),
+        ("write", {"path": 5}, (), ()),
+        ("write", {"path": "x" * 5000}, (), ()),
+    ],
+)
+def test_files_that_a_tool_touches_are_told(
+    name: str, parameters: dict[str, Any], read: tuple[str, ...], written: tuple[str, ...]
+) -> None:
+    tool = tool_event(name, parameters).tool
+    assert tool is not None
+    assert (tool.paths_read, tool.paths_written) == (read, written)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"error": "boom"}, "boom"),
+        ({"result": {"isError": True, "content": [{"type": "text", "text": "no"}]}}, "no"),
+        (
+            {"result": {"details": {"exitCode": 2, "aggregated": "bad\n"}}},
+            "exit code 2: bad",
+        ),
+        ({"result": {"details": {"exitCode": 0, "aggregated": "fine"}}}, None),
+        ({"result": {"details": {"exitCode": None}}}, None),
+        ({"result": "text"}, None),
+    ],
+)
+def test_a_command_that_ends_with_another_code_than_zero_has_failed(
+    changes: dict[str, Any], error: str | None
+) -> None:
+    event = tool_event("exec", {"command": "x"}, **changes)
+    assert event.tool is not None
+    assert event.kind == (events.TOOL_END if error is None else events.TOOL_FAILED)
+    assert event.tool.error == (error or "")
+
+
+def test_a_command_is_told_whole_and_summed_up_in_one_line() -> None:
+    command = "echo one\n" + "echo two; " * 100
+    tool = tool_event("exec", {"command": command}).tool
+    assert tool is not None
+    assert tool.command == command
+    assert len(tool.summary) <= 200
+    assert "\n" not in tool.summary
+
+
+def test_a_plan_is_told_as_a_whole() -> None:
+    steps = [{"step": "one", "status": "completed"}, {"step": "two", "status": "pending"}, {}]
+    tool = tool_event("update_plan", {"plan": steps}).tool
+    assert tool is not None
+    assert [(item.text, item.done) for item in tool.plan] == [("one", True), ("two", False)]
+    assert tool.whole_plan
+
+
+# --- How full the context is
+
+
+def with_usage(name: str, **usage: Any) -> HookEvent:
+    return parse({**recorded(VERSIONS[0], name), "usage": usage})
+
+
+def test_pressure_is_what_the_newest_answer_used() -> None:
+    at = (NOW - 5) * 1000
+    event = with_usage(
+        "plugin.before_tool_call",
+        input=9000,
+        output=50,
+        cacheRead=100,
+        cacheWrite=None,
+        window=40_000,
+        provider="fake",
+        model="fake-1",
+        at=at,
+    )
+    assert event.reading is not None
+    assert (event.reading.tokens, event.reading.window) == (9150, 40_000)
+    assert (event.reading.source, event.reading.at) == ("hook", NOW - 5)
+    assert event.model == "fake/fake-1"
+
+
+@pytest.mark.parametrize("at", [None, "x", True, 1e300, -1, (NOW + 60) * 1000])
+def test_a_reading_is_never_of_the_future(at: Any) -> None:
+    event = with_usage("plugin.before_tool_call", input=10, at=at)
+    assert event.reading is not None
+    assert event.reading.at <= NOW
+
+
+@pytest.mark.parametrize("tokens", [0, -5, 10**12, True, "9000", 1.5])
+def test_a_number_that_cannot_be_is_no_reading(tokens: Any) -> None:
+    assert with_usage("plugin.before_tool_call", input=tokens).reading is None
+
+
+def test_a_compactions_end_says_what_is_left() -> None:
+    for name in ("internal.session_compact_after", "plugin.after_compaction"):
+        reading = with_usage(name, input=33_000, window=40_000, at=NOW * 1000).reading
+        assert reading is not None
+        assert (reading.tokens, reading.after_compaction) == (16_967, True)
+    older = parse({**recorded(VERSIONS[1], "plugin.after_compaction"), "usage": {"input": 33_000}})
+    assert older.reading is None
+
+
+# --- Answers
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "answer"),
+    [
+        ("internal.agent_bootstrap", HookReply(context="block"), {"bootstrap": "block"}),
+        ("plugin.before_prompt_build", HookReply(context="line"), {"context": "line"}),
+        (
+            "plugin.before_prompt_build",
+            HookReply(refuse="halted"),
+            {"context": "halted", "block": "halted"},
+        ),
+        ("plugin.before_tool_call", HookReply(stop="halted"), {"block": "halted"}),
+        ("plugin.before_tool_call", HookReply(refuse="no"), {"block": "no"}),
+        ("plugin.before_tool_call", HookReply(context="x"), None),
+        ("plugin.after_tool_call", HookReply(context="x"), None),
+        ("plugin.agent_end", HookReply(), None),
+        ("internal.agent_bootstrap", HookReply(), None),
+    ],
+)
+def test_answers_are_what_the_plugin_understands(
+    name: str, reply: HookReply, answer: dict[str, str] | None
+) -> None:
+    text = openclaw.render_reply(parse(recorded(VERSIONS[0], name)), reply)
+    assert text == "" if answer is None else json.loads(text) == answer
+
+
+@pytest.mark.parametrize("kind", [*openclaw.KINDS.values(), events.OTHER])
+def test_the_plugin_is_answered_before_the_host_stops_waiting(kind: str) -> None:
+    # 15 s for tool calls, which are refused without an answer, and for prompts; 30 s for others.
+    impatient = kind in (events.TOOL_START, events.PROMPT, events.BOOTSTRAP)
+    assert 2 < openclaw.time_limit(kind) < (15 if impatient else 30)
+
+
+# --- The shell of an agent
+
+
+@pytest.mark.parametrize(
+    ("environment", "session"),
+    [
+        ({}, ""),
+        ({"GITGUARD_HOST_SESSION": "S1"}, ""),
+        ({"OPENCLAW_SHELL": "exec", "GITGUARD_HOST_SESSION": "S1"}, "S1"),
+        ({"OPENCLAW_SHELL": "exec"}, "openclaw"),
+        ({"OPENCLAW_SHELL": "tui-local"}, ""),
+    ],
+)
+def test_an_agents_shell_is_told_from_a_persons(environment: dict[str, str], session: str) -> None:
+    assert openclaw.host_session(environment) == session
+    assert surrounding_session(environment) == session
+
+
+def test_the_host_is_found_by_its_name() -> None:
+    assert find_host("openclaw").NAME == "openclaw"
+
+
+# --- What does not read
+
+
+@pytest.mark.parametrize("missing", ["sessionKey", "workspaceDir"])
+def test_an_event_without_session_or_workspace_is_refused(missing: str) -> None:
+    payload = recorded(VERSIONS[0], "plugin.before_tool_call")
+    del payload["ctx"][missing]
+    with pytest.raises(InvalidDocument, match=missing):
+        parse(payload)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+NAMES = st.sampled_from(
+    ["hook", "event", "ctx", "type", "action", "sessionKey", "context", "usage", "params", "result"]
+)
+INNER = st.sampled_from(
+    ["sessionKey", "workspaceDir", "toolName", "params", "result", "reason", "prompt", "sessionId"]
+)
+ANYTHING = st.dictionaries(NAMES, JSON | st.dictionaries(INNER, JSON, max_size=6), max_size=8)
+
+
+@given(ANYTHING, st.sampled_from([*openclaw.KINDS, "other"]))
+def test_whatever_comes_in_only_our_errors_come_out(payload: dict[str, Any], name: str) -> None:
+    ctx = {"sessionKey": KEY, "workspaceDir": "/repo"}
+    for document in (payload, {"ctx": ctx, **payload, "hook": name}):
+        try:
+            event = parse(document)
+        except GitguardError:
+            continue
+        openclaw.render_reply(event, HookReply(context="x", stop="y"))
+
+
+@given(
+    st.sampled_from(["read", "write", "exec", "apply_patch", "update_plan", "other"]),
+    JSON,
+    JSON,
+    JSON,
+)
+def test_whatever_a_tool_call_holds_it_is_told(
+    name: str, parameters: Any, result: Any, usage: Any
+) -> None:
+    payload = recorded(VERSIONS[0], "plugin.after_tool_call")
+    payload["event"] |= {"toolName": name, "params": parameters, "result": result}
+    event = parse({**payload, "usage": usage})
+    assert event.tool is not None
+    event.tool.summary.encode()
+    event.tool.error.encode()
