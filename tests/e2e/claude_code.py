@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from .sealing import HOSTS_DIR, NotInstallable, publish
+
 VERSION = "2.1.330"
 _PACKAGE = "@anthropic-ai/claude-code-linux-x64"
 FAKE_KEY = "sk-ant-fake-0000000000-gitguard-end-to-end"
@@ -34,26 +36,17 @@ _POLL_SECONDS = 0.05
 _EXIT_SECONDS = 5.0
 
 
-class NotInstallable(RuntimeError):
-    """This machine cannot run the pinned Claude Code."""
-
-
 class WaitTimeout(AssertionError):
     """Something the test waits for did not happen; the message carries the screen."""
 
 
 def install() -> Path:
     """Return the native binary, fetching it into the user's cache on the first call."""
-    target = _cache_dir() / "gitguard" / "hosts" / f"claude-code-{VERSION}"
+    target = HOSTS_DIR / f"claude-code-{VERSION}"
     binary = target / "node_modules" / _PACKAGE / "claude"
     if not binary.exists():
         _install_into(target)
     return binary
-
-
-def _cache_dir() -> Path:
-    configured = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(configured) if configured else Path.home() / ".cache"
 
 
 def _install_into(target: Path) -> None:
@@ -66,18 +59,9 @@ def _install_into(target: Path) -> None:
         command += ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
         subprocess.run([*command, f"{_PACKAGE}@{VERSION}"], check=True, stdout=subprocess.DEVNULL)
         (staging / "node_modules" / _PACKAGE / "claude").chmod(0o755)
-        _publish(staging, target)
+        publish(staging, target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-
-
-def _publish(staging: Path, target: Path) -> None:
-    try:
-        staging.rename(target)
-    except OSError:
-        # Another run published the same version first; its copy is as good as this one.
-        if not target.is_dir():
-            raise
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import openclaw_install, sealing
-from .claude_code import NotInstallable, SealedClaude, install
+from .claude_code import SealedClaude, install
 from .recorder import Recorder
 from .repository import git
 from .scripted_model import ScriptedModel
@@ -18,7 +18,7 @@ from .scripted_model import ScriptedModel
 def claude_binary() -> Path:
     try:
         return install()
-    except NotInstallable as reason:
+    except sealing.NotInstallable as reason:
         pytest.skip(str(reason))
 
 

@@ -70,11 +70,11 @@ class GuardedOpenClaw:
         ref = f"refs/heads/gitguard/{Session.of(key).name}"
         return git(self.repo, "for-each-ref", "--format=%(objectname)", ref).strip()
 
-    def newest_trigger(self, key: str = MAIN_KEY) -> str:
-        """By plain git, as somebody without gitguard would look."""
+    def triggers(self, key: str = MAIN_KEY) -> list[str]:
+        """All checkpoints, oldest first; by plain git, as anybody without gitguard would look."""
         ref = f"refs/heads/gitguard/{Session.of(key).name}"
-        trailer = "%(trailers:key=Gitguard-Trigger,valueonly)"
-        return git(self.repo, "log", "-1", f"--format={trailer}", ref).strip()
+        trailer = "%(trailers:key=Gitguard-Trigger,valueonly,separator=)"
+        return git(self.repo, "log", "--reverse", f"--format={trailer}", ref).split()
 
     def state(self, key: str = MAIN_KEY) -> dict[str, Any]:
         """The state of the newest checkpoint, read by plain git."""
@@ -89,10 +89,10 @@ class GuardedOpenClaw:
         answer = self.openclaw.send(message, session_key=key)
         deadline = time.monotonic() + _SAVED_WITHIN
         while time.monotonic() < deadline:
-            if self.head(key) != before and self.newest_trigger(key) == "turn-end":
+            if self.head(key) != before and self.triggers(key)[-1] == "turn-end":
                 return answer
             time.sleep(0.05)
-        raise AssertionError(f"{message!r} was not saved: {self.newest_trigger(key)}")
+        raise AssertionError(f"{message!r} was not saved: {self.triggers(key)}")
 
     def faults(self) -> list[str]:
         return [str(fault["error"]) for fault in self.json("status", check=False)["faults"]]

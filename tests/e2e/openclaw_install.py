@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .sealing import NotInstallable, hosts_dir, publish
+from .sealing import HOSTS_DIR, NotInstallable, publish
 
 CURRENT = "2026.9.6"
 LEGACY = "2026.3.13"
@@ -53,7 +53,7 @@ class Installed:
 
 def install(version: str) -> Installed:
     """Return that version, fetching it on the first call (a minute, 850 MB)."""
-    target = hosts_dir() / f"openclaw-{version}"
+    target = HOSTS_DIR / f"openclaw-{version}"
     if not target.is_dir():
         _install_into(target, version)
     return Installed(version, target)

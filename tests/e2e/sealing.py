@@ -14,11 +14,10 @@ class NotInstallable(RuntimeError):
     """This machine cannot run the pinned host."""
 
 
-def hosts_dir() -> Path:
-    """Where pinned hosts are kept between runs: in the user's cache."""
-    configured = os.environ.get("XDG_CACHE_HOME", "")
-    cache = Path(configured) if configured else Path.home() / ".cache"
-    return cache / "gitguard" / "hosts"
+# Looked up once, when tests are collected: each test has a home of its own, and a host that was
+# fetched into that would be fetched again by the next.
+HOSTS_DIR = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gitguard" / "hosts"
+"""Where pinned hosts are kept between runs: in the user's cache."""
 
 
 def publish(staging: Path, target: Path) -> None:
