@@ -254,6 +254,9 @@ _PAGE = """# Resume fidelity
 What an agent knew and finds again in the resume block. Written by
 `python -m tests.bench_fidelity --markdown` on {date}; `make bench-fidelity` measures it anew.
 
+Control: facts anywhere in the same three requests without gitguard, where the host has only its
+own history and a scripted summary that quotes no fact.
+
 {table}
 
 - **Conversations** are scripted and run through the real {hosts}, sealed. Three turns plant the
@@ -267,10 +270,8 @@ What an agent knew and finds again in the resume block. Written by
   that ended in order; and kill -9 while a tool runs in a turn that noted a new phase and next
   action. Then Claude Code begins a new conversation, and OpenClaw goes on in the same one in a new
   process. Looked at is the first request of the main conversation.
-- **Control** is the same script without gitguard, with a `gitguard` that does nothing, for the
-  three situations in turn. It counts facts in the whole request: what the host's history kept. The
-  scripted summary is a fixed text that quotes no fact, so these numbers say nothing of how well a
-  model summarizes.
+- **Control** is the same script with a `gitguard` that does nothing. As its summary is a fixed
+  text, its numbers say nothing of how well a model summarizes.
 - **Tokens** are four characters each; block and growth are the largest of the three situations.
 - **Floors**: {floors}, in all three. Beyond them goal, phase and next action must be there whole,
   and of each list the newest ones, what was noted apart from what only the work tells; of a plan
@@ -299,6 +300,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="conversations side by side")
     parser.add_argument("--markdown", action="store_true", help=f"write {PAGE.name} as well")
     options = parser.parse_args()
+    if options.markdown and (options.facts or options.tokens or options.host):
+        parser.error("the page shows every cell")
     hosts = [host for host in HOSTS if options.host in (None, host.name)]
     rows = measure(hosts, _chosen(options.facts, options.tokens), options.jobs)
     print(table(rows))

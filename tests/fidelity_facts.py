@@ -206,15 +206,13 @@ _LONG_ANSWER = (
     "numbers than before. Both can be done in the same number of steps, and neither changes the "
     "grammar. I would take the first one and measure it afterwards. Which one do you want?"
 )
-_SHORTEST_ERROR = "no such check"
 _MOST_COMMANDS = 4
 """Commands in one call of the shell; a host may leave a longer one running in the background."""
-_MOST_TOGETHER = 8
-"""Calls in one answer of the model."""
+_MOST_OPTIONS = 8
 
-CHECK = f"""#!/bin/sh
+CHECK = """#!/bin/sh
 # Fails as the check of that name fails: with its own words.
-grep -F "$1	" .checks | cut -f 2 >&2 || echo "{_SHORTEST_ERROR}" >&2
+grep -F "$1	" .checks | cut -f 2 >&2
 exit 1
 """
 
@@ -245,7 +243,7 @@ def turns_of(
     size = -(-len(units) // TURNS)
     for number, (during, at_end) in zip(range(TURNS), tokens, strict=True):
         own = units[number * size : (number + 1) * size]
-        calls = [*_planting(own, tools), *_distracting(number, tools)]
+        calls = [*_distracting(number, tools), *_planting(own, tools)]
         steps = [Step(text, tuple(group), input_tokens=during) for text, group in calls]
         answer = Step(_LONG_ANSWER, input_tokens=at_end)
         yield Turn(_PROMPTS[number], (*steps, answer))
@@ -260,21 +258,23 @@ def _planting(units: Sequence[Unit], tools: Tools) -> Iterator[Calls]:
     commands = list(note_commands(noted))
     for some in _chunks(commands, _MOST_COMMANDS):
         yield "I note what I know now", [tools.shell(" && ".join(some))]
-    by_work = [unit for unit in units if unit[0].by_work]
-    files = [tools.write(fact.text) for (fact, *_) in by_work if fact.kind is Kind.FILE]
-    for group in _chunks(files, _MOST_TOGETHER):
-        yield "I write these modules", group
-    planned = [fact.text for (fact, *_) in by_work if fact.kind is Kind.PLAN]
-    for items in _chunks(planned, _MOST_TOGETHER):
+    for what, *_ in (unit for unit in units if unit[0].by_work):
+        # One by one: of calls side by side, any may end first, and so be the older one.
+        yield from _working(what, tools)
+
+
+def _working(fact: Fact, tools: Tools) -> Iterator[Calls]:
+    if fact.kind is Kind.FILE:
+        yield "I write this module", [tools.write(fact.text)]
+    elif fact.kind is Kind.PLAN:
         assert tools.plan is not None
-        yield "I plan what is left", [tools.plan(item) for item in items]
-    for what, *_ in by_work:
-        if what.kind is Kind.FAILURE:
-            yield "I run a check", [tools.shell(f"./check {shlex.quote(what.text)}")]
+        yield "I plan what is left", [tools.plan(fact.text)]
+    else:
+        yield "I run a check", [tools.shell(f"./check {shlex.quote(fact.text)}")]
 
 
 def _distracting(turn: int, tools: Tools) -> Iterator[Calls]:
-    """Yield work that tells no fact and takes its part of the block's room."""
+    """Yield the work before there is something to note: no fact, but it takes room in the block."""
     yield "I read on", [tools.read(f"src/{name}_{turn}.py") for name in ("reader", "tables")]
     yield "I look at all of the output", [tools.shell("seq 1 2000")]
     yield "I try something", [tools.shell(f"ls src/missing_{turn}")]
@@ -297,7 +297,7 @@ def note_commands(units: Iterable[Unit]) -> Iterator[str]:
     given: set[Kind] = set()
     for unit in units:
         kinds = {fact.kind for fact in unit}
-        if kinds & given & _ONCE or len(options) >= _MOST_TOGETHER:
+        if kinds & given & _ONCE or len(options) >= _MOST_OPTIONS:
             yield " ".join(["gitguard note", *options])
             options, given = [], set()
         options += [f"--{_OPTIONS[fact.kind]} {shlex.quote(fact.text)}" for fact in unit]
