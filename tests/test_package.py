@@ -15,7 +15,9 @@ import gitguard
 from tests.scratch import environment, make_repository
 
 ROOT = Path(__file__).parent.parent
-TEMPLATES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "templates").iterdir()}
+TEMPLATES = {
+    path.relative_to(ROOT).as_posix() for path in (ROOT / "templates").rglob("*") if path.is_file()
+}
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,15 @@
 // The way to gitguard and back: one process per event, and silence whenever anything goes wrong.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 
 const LONGEST_TEXT = 65536;
 const MOST_ITEMS = 200;
 const DEFAULT_LIMIT = 8000;
+const NOW_LIMIT = 8000;
+
+const ARGUMENTS = ["hook", "openclaw"];
+// Its own folder may be gone by now, and that would end the process before it began.
+const PLACE = { cwd: "/", stdio: ["pipe", "pipe", "ignore"] };
 
 /** What `gitguard init` wrote beside this file: {executable, limits, internal}. */
 export function readConfig(folder) {
@@ -32,19 +37,29 @@ export function copy(value, longest = LONGEST_TEXT) {
 /** Sends an event to gitguard; resolves to its answer, {} where it has none or fails. */
 export async function ask(config, kind, payload) {
   const limit = config.limits?.[kind] ?? DEFAULT_LIMIT;
-  const installed = config.executable && fs.existsSync(config.executable);
   try {
-    const said = await run(installed ? config.executable : "gitguard", JSON.stringify(payload), limit);
+    const said = await run(program(config), JSON.stringify(payload), limit);
     return said ? JSON.parse(said) : {};
   } catch {
     return {};
   }
 }
 
+/** Sends an event and returns when gitguard is done, for what must not be overtaken by the host. */
+export function tellNow(config, kind, payload) {
+  const timeout = Math.min(config.limits?.[kind] ?? NOW_LIMIT, NOW_LIMIT);
+  const input = JSON.stringify(payload);
+  spawnSync(program(config), ARGUMENTS, { ...PLACE, input, timeout, killSignal: "SIGKILL" });
+}
+
+function program(config) {
+  const installed = config.executable && fs.existsSync(config.executable);
+  return installed ? config.executable : "gitguard";
+}
+
 function run(program, input, limit) {
   return new Promise((resolve) => {
-    // Its own folder may be gone by now, and that would end the process before it began.
-    const child = spawn(program, ["hook", "openclaw"], { cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(program, ARGUMENTS, PLACE);
     const said = [];
     const end = (text) => {
       clearTimeout(timer);

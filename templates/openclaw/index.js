@@ -5,6 +5,7 @@ import { INTERNAL_EVENTS, onInternal } from "./internal.js";
 import {
   answersInternalEvents,
   carry,
+  carryNow,
   isKept,
   quiet,
   remember,
@@ -12,6 +13,8 @@ import {
   settled,
   shared,
 } from "./sessions.js";
+
+const SAME_COMPACTION = 60000;
 
 // Prompts
 
@@ -110,18 +113,27 @@ function onModel(event, ctx) {
 
 // Compactions and ends
 
-function compaction(hook) {
-  return async (event, ctx) => {
-    // Some versions name no session at the end; it is the one that began, where only one did.
-    const begun = [...shared.sessions].filter(([, known]) => known.compacting);
-    const key = sessionKey(event, ctx) || (begun.length === 1 ? begun[0][0] : "");
-    if (!isKept(key)) return;
-    const known = remember(key, ctx);
-    known.compacting = hook === "before_compaction";
-    await settled(known);
-    const names = ["messageCount", "tokenCount", "compactedCount"];
-    await carry(hook, names, event, { ...ctx, sessionKey: key });
-  };
+const COUNTS = ["messageCount", "tokenCount", "compactedCount"];
+
+/** Not awaited by every host, which then asks for the summary at once: so nothing is left for later. */
+function beforeCompaction(event, ctx) {
+  const key = sessionKey(event, ctx);
+  if (!isKept(key)) return;
+  const known = remember(key, ctx);
+  known.compacting = true;
+  const isTold = Date.now() - (known.savedAt ?? 0) < SAME_COMPACTION;
+  if (!isTold) carryNow("before_compaction", COUNTS, event, key);
+}
+
+async function afterCompaction(event, ctx) {
+  // Some versions name no session at the end; it is the one that began, where only one did.
+  const begun = [...shared.sessions].filter(([, known]) => known.compacting);
+  const key = sessionKey(event, ctx) || (begun.length === 1 ? begun[0][0] : "");
+  if (!isKept(key)) return;
+  const known = remember(key, ctx);
+  known.compacting = false;
+  await settled(known);
+  await carry("after_compaction", COUNTS, event, { ...ctx, sessionKey: key });
 }
 
 async function turnEnd(event, ctx) {
@@ -156,8 +168,8 @@ function register(api) {
   api.on("before_message_write", onMessage);
   api.on("llm_output", onModel);
   api.on("model_call_ended", onModel);
-  api.on("before_compaction", quiet(compaction("before_compaction")));
-  api.on("after_compaction", quiet(compaction("after_compaction")));
+  api.on("before_compaction", quiet(beforeCompaction));
+  api.on("after_compaction", quiet(afterCompaction));
   api.on("agent_end", quiet(turnEnd));
   api.on("session_end", quiet(sessionEnd));
 }

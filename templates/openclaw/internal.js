@@ -26,6 +26,7 @@ async function answer(event) {
     sessionKey: key,
     context: { ...about(known, key), ...read },
   });
+  if (event.action === "compact:before") known.savedAt = Date.now();
   if (Array.isArray(context.bootstrapFiles)) place(context.bootstrapFiles, known, bootstrap);
 }
 

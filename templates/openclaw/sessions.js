@@ -1,5 +1,5 @@
 // What is known of the host's sessions, and the sending of their events.
-import { ask, copy, readConfig } from "./channel.js";
+import { ask, copy, readConfig, tellNow } from "./channel.js";
 
 const config = readConfig(import.meta.url);
 const SETTLE_LIMIT = 2000;
@@ -48,22 +48,37 @@ export function about(known, key) {
   return { sessionKey: key, ...Object.fromEntries(said) };
 }
 
+function withUsage(known, payload) {
+  const usage = known.usage || known.window ? { ...known.usage, window: known.window } : undefined;
+  return { ...payload, usage };
+}
+
 /** Sends an event with the newest usage; resolves to gitguard's answer, {} for none. */
 export function send(kind, known, payload) {
-  const usage = known.usage || known.window ? { ...known.usage, window: known.window } : undefined;
-  const answer = ask(config, kind, { ...payload, usage });
+  const answer = ask(config, kind, withUsage(known, payload));
   known.running.add(answer);
   answer.finally(() => known.running.delete(answer));
   return answer;
 }
 
-/** Sends a typed event with the parts of it that gitguard reads. */
+/** A typed event with the parts of it that gitguard reads. */
+function typed(hook, names, event, known, key) {
+  const parts = Object.fromEntries(names.map((name) => [name, copy(event?.[name])]));
+  return { hook, event: parts, ctx: about(known, key) };
+}
+
+/** Sends a typed event; resolves to the answer. */
 export async function carry(hook, names, event, ctx) {
   const key = sessionKey(event, ctx);
   if (!isKept(key)) return {};
   const known = remember(key, event, ctx);
-  const parts = Object.fromEntries(names.map((name) => [name, copy(event?.[name])]));
-  return send(hook, known, { hook, event: parts, ctx: about(known, key) });
+  return send(hook, known, typed(hook, names, event, known, key));
+}
+
+/** Sends a typed event and waits for it, and the whole host with it. */
+export function carryNow(hook, names, event, key) {
+  const known = remember(key, event);
+  tellNow(config, hook, withUsage(known, typed(hook, names, event, known, key)));
 }
 
 /** Waits for a session's earlier events, so that those that sum them up come after them. */
