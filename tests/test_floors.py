@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -203,7 +204,7 @@ def test_the_front_door_is_imported_on_first_use(tmp_path: Path) -> None:
 DRIVER = """
 import os, sys
 from gitguard.cli import main
-sys.argv = ["gitguard", "hook", "claude-code"]
+sys.argv = ["gitguard", "hook", sys.argv[1]]
 leave = os._exit
 def report(code):
     print("\\n".join(sorted(sys.modules)), file=sys.stderr, flush=True)
@@ -225,11 +226,29 @@ def workspace(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("event", ["PreToolUse.Bash", "PostToolUse.Bash"])
-def test_a_calm_hook_loads_nothing_heavy(workspace: Path, tmp_path: Path, event: str) -> None:
-    payload = (PAYLOADS / "claude_code" / f"{event}.json").read_text()
-    payload = payload.replace("/repo", str(workspace)).replace("/home/user", str(tmp_path))
-    done = run_python("-c", DRIVER, home=tmp_path, stdin=payload.encode())
+def as_sent(host: str, recorded: str, workspace: Path, home: Path) -> bytes:
+    """Return a recording as a hook of this test gets it; a plugin adds where and how full."""
+    payload = json.loads(recorded.replace("/repo", str(workspace)).replace("/home/user", str(home)))
+    if host == "openclaw":
+        payload["ctx"]["workspaceDir"] = str(workspace)
+        payload["usage"] = {"input": 9_000, "window": 200_000, "model": "fake-1"}
+    return json.dumps(payload).encode()
+
+
+CALM = [("claude-code", f"claude_code/{name}.Bash.json") for name in ("PreToolUse", "PostToolUse")]
+CALM += [
+    ("openclaw", f"openclaw/2026.9.6/{name}_tool_call.exec.json") for name in ("before", "after")
+]
+
+
+@pytest.mark.parametrize(("host", "event"), CALM)
+def test_a_calm_hook_loads_nothing_heavy(
+    workspace: Path, tmp_path: Path, host: str, event: str
+) -> None:
+    payload = as_sent(host, (PAYLOADS / event).read_text(), workspace, tmp_path)
+    if host == "openclaw":  # a session that its host keys begins at the first event of it
+        run_python("-c", DRIVER, host, home=tmp_path, stdin=payload)
+    done = run_python("-c", DRIVER, host, home=tmp_path, stdin=payload)
     assert done.stdout == ""
     loaded = set(done.stderr.split())
     assert "gitguard.usecases.hooks" in loaded, "the event did not reach its answer"

@@ -1,0 +1,114 @@
+"""Hands the state back to a conversation that lacks it, and keeps a receipt."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.model.host_session import Delivery, HostSession
+from gitguard.store import states
+from gitguard.usecases import gate
+from gitguard.usecases.hooks import Conversation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.checkpoints import Head
+    from gitguard.store.states import Found
+
+
+class HandingBack(Conversation):
+    """Delivers the resume block, or a fresh hand-off file in its place (DESIGN section 4)."""
+
+    def _bootstrap(self) -> HookReply:
+        """Answer with what belongs into the system prompt until the next checkpoint.
+
+        What a crash left uncommitted is committed first, so that the block can hold it.
+        """
+        refused = self._bring_up(always=True)
+        if refused is not None:
+            self._mark(refused)
+            return NEUTRAL
+        from gitguard.usecases.resume import stable_block
+
+        with self._record():
+            self._known = self._with_transcript(self._noticed())
+            self._checkpoint("recovery", "What came after the last checkpoint.", if_changed=True)
+            head = self._store.readable_head()
+            block = self._handoff() or stable_block(
+                self._store, head, compactions=self._known.epoch
+            )
+            self._note_delivery(head, block)
+        return HookReply(context=block)
+
+    def _deliver(self, *, first: bool) -> tuple[str, Found]:
+        """Return the resume block if this conversation lacks it, with a receipt kept."""
+        from gitguard.recovery.injection import is_due
+        from gitguard.recovery.startup import refuse_tracked
+        from gitguard.usecases.resume import resume_of
+
+        refuse_tracked(self._workspace, self._repository())
+        found = self._store.states.read()
+        if found.needs_rewrite:
+            found = self._store.states.rewrite(found)
+        problem = states.diagnose(found)
+        if problem is not None:
+            raise problem
+        head = self._store.readable_head()
+        if not is_due(self._known, head.committed):
+            return "", found
+        assert found.state is not None
+        block = self._handoff()
+        if not block and not (first and found.state.is_untouched):
+            block = resume_of(
+                self._store,
+                found,
+                head,
+                compactions=self._known.epoch,
+                notes=self._startup_notes,
+            )
+        self._note_delivery(head, block)
+        return block, found
+
+    def _handoff(self) -> str:
+        """Return what a fresh hand-off file says, which stands in for the resume block."""
+        if not self._config.handoff.enabled:
+            return ""
+        from gitguard.usecases.handoff import recover_handoff
+
+        return recover_handoff(self._store, self._config.handoff)
+
+    def _note_delivery(self, head: Head, block: str) -> None:
+        """Keep a receipt; of a block that is given anew with every run, the first one."""
+        from gitguard.recovery.injection import is_due
+
+        known = self._known
+        same = known.delivery and len(block) == known.delivery.characters
+        if same and not is_due(known, head.committed):
+            return
+        receipt = Delivery(
+            at=self._store.now,
+            event=self._event.kind,
+            head=head.committed,
+            epoch=known.epoch,
+            characters=len(block),
+        )
+        self._known = known.replace(delivery=receipt, head=head.committed)
+
+    def _noticed(self) -> HostSession:
+        """Return the record after a compaction of which only the transcript tells."""
+        try:
+            return gate.notice_compaction(
+                self._known, self._config, self._event.transcript, self._event.model
+            )
+        except GitguardError as error:
+            self._mark(error)
+            return self._known
+
+    def _with_transcript(self, known: HostSession) -> HostSession:
+        transcript = self._event.transcript
+        if transcript is None:
+            return known
+        return known.replace(
+            transcript=transcript.path,
+            transcript_format=transcript.format,
+            transcript_session=transcript.session,
+        )
