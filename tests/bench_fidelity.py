@@ -275,19 +275,21 @@ own history and a scripted summary that quotes no fact.
 - **Tokens** are four characters each; block and growth are the largest of the three situations.
 - **Floors**: {floors}, in all three. Beyond them goal, phase and next action must be there whole,
   and of each list the newest ones, what was noted apart from what only the work tells; of a plan
-  it is the next steps.
+  it is the next steps. {verdict}
 """
 
 
 def page(rows: Sequence[Row]) -> str:
     """Return `references/fidelity.md`."""
     hosts = {row.host.name: f"{row.host.name} {row.host.version}" for row in rows}
+    missed = [_name(row) for row in rows if any(row.problems())]
     return _PAGE.format(
         date=time.strftime("%Y-%m-%d", time.gmtime()),
         table=table(rows),
         hosts=" and ".join(hosts.values()),
         length=LENGTH,
         floors=" and ".join(f"all of {n} facts at {tokens:,} tokens" for n, tokens in FLOORS),
+        verdict=f"Missed in this run: {'; '.join(missed)}." if missed else "This run met them.",
     )
 
 
