@@ -27,7 +27,7 @@ def recorded(version: str, name: str) -> dict[str, Any]:
     document = json.loads(text)
     assert isinstance(document, dict)
     # Where an event does not say it, the plugin remembers it from an earlier one.
-    known: dict[str, Any] = document.get("ctx") or document["context"]
+    known: dict[str, Any] = document["ctx"] if "ctx" in document else document["context"]
     known.setdefault("workspaceDir", "/repo")
     known.setdefault("sessionKey", KEY)
     return document

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gitguard.recovery.startup import Startup
     from gitguard.usecases.status import Overview
 
+_MOST_OTHERS = 5
+
 
 @click.command()
 @with_console
@@ -111,6 +113,11 @@ def _overview_text(overview: Overview) -> str:
         ]
     for key, known in overview.host_sessions.items():
         lines.append(f"Conversation {key}: {', '.join(_conversation(known))}")
+    if overview.others:
+        shown = ", ".join(overview.others[:_MOST_OTHERS])
+        more = f" and {len(overview.others) - _MOST_OTHERS} more"
+        rest = more * (len(overview.others) > _MOST_OTHERS)
+        lines.append(f"Other sessions: {shown}{rest}; `gitguard --session KEY status` shows one")
     return "\n".join(lines)
 
 

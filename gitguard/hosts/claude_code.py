@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gitguard.errors import InvalidDocument
+from gitguard.hosts import payload as read
 from gitguard.model import events
 from gitguard.model.events import (
     Abilities,
@@ -16,7 +16,7 @@ from gitguard.model.events import (
     Transcript,
     is_token_count,
 )
-from gitguard.model.text import encodable, one_line, shorten
+from gitguard.model.text import one_line, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
 _WHOLE_PLANS = ("TaskList", "TodoWrite")
-_NAME_LIMIT, _PATH_LIMIT = 200, 4096
-"""Names and paths that are longer than these are no names and paths."""
 _NOT_THE_USER = "<task-notification>"
 """How a prompt begins that the host wrote itself when background work ended."""
 _USAGE = (
@@ -85,80 +83,56 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     """Translate a hook's or the status line's payload."""
     name = payload.get("hook_event_name")
     kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
-    prompt = _text(payload, "prompt")
-    path = _path(payload, "transcript_path")
+    prompt = read.text(payload, "prompt")
+    path = read.path(payload, "transcript_path")
     return HookEvent(
         kind=kind,
-        host_session=shorten(_required(payload, "session_id"), _NAME_LIMIT),
+        host_session=shorten(read.required(payload, "session_id"), read.NAME_LIMIT),
         project_dir=project_dir(environment) or _project_dir(payload),
-        source=_name(payload, "source") or _name(payload, "trigger"),
+        source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
         prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
-        answer=_text(payload, "last_assistant_message"),
+        answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
-        sub_agent=_name(payload, "agent_id"),
+        sub_agent=read.name_of(payload, "agent_id"),
         reading=_reading(payload, now),
         transcript=Transcript(path, NAME) if path else None,
         model=_model(payload),
     )
 
 
-def _required(payload: dict[str, Any], name: str) -> str:
-    value = _text(payload, name)
-    if not value:
-        raise InvalidDocument(f"the hook's input has no `{name}`")
-    return value
-
-
-def _text(payload: dict[str, Any], name: str) -> str:
-    value = payload.get(name)
-    return encodable(value) if isinstance(value, str) else ""
-
-
-def _name(payload: dict[str, Any], name: str) -> str:
-    return shorten(_text(payload, name), _NAME_LIMIT)
-
-
-def _path(payload: dict[str, Any], name: str) -> str:
-    path = _text(payload, name)
-    return path if len(path) <= _PATH_LIMIT else ""
-
-
-def _mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
-    value = payload.get(name)
-    return value if isinstance(value, dict) else {}
-
-
 def _project_dir(payload: dict[str, Any]) -> str:
-    return _text(_mapping(payload, "workspace"), "project_dir") or _required(payload, "cwd")
+    return read.text(read.mapping(payload, "workspace"), "project_dir") or read.required(
+        payload, "cwd"
+    )
 
 
 def _model(payload: dict[str, Any]) -> str:
-    return _name(payload, "model") or _name(_mapping(payload, "model"), "id")
+    return read.name_of(payload, "model") or read.name_of(read.mapping(payload, "model"), "id")
 
 
 def _tool(payload: dict[str, Any]) -> ToolCall:
-    name = _name(payload, "tool_name")
-    given = _mapping(payload, "tool_input")
-    command = _text(given, "command")
-    path = _path(given, "file_path") or _path(given, "notebook_path")
-    summary = command or path or _parameters(given)
+    name = read.name_of(payload, "tool_name")
+    given = read.mapping(payload, "tool_input")
+    command = read.text(given, "command")
+    path = read.path(given, "file_path") or read.path(given, "notebook_path")
+    summary = command or path or read.parameters(given)
     return ToolCall(
         name=name,
-        id=_name(payload, "tool_use_id"),
+        id=read.name_of(payload, "tool_use_id"),
         summary=shorten(one_line(summary), 200),
         command=command,
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
-        error=shorten(_text(payload, "error"), 2000),
+        error=shorten(read.text(payload, "error"), 2000),
         interrupted=payload.get("is_interrupt") is True,
-        plan=_plan(name, given, _mapping(payload, "tool_response")),
+        plan=_plan(name, given, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,
     )
 
 
 def _plan(name: str, given: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
     if name == "TaskCreate":
-        return _items([{**_mapping(response, "task"), "status": "pending"}])
+        return _items([{**read.mapping(response, "task"), "status": "pending"}])
     if name == "TaskUpdate":
         return _items([{**given, "id": given.get("taskId")}])
     if name == "TaskList":
@@ -172,8 +146,8 @@ def _items(listed: object) -> tuple[PlanItem, ...]:
     items = enumerate(listed, start=1) if isinstance(listed, list) else ()
     return tuple(
         PlanItem(
-            id=_name(item, "id") or str(number),
-            text=shorten(one_line(_text(item, "subject") or _text(item, "content")), 200),
+            id=read.name_of(item, "id") or str(number),
+            text=shorten(one_line(read.text(item, "subject") or read.text(item, "content")), 200),
             done=item.get("status") == "completed",
             gone=item.get("status") == "deleted",
         )
@@ -182,16 +156,11 @@ def _items(listed: object) -> tuple[PlanItem, ...]:
     )
 
 
-def _parameters(given: dict[str, Any]) -> str:
-    texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))
-    return encodable(", ".join(shorten(text, 80) for text in texts))
-
-
 def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     tokens = payload.get("context_tokens")
     if is_token_count(tokens):
         return Reading("hook", now, tokens=tokens)
-    context = _mapping(payload, "context_window")
+    context = read.mapping(payload, "context_window")
     used = [context_part for name in _USAGE if (context_part := _count(context, name))]
     if not used:
         return None
@@ -206,7 +175,7 @@ def _reading(payload: dict[str, Any], now: float) -> Reading | None:
 
 
 def _count(context: dict[str, Any], name: str) -> int:
-    value = _mapping(context, "current_usage").get(name)
+    value = read.mapping(context, "current_usage").get(name)
     return value if isinstance(value, int) and is_token_count(value) else 0
 
 

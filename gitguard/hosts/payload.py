@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_NAME_LIMIT, _PATH_LIMIT = 200, 4096
+NAME_LIMIT, _PATH_LIMIT = 200, 4096
 """Names and paths that are longer than these are no names and paths."""
 
 
@@ -21,7 +21,7 @@ def text(payload: dict[str, Any], name: str) -> str:
 
 def name_of(payload: dict[str, Any], name: str) -> str:
     """Return a text that names something, cut where it is too long for a name."""
-    return shorten(text(payload, name), _NAME_LIMIT)
+    return shorten(text(payload, name), NAME_LIMIT)
 
 
 def path(payload: dict[str, Any], name: str) -> str:

@@ -32,9 +32,7 @@ class Entry(Record):
         "host_session": Kind("text", "In which conversation."),
         "id": Kind("text", "The tool call's id."),
         "tool": Kind("text", "The tool's name."),
-        "summary": Kind(
-            "text", "The parameters, the prompt, or how the answer began."
-        ),
+        "summary": Kind("text", "The parameters, the prompt, or how the answer began."),
         "read": Kind("texts", "Files the call read."),
         "written": Kind("texts", "Files the call changed."),
         "error": Kind("text", "How the call failed."),

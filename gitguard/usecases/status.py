@@ -7,6 +7,7 @@ import sys
 from gitguard.context.gauge import resolve_window, window_warning
 from gitguard.errors import EditedState, GitguardError, InvalidConfig
 from gitguard.model.checkpoint import checkpoint_name
+from gitguard.model.session import Session
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
 from gitguard.store import states
@@ -45,6 +46,8 @@ class Overview(Value):
     uncommitted: bool
     host_sessions: Mapping[str, HostSession]
     warnings: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    """The keys of this workspace's other sessions."""
 
 
 def describe(workspace: Workspace, config: Config) -> Overview:
@@ -70,7 +73,18 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         uncommitted=bool(found and found.sha256 != (anchor.state_sha256 if anchor else "")),
         host_sessions=host_sessions,
         warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),
+        others=_others(workspace, session),
     )
+
+
+def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:
+    keys = []
+    for name in workspace.session_names():
+        try:
+            keys.append(workspace.read_record(Session(name, name)).key)
+        except GitguardError:
+            keys.append(name)  # its own status tells what is wrong with it
+    return tuple(key for key in keys if key != session.key)
 
 
 def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
