@@ -878,6 +878,18 @@ def test_a_bootstrap_after_a_crash_first_commits_what_was_left(talk: Conversatio
     assert talk.triggers()[-1] == "recovery"
 
 
+def test_a_bootstrap_after_a_crash_says_which_call_did_not_end(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    talk.prompt("Begin")
+    talk.send("Stop")
+    talk.prompt("Deploy")
+    talk.bash("make deploy")  # and then the host is killed
+    assert "Began and did not end: Bash: make deploy" in bootstrap(talk)
+    talk.prompt("What now?")
+    talk.send("Stop", last_assistant_message="Looked.")
+    assert "did not end" not in bootstrap(talk)
+
+
 def test_a_host_session_begun_anew_inherits_no_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)

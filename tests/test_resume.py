@@ -167,7 +167,7 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Began and did not end"):
         assert sum(line.startswith((f"{title}:", f"{title} (")) for line in lines) == 1
     assert "Goal (of 1,499 characters): goal" in block
-    assert "Decisions (1 of 72" in block
+    assert "Decisions (1 of 22" in block
     assert "gitguard show state" in block
     not_shown = next(line for line in lines if line.startswith("Not shown"))
     for left_out in ("Last successful action", "Files read 100", "Tools used 100"):

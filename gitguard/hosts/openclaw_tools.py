@@ -61,7 +61,8 @@ def _error(event: dict[str, Any]) -> str:
     code = _exit_code(result)
     said = read.text(event, "error") or _said(result)
     if code:
-        said = f"exit code {code}: {said}"
+        said = said.strip().removesuffix(f"(Command exited with code {code})")
+        said = f"exit code {code}: {said}".removesuffix(": ")
     return shorten(said.strip(), _ERROR_LIMIT)
 
 

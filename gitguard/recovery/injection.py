@@ -84,7 +84,9 @@ def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     planned = [item for item in work.open_items if item not in state.open_issues]
     decisions = [
-        (f"{d.what} — because {d.why}" if d.why else d.what, d.mechanical) for d in state.decisions
+        (f"{d.what} — because {d.why}" if d.why else d.what, False)
+        for d in state.decisions
+        if not d.mechanical
     ]
     failures = [(f"{f.what}: {f.error}", f.mechanical) for f in state.failed_attempts]
     files = [
@@ -111,6 +113,8 @@ def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
     last = state.last_action
     is_new = work.topic.rstrip("…") not in one_line(state.next_action)
     outputs = [(f"{o.tool}: {o.summary}", o.mechanical) for o in state.tool_outputs]
+    # Guessed from the shape of a conversation: what the agent decided and noted goes before it.
+    answers = [(f"{d.what} — to: {d.why}", True) for d in state.decisions if d.mechanical]
     known = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in known]
     sections = (
@@ -122,6 +126,7 @@ def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
         ),
         _field("The user asked last", work.topic if is_new else "", 5, is_derived=True),
         _field("Conversation", work.thread_summary, 8, is_derived=True),
+        Section("Short answers of the user", _entries(answers), 6),
         Section("Completed steps", _noted(reversed(state.completed_steps)), 10),
         Section("Assumptions to check", _noted(reversed(state.pending_assumptions)), 10),
         Section("Tool outputs", _entries(outputs), 6),

@@ -31,7 +31,10 @@ class HandingBack(Conversation):
 
         with self._record():
             self._known = self._with_transcript(self._noticed())
-            self._checkpoint("recovery", "What came after the last checkpoint.", if_changed=True)
+            # No tool runs while a host builds its prompt: what did not end was cut off by a crash.
+            cut_off = bool(self._store.journal.open_calls())
+            why = "What came after the last checkpoint."
+            self._checkpoint("recovery", why, if_changed=not cut_off)
             head = self._store.readable_head()
             block = self._handoff() or stable_block(
                 self._store, head, compactions=self._known.epoch
