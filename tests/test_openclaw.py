@@ -23,13 +23,13 @@ KEY = "agent:main:main"
 
 
 def recorded(version: str, name: str) -> dict[str, Any]:
-    text = (PAYLOADS / version / "events" / f"{name}.json").read_text(encoding="utf-8")
+    text = (PAYLOADS / version / f"{name}.json").read_text(encoding="utf-8")
     document = json.loads(text)
     assert isinstance(document, dict)
     # Where an event does not say it, the plugin remembers it from an earlier one.
     known: dict[str, Any] = document["ctx"] if "ctx" in document else document["context"]
     known.setdefault("workspaceDir", "/repo")
-    known.setdefault("sessionKey", KEY)
+    known.setdefault("sessionKey", document.get("sessionKey", KEY))
     return document
 
 
@@ -38,7 +38,7 @@ def parse(payload: dict[str, Any], environment: dict[str, str] | None = None) ->
 
 
 def tool_event(name: str, parameters: dict[str, Any], **event: Any) -> HookEvent:
-    payload = recorded(VERSIONS[0], "plugin.after_tool_call")
+    payload = recorded(VERSIONS[0], "after_tool_call.write")
     payload["event"] |= {"toolName": name, "params": parameters, **event}
     return parse(payload)
 
@@ -46,22 +46,38 @@ def tool_event(name: str, parameters: dict[str, Any], **event: Any) -> HookEvent
 # --- Events
 
 EVENTS = {
-    "internal.agent_bootstrap": events.BOOTSTRAP,
-    "internal.session_compact_before": events.COMPACTION_START,
-    "internal.command_new": events.SESSION_START,
-    "plugin.before_prompt_build": events.PROMPT,
-    "plugin.before_tool_call": events.TOOL_START,
-    "plugin.after_tool_call": events.TOOL_END,
-    "plugin.before_compaction": events.COMPACTION_START,
-    "plugin.after_compaction": events.COMPACTION_END,
-    "plugin.agent_end": events.TURN_END,
-    "plugin.llm_output": events.OTHER,
+    "agent_bootstrap": events.BOOTSTRAP,
+    "agent_bootstrap.local": events.BOOTSTRAP,
+    "command_new": events.SESSION_START,
+    "command_reset.reset": events.SESSION_START,
+    "before_prompt_build": events.PROMPT,
+    "before_prompt_build.local": events.PROMPT,
+    "before_tool_call.write": events.TOOL_START,
+    "before_tool_call.exec": events.TOOL_START,
+    "after_tool_call.write": events.TOOL_END,
+    "after_tool_call.exec": events.TOOL_END,
+    "after_tool_call.exec.background": events.TOOL_END,
+    "after_tool_call.exec.failing": events.TOOL_FAILED,
+    "after_tool_call.read.error": events.TOOL_FAILED,
+    "after_tool_call.edit.error": events.TOOL_FAILED,
+    "before_compaction.auto": events.COMPACTION_START,
+    "after_compaction.auto": events.COMPACTION_END,
+    "agent_end": events.TURN_END,
+    "llm_output": events.OTHER,
 }
 ONLY_NEWER = {
-    "internal.session_compact_after": events.COMPACTION_END,
-    "internal.command_reset": events.SESSION_START,
-    "plugin.session_end": events.SESSION_END,
+    "session_compact_before.auto": events.COMPACTION_START,
+    "session_compact_before.rpc": events.COMPACTION_START,
+    "session_compact_after.auto": events.COMPACTION_END,
+    "session_compact_after.rpc": events.COMPACTION_END,
+    "before_compaction.default_mode": events.COMPACTION_START,
+    "after_compaction.default_mode": events.COMPACTION_END,
+    "before_tool_call.progress_card": events.TOOL_START,
+    "after_tool_call.apply_patch": events.TOOL_END,
+    "session_end": events.SESSION_END,
+    "session_end.reset": events.SESSION_END,
 }
+ONLY_OLDER = {"session_compact_before.chat": events.COMPACTION_START}
 
 
 @pytest.mark.parametrize(
@@ -69,30 +85,32 @@ ONLY_NEWER = {
     [
         *((version, name, kind) for version in VERSIONS for name, kind in EVENTS.items()),
         *((VERSIONS[0], name, kind) for name, kind in ONLY_NEWER.items()),
+        *((VERSIONS[1], name, kind) for name, kind in ONLY_OLDER.items()),
     ],
 )
 def test_every_recorded_event_gets_its_kind_session_and_workspace(
     version: str, name: str, kind: str
 ) -> None:
     event = parse(recorded(version, name))
-    assert (event.kind, event.session, event.project_dir) == (kind, KEY, "/repo")
+    assert (event.kind, event.project_dir) == (kind, "/repo")
+    assert event.session in (KEY, "agent:main:incident-42")
     assert event.host_session
     assert event.sub_agent == ""
 
 
-@pytest.mark.parametrize("name", ["internal.command_new", "internal.command_reset"])
+@pytest.mark.parametrize("name", ["command_new", "command_reset.reset"])
 def test_a_reset_ends_what_the_session_was(name: str) -> None:
     assert parse(recorded(VERSIONS[0], name)).source == events.STARTED_ANEW
 
 
 def test_a_session_that_ends_by_a_compaction_goes_on() -> None:
-    payload = recorded(VERSIONS[0], "plugin.session_end")
+    payload = recorded(VERSIONS[0], "session_end")
     payload["event"]["reason"] = "compaction"
     assert parse(payload).kind == events.OTHER
 
 
 def test_the_transcript_is_where_the_agent_keeps_its_sessions() -> None:
-    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    payload = recorded(VERSIONS[0], "before_prompt_build")
     transcript = parse(payload).transcript
     assert transcript is not None
     assert transcript.path == "/home/user/.openclaw/agents/main"
@@ -104,13 +122,13 @@ def test_the_transcript_is_where_the_agent_keeps_its_sessions() -> None:
 
 @pytest.mark.parametrize("agent", ["", ".", "..", "../x", "a/b"])
 def test_an_agents_name_leads_nowhere_else(agent: str) -> None:
-    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    payload = recorded(VERSIONS[0], "before_prompt_build")
     payload["ctx"]["agentId"] = agent
     assert parse(payload).transcript is None
 
 
 def test_the_key_of_a_sub_agent_is_known() -> None:
-    payload = recorded(VERSIONS[0], "plugin.before_tool_call")
+    payload = recorded(VERSIONS[0], "before_tool_call.write")
     payload["ctx"]["sessionKey"] = "agent:main:subagent:1234"
     assert parse(payload).sub_agent == "agent:main:subagent:1234"
 
@@ -133,14 +151,14 @@ def test_the_key_of_a_sub_agent_is_known() -> None:
     ],
 )
 def test_the_users_words_stand_without_the_hosts(prompt: str, words: str) -> None:
-    payload = recorded(VERSIONS[1], "plugin.before_prompt_build")
+    payload = recorded(VERSIONS[1], "before_prompt_build")
     payload["event"]["prompt"] = prompt
     assert parse(payload).prompt == words
 
 
 @pytest.mark.parametrize("trigger", ["heartbeat", "cron", "memory"])
 def test_a_prompt_that_the_host_wrote_is_not_the_users(trigger: str) -> None:
-    payload = recorded(VERSIONS[0], "plugin.before_prompt_build")
+    payload = recorded(VERSIONS[0], "before_prompt_build")
     payload["ctx"]["trigger"] = trigger
     event = parse(payload)
     assert (event.kind, event.prompt) == (events.PROMPT, "")
@@ -228,7 +246,7 @@ def with_usage(name: str, **usage: Any) -> HookEvent:
 def test_pressure_is_what_the_newest_answer_used() -> None:
     at = (NOW - 5) * 1000
     event = with_usage(
-        "plugin.before_tool_call",
+        "before_tool_call.write",
         input=9000,
         output=50,
         cacheRead=100,
@@ -246,22 +264,22 @@ def test_pressure_is_what_the_newest_answer_used() -> None:
 
 @pytest.mark.parametrize("at", [None, "x", True, 1e300, -1, (NOW + 60) * 1000])
 def test_a_reading_is_never_of_the_future(at: Any) -> None:
-    event = with_usage("plugin.before_tool_call", input=10, at=at)
+    event = with_usage("before_tool_call.write", input=10, at=at)
     assert event.reading is not None
     assert event.reading.at <= NOW
 
 
 @pytest.mark.parametrize("tokens", [0, -5, 10**12, True, "9000", 1.5])
 def test_a_number_that_cannot_be_is_no_reading(tokens: Any) -> None:
-    assert with_usage("plugin.before_tool_call", input=tokens).reading is None
+    assert with_usage("before_tool_call.write", input=tokens).reading is None
 
 
 def test_a_compactions_end_says_what_is_left() -> None:
-    for name in ("internal.session_compact_after", "plugin.after_compaction"):
+    for name in ("session_compact_after.auto", "after_compaction.auto"):
         reading = with_usage(name, input=33_000, window=40_000, at=NOW * 1000).reading
         assert reading is not None
-        assert (reading.tokens, reading.after_compaction) == (16_967, True)
-    older = parse({**recorded(VERSIONS[1], "plugin.after_compaction"), "usage": {"input": 33_000}})
+        assert (reading.tokens, reading.after_compaction) == (17_830, True)
+    older = parse({**recorded(VERSIONS[1], "after_compaction.auto"), "usage": {"input": 33_000}})
     assert older.reading is None
 
 
@@ -271,19 +289,19 @@ def test_a_compactions_end_says_what_is_left() -> None:
 @pytest.mark.parametrize(
     ("name", "reply", "answer"),
     [
-        ("internal.agent_bootstrap", HookReply(context="block"), {"bootstrap": "block"}),
-        ("plugin.before_prompt_build", HookReply(context="line"), {"context": "line"}),
+        ("agent_bootstrap", HookReply(context="block"), {"bootstrap": "block"}),
+        ("before_prompt_build", HookReply(context="line"), {"context": "line"}),
         (
-            "plugin.before_prompt_build",
+            "before_prompt_build",
             HookReply(refuse="halted"),
             {"context": "halted", "block": "halted"},
         ),
-        ("plugin.before_tool_call", HookReply(stop="halted"), {"block": "halted"}),
-        ("plugin.before_tool_call", HookReply(refuse="no"), {"block": "no"}),
-        ("plugin.before_tool_call", HookReply(context="x"), None),
-        ("plugin.after_tool_call", HookReply(context="x"), None),
-        ("plugin.agent_end", HookReply(), None),
-        ("internal.agent_bootstrap", HookReply(), None),
+        ("before_tool_call.write", HookReply(stop="halted"), {"block": "halted"}),
+        ("before_tool_call.write", HookReply(refuse="no"), {"block": "no"}),
+        ("before_tool_call.write", HookReply(context="x"), None),
+        ("after_tool_call.write", HookReply(context="x"), None),
+        ("agent_end", HookReply(), None),
+        ("agent_bootstrap", HookReply(), None),
     ],
 )
 def test_answers_are_what_the_plugin_understands(
@@ -327,7 +345,7 @@ def test_the_host_is_found_by_its_name() -> None:
 
 @pytest.mark.parametrize("missing", ["sessionKey", "workspaceDir"])
 def test_an_event_without_session_or_workspace_is_refused(missing: str) -> None:
-    payload = recorded(VERSIONS[0], "plugin.before_tool_call")
+    payload = recorded(VERSIONS[0], "before_tool_call.write")
     del payload["ctx"][missing]
     with pytest.raises(InvalidDocument, match=missing):
         parse(payload)
@@ -369,7 +387,7 @@ def test_whatever_comes_in_only_our_errors_come_out(payload: dict[str, Any], nam
 def test_whatever_a_tool_call_holds_it_is_told(
     name: str, parameters: Any, result: Any, usage: Any
 ) -> None:
-    payload = recorded(VERSIONS[0], "plugin.after_tool_call")
+    payload = recorded(VERSIONS[0], "after_tool_call.write")
     payload["event"] |= {"toolName": name, "params": parameters, "result": result}
     event = parse({**payload, "usage": usage})
     assert event.tool is not None
