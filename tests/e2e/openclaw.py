@@ -299,6 +299,10 @@ class SealedOpenClaw:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(gateway.pid, signal.SIGKILL)
         gateway.wait()
+        # Its children die a moment later, and until then the port seems to answer.
+        deadline = time.monotonic() + _GATEWAY_STOP_SECONDS
+        while _listens(self._port) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
     def session_ids(self) -> dict[str, str]:
         """The host's own session id of each session key, asked of the Gateway."""
