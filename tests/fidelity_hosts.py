@@ -31,6 +31,7 @@ from tests.e2e.scripted_model import (
     write,
     write_file,
 )
+from tests.e2e.sealing import kill_group
 from tests.fidelity_facts import SUMMARY, Tools, Turn
 
 COMMAND = Path(sys.executable).with_name("gitguard")
@@ -232,7 +233,7 @@ class _ClaudeTalk:
         _script(self._scene.model, turn)
         process = self._sealed.start(turn.prompt, resume=self._session)
         _wait_for_start(self._scene.root)
-        claude_code.kill_group(process)
+        kill_group(process)
         self._sealed.end_leftovers()
 
     def begin_anew(self) -> None:

@@ -13,13 +13,13 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .sealing import HOSTS_DIR, NotInstallable, publish
+from .sealing import HOSTS_DIR, NotInstallable, kill_group, processes_with, publish
 
 VERSION = "2.1.330"
 _PACKAGE = "@anthropic-ai/claude-code-linux-x64"
@@ -192,7 +192,7 @@ class SealedClaude:
 
     def leftovers(self) -> list[int]:
         """Processes still running inside the seal, known by its HOME."""
-        return sorted(_processes_with(f"HOME={self.home}"))
+        return sorted(processes_with(f"HOME={self.home}"))
 
     def end_leftovers(self) -> None:
         for pid in self.leftovers():
@@ -207,28 +207,6 @@ class SealedClaude:
         if resume is not None:
             command += ["--resume", resume]
         return Terminal([*command, *args], self.project, self.env)
-
-
-def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill a started Claude Code at once, as a crash would.
-
-    The shells of its tools have process groups of their own and survive;
-    SealedClaude.end_leftovers finds them.
-    """
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
-
-
-def _processes_with(variable: str) -> Iterator[int]:
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        # Processes come and go while the listing is read, and some belong to others.
-        with contextlib.suppress(OSError):
-            if variable.encode() in environ.read_bytes().split(b"\0"):
-                yield int(environ.parent.name)
 
 
 def _first_run_answers(project: Path) -> dict[str, Any]:

@@ -31,7 +31,10 @@ def publish(staging: Path, target: Path) -> None:
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """Kill a started host and its process group at once, as a crash would."""
+    """Kill a started host and its process group at once, as a crash would.
+
+    The shells of its tools may have process groups of their own and survive.
+    """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

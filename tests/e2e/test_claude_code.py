@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from .claude_code import SealedClaude, kill_group
+from .claude_code import SealedClaude
 from .guarded import BLOCK, COMMAND, Guarded, fingerprint
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, bash, subagent, summary, write
+from .sealing import kill_group
 
 CRITICAL = 184_000
 """Tokens of a 200,000 window at which the gate halts (92 %)."""

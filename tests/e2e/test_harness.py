@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from .claude_code import SealedClaude, kill_group
+from .claude_code import SealedClaude
 from .recorder import Answer, Recorder
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash, subagent, summary, write
+from .sealing import kill_group
 
 HAIKU = "claude-haiku-4-5"
 OPUS = "claude-opus-5-5"
