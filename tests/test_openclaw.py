@@ -133,6 +133,12 @@ def test_the_key_of_a_sub_agent_is_known() -> None:
     assert parse(payload).sub_agent == "agent:main:subagent:1234"
 
 
+def test_keys_that_begin_alike_are_different_sessions() -> None:
+    payload = recorded(VERSIONS[0], "before_prompt_build")
+    payload["ctx"]["sessionKey"] = KEY + "x" * 5000
+    assert parse(payload).session == KEY + "x" * 5000
+
+
 # --- Prompts
 
 
@@ -228,12 +234,23 @@ def test_a_command_is_told_whole_and_summed_up_in_one_line() -> None:
     assert "\n" not in tool.summary
 
 
-def test_a_plan_is_told_as_a_whole() -> None:
+@pytest.mark.parametrize("name", ["progress_card", "update_plan"])
+def test_a_plan_is_told_as_a_whole(name: str) -> None:
     steps = [{"step": "one", "status": "completed"}, {"step": "two", "status": "pending"}, {}]
-    tool = tool_event("update_plan", {"plan": steps}).tool
+    tool = tool_event(name, {"plan": steps}).tool
     assert tool is not None
     assert [(item.text, item.done) for item in tool.plan] == [("one", True), ("two", False)]
     assert tool.whole_plan
+
+
+def test_of_a_call_through_another_tool_the_inner_one_counts() -> None:
+    for moment in ("before", "after"):
+        inner = parse(recorded(VERSIONS[0], f"{moment}_tool_call.progress_card"))
+        assert inner.kind in (events.TOOL_START, events.TOOL_END)
+        assert inner.tool is not None
+        plan = [(item.text, item.done) for item in inner.tool.plan]
+        assert plan == [("Write hello.py", True), ("Add tests", False), ("Publish", False)]
+        assert parse(recorded(VERSIONS[0], f"{moment}_tool_call.tool_call")).kind == events.OTHER
 
 
 # --- How full the context is

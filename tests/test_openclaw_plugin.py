@@ -231,6 +231,31 @@ def test_sub_agents_and_the_hosts_helpers_start_no_process(host: Host, key: str)
     assert host.sent() == []
 
 
+def test_a_call_through_another_tool_is_one_call(host: Host) -> None:
+    calls = []
+    for tool in ("tool_call", "progress_card"):
+        for hook in ("before_tool_call", "after_tool_call"):
+            recording = recorded(NEWER, f"{hook}.{tool}")
+            calls.append({"on": hook, "event": recording["event"], "ctx": recording["ctx"]})
+    host.run(step(NEWER, "before_prompt_build"), *calls)
+    sent = host.sent()[1:]
+    assert [one["hook"] for one in sent] == ["before_tool_call", "after_tool_call"]
+    found = [openclaw.parse_event(one, {"HOME": "/home/user"}, 1.8e9).tool for one in sent]
+    assert [len(tool.plan) for tool in found if tool] == [3, 3]
+
+
+def test_a_session_of_which_no_prompt_was_seen_starts_no_process(host: Host) -> None:
+    # A Gateway that was started anew does not know yet where the session works.
+    elsewhere = {"agents": {"defaults": {"workspace": "/another/agents"}}}
+    host.run(
+        internal(OLDER, "command_new", cfg=elsewhere),
+        step(OLDER, "before_tool_call"),
+        step(OLDER, "before_compaction"),
+        step(NEWER, "session_end"),
+    )
+    assert host.sent() == []
+
+
 def test_a_run_that_is_tried_again_is_one_prompt(host: Host) -> None:
     host.answers('{"context": "LINE"}')
     prompt = step(NEWER, "before_prompt_build")
@@ -321,23 +346,59 @@ def test_sessions_do_not_see_each_others_usage(host: Host) -> None:
     assert "usage" not in host.sent()[1]
 
 
+@pytest.mark.parametrize("command", ["command_new", "command_reset.reset"])
+def test_a_new_conversation_is_not_measured_by_the_one_before(host: Host, command: str) -> None:
+    host.run(
+        step(NEWER, "before_prompt_build"),
+        answer(33_000),
+        internal(NEWER, command),
+        step(NEWER, "before_prompt_build", ctx={"runId": "2"}),
+    )
+    assert [sent.get("usage", {}).get("input") for sent in host.sent()] == [None] * 3
+
+
+def test_a_turn_that_was_broken_off_has_no_answer(host: Host) -> None:
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Of the turn before."}]}
+    messages = [said, None, {"role": "user", "content": "go on"}, {"role": "custom"}]
+    host.run(
+        step(NEWER, "before_prompt_build"),
+        step(NEWER, "agent_end", messages=messages),
+        step(NEWER, "agent_end", messages=[*messages, said, {"role": "custom"}]),
+    )
+    assert [sent["event"]["answer"] for sent in host.sent()[1:]] == ["", "Of the turn before."]
+
+
+def test_who_wrote_a_prompt_is_not_remembered_of_the_one_before(host: Host) -> None:
+    timer = {"trigger": "heartbeat", "runId": "1"}
+    prompt = step(OLDER, "before_prompt_build", ctx={"runId": "2"})
+    del prompt["ctx"]["trigger"]
+    host.run(step(OLDER, "before_prompt_build", ctx=timer), prompt)
+    assert [sent["ctx"].get("trigger") for sent in host.sent()] == ["heartbeat", None]
+
+
 def test_a_compactions_end_without_a_session_belongs_to_the_one_that_began(host: Host) -> None:
     two = {"sessionKey": "agent:main:two"}
+    begun = [step(OLDER, "before_compaction"), step(OLDER, "before_compaction", ctx=two)]
     host.run(
         step(OLDER, "before_prompt_build"),
-        step(OLDER, "before_compaction"),
+        step(OLDER, "before_prompt_build", ctx=two),
+        begun[0],
         step(OLDER, "after_compaction"),
         step(OLDER, "after_compaction"),
-        step(OLDER, "before_compaction"),
-        step(OLDER, "before_compaction", ctx=two),
+        *begun,
+        step(OLDER, "after_compaction"),
+        # It is over for a session that is asked something anew.
+        step(OLDER, "before_prompt_build"),
         step(OLDER, "after_compaction"),
     )
-    hooks = [(sent["hook"], sent["ctx"]["sessionKey"]) for sent in host.sent()[1:]]
+    hooks = [(sent["hook"], sent["ctx"]["sessionKey"]) for sent in host.sent()[2:]]
     assert hooks == [
         ("before_compaction", KEY),
         ("after_compaction", KEY),
         ("before_compaction", KEY),
         ("before_compaction", "agent:main:two"),
+        ("before_prompt_build", KEY),
+        ("after_compaction", "agent:main:two"),
     ]
 
 
@@ -376,9 +437,9 @@ def test_a_refused_prompt_stops_the_run_without_another_process(host: Host) -> N
 def test_a_refused_tool_call_is_blocked_and_does_not_count_as_failed(host: Host) -> None:
     host.answers('{"block": "NO"}')
     ended = step(OLDER, "after_tool_call", error="NO")
-    results = host.run(step(OLDER, "before_tool_call"), ended)
-    assert results == [{"block": True, "blockReason": "NO"}, None]
-    assert len(host.sent()) == 1
+    results = host.run(step(OLDER, "agent_end"), step(OLDER, "before_tool_call"), ended)
+    assert results == [None, {"block": True, "blockReason": "NO"}, None]
+    assert len(host.sent()) == 2
 
 
 def test_the_agents_shell_knows_its_session(host: Host) -> None:
@@ -399,6 +460,21 @@ def test_the_agents_shell_knows_its_session(host: Host) -> None:
         step(NEWER, "before_tool_call", **call, ctx=ids),
     )
     assert (given, newer) == (expected, None)
+
+
+@pytest.mark.parametrize("version", [NEWER, OLDER])
+def test_a_sub_agents_shell_is_not_at_its_parents_session(host: Host, version: str) -> None:
+    key = "agent:main:subagent:12"
+    child = {"sessionKey": key, "sessionId": "12"}
+    named = {"GITGUARD_SESSION": key, "GITGUARD_HOST_SESSION": "12"}
+    call = step(version, "before_tool_call", toolName="exec", params={"command": "ls"}, ctx=child)
+    shell = {"on": "resolve_exec_env", "event": {"sessionKey": key}, "ctx": child}
+    first = step(version, "before_prompt_build")
+    if version == OLDER:
+        assert host.run(first, call)[1] == {"params": {"command": "ls", "env": named}}
+    else:
+        assert host.run(first, shell, call)[1:] == [named, None]
+    assert len(host.sent()) == 1
 
 
 def test_a_message_is_never_changed_or_held_back(host: Host) -> None:

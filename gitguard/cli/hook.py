@@ -104,7 +104,9 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard.store.settings import open_workspace
     from gitguard.usecases.hooks import handle
 
-    root = os.environ.get("GITGUARD_ROOT") or event.project_dir
+    # A host of many sessions may have been started from the shell of one of them.
+    named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
+    root = named or event.project_dir
     try:
         workspace, config = open_workspace(root, places(os.environ), time.time)
         return handle(workspace, config, event, abilities=abilities)

@@ -20,7 +20,6 @@ from gitguard.model.events import (
     Transcript,
     is_token_count,
 )
-from gitguard.model.text import shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,14 +48,16 @@ LIMITS = {
     events.TOOL_START: 8.0,
     events.PROMPT: 12.0,
     events.BOOTSTRAP: 12.0,
-    events.COMPACTION_START: 25.0,
+    events.COMPACTION_START: 8.0,
     events.TURN_END: 25.0,
 }
 """Seconds that the plugin waits. A tool call that got no answer within 15 s would be refused by the
-host, and a prompt would go without it; compactions and ends of turns may take 30 s."""
+host, and a prompt would go without it; ends of turns may take 30 s. Before a compaction the whole
+host stands still, because it does not wait for promises there."""
 LIMIT = 10.0
+WRAPPERS = ("tool_call", "tool_search", "tool_describe", "tool_search_code")
+"""Tools that find and call others; what they call has events of its own, and those count."""
 _USAGE = ("input", "cacheRead", "cacheWrite", "output")
-_KEY_LIMIT = 1000
 _COMPACTED = "compaction"
 """Why a session ended that goes on after a compaction."""
 
@@ -103,10 +104,10 @@ def _under_home(path: str, home: str) -> str:
 def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
     """Translate an event that the plugin or the directory hook passed on."""
     name, event, context = _unwrapped(payload)
-    key = shorten(read.required(context, "sessionKey"), _KEY_LIMIT)
+    key = read.required(context, "sessionKey")
     agent = read.name_of(context, "agentId")
     session = read.name_of(context, "sessionId")
-    kind = _kind(name, event)
+    kind = events.OTHER if event.get("toolName") in WRAPPERS else _kind(name, event)
     return HookEvent(
         kind=kind,
         host_session=session or key,

@@ -10,7 +10,7 @@ import json
 import re
 
 from gitguard.hosts.base import HostSetting, SettingsPlan
-from gitguard.hosts.openclaw import KINDS, LIMIT, LIMITS, NAME, state_folder
+from gitguard.hosts.openclaw import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,12 @@ def folder(environment: Mapping[str, str]) -> str:
 def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) -> dict[str, bytes]:
     """Return the plugin's files, and the directory hook's where it answers internal events."""
     limits = {name: round(LIMITS.get(kind, LIMIT) * 1000) for name, kind in KINDS.items()}
-    config = {"executable": executable, "limits": limits, "internal": not directory_hook}
+    config = {
+        "executable": executable,
+        "limits": limits,
+        "internal": not directory_hook,
+        "wrappers": WRAPPERS,
+    }
     settings = (json.dumps(config, indent=2) + "\n").encode()
     found = {f"{PLUGIN}/config.json": settings}
     found |= {f"{PLUGIN}/{name}": read(f"{NAME}/{name}").encode() for name in _PLUGIN_FILES}

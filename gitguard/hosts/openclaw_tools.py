@@ -16,6 +16,8 @@ _WRITING = ("write", "edit")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _MOST_PATHS, _MOST_ITEMS = 100, 200
 _ERROR_LIMIT = 2000
+_PLANNING = ("progress_card", "update_plan")
+"""The tool's name since 2026.9, and before."""
 _BEFORE_THE_WORDS = (
     r"\s*[A-Z][^\n]{0,80} \(untrusted[^\n]{0,40}\):\n```json\n.*?\n```\s*"
     r"|\s*\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,20}\] "
@@ -90,7 +92,7 @@ def _patched(patch: str) -> tuple[str, ...]:
 
 
 def _plan(name: str, given: dict[str, Any]) -> tuple[PlanItem, ...]:
-    if name != "update_plan":
+    if name not in _PLANNING:
         return ()
     steps = read.objects(given, "plan")[:_MOST_ITEMS]
     return tuple(

@@ -5,13 +5,12 @@ import fs from "node:fs";
 const LONGEST_TEXT = 65536;
 const MOST_ITEMS = 200;
 const DEFAULT_LIMIT = 8000;
-const NOW_LIMIT = 8000;
 
 const ARGUMENTS = ["hook", "openclaw"];
 // Its own folder may be gone by now, and that would end the process before it began.
 const PLACE = { cwd: "/", stdio: ["pipe", "pipe", "ignore"] };
 
-/** What `gitguard init` wrote beside this file: {executable, limits, internal}. */
+/** What `gitguard init` wrote beside this file: {executable, limits, internal, wrappers}. */
 export function readConfig(folder) {
   try {
     return JSON.parse(fs.readFileSync(new URL("./config.json", folder), "utf8"));
@@ -47,7 +46,7 @@ export async function ask(config, kind, payload) {
 
 /** Sends an event and returns when gitguard is done, for what must not be overtaken by the host. */
 export function tellNow(config, kind, payload) {
-  const timeout = Math.min(config.limits?.[kind] ?? NOW_LIMIT, NOW_LIMIT);
+  const timeout = config.limits?.[kind] ?? DEFAULT_LIMIT;
   const input = JSON.stringify(payload);
   spawnSync(program(config), ARGUMENTS, { ...PLACE, input, timeout, killSignal: "SIGKILL" });
 }

@@ -7,6 +7,7 @@ import {
   carry,
   carryNow,
   isKept,
+  isWrapper,
   quiet,
   remember,
   sessionKey,
@@ -26,6 +27,8 @@ async function beforePrompt(event, ctx) {
   if (!ctx?.runId || known.prompt?.runId !== ctx.runId) {
     await settled(known);
     known.blocked.clear();
+    known.compacting = false;
+    known.trigger = ctx?.trigger;
     const answer = await carry("before_prompt_build", ["prompt"], event, ctx);
     known.prompt = { runId: ctx?.runId, answer };
   }
@@ -51,20 +54,20 @@ function shell(known, key) {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value));
 }
 
+/** Of a sub-agent too: without a name its shell would work at the workspace's own session. */
 function execEnv(event, ctx) {
   const key = sessionKey(event, ctx);
-  if (!isKept(key)) return undefined;
+  if (!key) return undefined;
   const known = remember(key, ctx);
   known.hasExecEnv = true;
   return shell(known, key);
 }
 
 async function beforeTool(event, ctx) {
-  const names = ["toolName", "params", "runId", "toolCallId"];
-  const { block } = await carry("before_tool_call", names, event, ctx);
   const key = sessionKey(event, ctx);
-  const known = shared.sessions.get(key);
-  if (!known) return undefined;
+  if (!key || isWrapper(event)) return undefined;
+  const known = remember(key, ctx);
+  const { block } = await carry("before_tool_call", ["toolName", "params", "toolCallId"], event, ctx);
   if (block) {
     known.blocked.add(event.toolCallId);
     return { block: true, blockReason: block };
@@ -77,10 +80,10 @@ async function beforeTool(event, ctx) {
 async function afterTool(event, ctx) {
   const known = shared.sessions.get(sessionKey(event, ctx));
   // A call that was refused did not fail, though the host reports it as if it had.
-  if (known?.blocked.has(event.toolCallId)) return;
+  if (isWrapper(event) || known?.blocked.has(event.toolCallId)) return;
   const { isError, details, content } = event.result ?? {};
   const result = { isError, details: copy(details, 4000), content: copy(content, 4000) };
-  const names = ["toolName", "params", "runId", "toolCallId", "error", "result", "durationMs"];
+  const names = ["toolName", "params", "toolCallId", "error", "result"];
   await carry("after_tool_call", names, { ...event, result }, ctx);
 }
 
@@ -113,8 +116,6 @@ function onModel(event, ctx) {
 
 // Compactions and ends
 
-const COUNTS = ["messageCount", "tokenCount", "compactedCount"];
-
 /** Not awaited by every host, which then asks for the summary at once: so nothing is left for later. */
 function beforeCompaction(event, ctx) {
   const key = sessionKey(event, ctx);
@@ -122,7 +123,7 @@ function beforeCompaction(event, ctx) {
   const known = remember(key, ctx);
   known.compacting = true;
   const isTold = Date.now() - (known.savedAt ?? 0) < SAME_COMPACTION;
-  if (!isTold) carryNow("before_compaction", COUNTS, event, key);
+  if (!isTold) carryNow("before_compaction", [], event, key);
 }
 
 async function afterCompaction(event, ctx) {
@@ -133,26 +134,25 @@ async function afterCompaction(event, ctx) {
   const known = remember(key, ctx);
   known.compacting = false;
   await settled(known);
-  await carry("after_compaction", COUNTS, event, { ...ctx, sessionKey: key });
+  await carry("after_compaction", ["tokenCount"], event, { ...ctx, sessionKey: key });
 }
 
 async function turnEnd(event, ctx) {
   const key = sessionKey(event, ctx);
   if (!isKept(key)) return;
   const known = remember(key, ctx);
-  const last = event?.messages?.findLast?.((message) => message?.role === "assistant");
+  // A turn that was broken off has no answer, and the one before it is not this one's.
+  const last = event?.messages?.findLast?.((said) => ["assistant", "user"].includes(said?.role));
   if (!known.usage) rememberUsage(last, known);
-  const parts = Array.isArray(last?.content) ? last.content : [];
+  const parts = last?.role === "assistant" && Array.isArray(last.content) ? last.content : [];
   const texts = parts.filter((part) => part?.type === "text").map((part) => part.text);
   await settled(known);
-  const names = ["success", "error", "answer"];
-  await carry("agent_end", names, { ...event, answer: texts.join("\n") }, ctx);
+  await carry("agent_end", ["answer"], { ...event, answer: texts.join("\n") }, ctx);
 }
 
 async function sessionEnd(event, ctx) {
   const known = shared.sessions.get(sessionKey(event, ctx));
-  // Nothing happened in it since the host started, so that there is nothing to save.
-  if (!known?.workspaceDir) return;
+  if (!known) return;
   await settled(known);
   await carry("session_end", ["reason"], event, ctx);
 }

@@ -8,7 +8,7 @@ export const INTERNAL_EVENTS = [
   "command:new",
   "command:reset",
 ];
-const READ = ["messageCount", "tokenCount", "tokensBefore", "tokensAfter", "commandSource"];
+const READ = ["tokenCount", "tokensAfter"];
 
 async function answer(event) {
   const key = sessionKey(event);
@@ -17,7 +17,8 @@ async function answer(event) {
   if (!isKept(key) || shared.answered.has(context)) return;
   shared.answered.add(context);
   const known = remember(key, context.sessionEntry, context);
-  known.workspaceDir ??= context.cfg?.agents?.defaults?.workspace;
+  // What was measured is of the conversation that the user just ended.
+  if (event.type === "command") known.usage = undefined;
   await settled(known);
   const read = Object.fromEntries(READ.map((name) => [name, context[name]]));
   const { bootstrap } = await send(`${event.type}:${event.action}`, known, {

@@ -38,6 +38,11 @@ export function sessionKey(event, ctx) {
   return typeof key === "string" ? key : "";
 }
 
+/** Whether a tool only calls others, which have events of their own. */
+export function isWrapper(event) {
+  return Boolean(config.wrappers?.includes(event?.toolName));
+}
+
 /** Whether a session is one that gitguard keeps: sub-agents and the host's helpers are not. */
 export function isKept(key) {
   return key !== "" && !key.includes(":subagent:") && !key.startsWith("temp:");
@@ -55,6 +60,8 @@ function withUsage(known, payload) {
 
 /** Sends an event with the newest usage; resolves to gitguard's answer, {} for none. */
 export function send(kind, known, payload) {
+  // Nothing happened in it since the host started: no prompt told where it works.
+  if (!known.workspaceDir) return Promise.resolve({});
   const answer = ask(config, kind, withUsage(known, payload));
   known.running.add(answer);
   answer.finally(() => known.running.delete(answer));
@@ -78,6 +85,7 @@ export async function carry(hook, names, event, ctx) {
 /** Sends a typed event and waits for it, and the whole host with it. */
 export function carryNow(hook, names, event, key) {
   const known = remember(key, event);
+  if (!known.workspaceDir) return;
   tellNow(config, hook, withUsage(known, typed(hook, names, event, known, key)));
 }
 
