@@ -139,13 +139,7 @@ class SessionStore:
     def fold(self, found: Found) -> tuple[Found, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
         written = found.written
-        part = self.journal.read(
-            written.journal_id if written else "", written.journal_offset if written else 0
-        )
-        assert found.state is not None
-        from gitguard.model.capture import fold
-
-        folded = fold(found.state, part.unfolded, self.now)
+        folded, part = self.folded(found)
         moved = written is None or part.end != written.journal_offset
         if folded is found.state and not moved and found.standing == states.OURS:
             return found, part
@@ -154,6 +148,17 @@ class SessionStore:
             self.journal.settle()
         found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
         return found, part
+
+    def folded(self, found: Found) -> tuple[TaskState, JournalPart]:
+        """Return the state with what the journal adds to it, and what of the journal counts."""
+        from gitguard.model.capture import fold
+
+        written = found.written
+        part = self.journal.read(
+            written.journal_id if written else "", written.journal_offset if written else 0
+        )
+        assert found.state is not None
+        return fold(found.state, part.unfolded, self.now), part
 
     def checkpoint(
         self,

@@ -174,6 +174,52 @@ def test_what_was_said_before_we_first_heard_of_a_conversation_is_read_from_its_
     assert gists[:3] == ["Write a parser", "It is written.", "Now test it"]
 
 
+def test_turning_points_before_we_first_heard_of_a_conversation_are_kept(
+    talk: Conversation,
+) -> None:
+    for number in range(6):
+        said = {"user": f"Question {number}", "assistant": LONG_ANSWER if number == 1 else "A."}
+        _wrote(talk, **said)
+    talk.prompt("Question 6")
+    talk.send("Stop")
+    gists = [exchange.gist for exchange in snapshot(talk).thread.key_exchanges]
+    assert gists[:2] == ["Question 0", "Question 2"]
+
+
+def test_a_time_ahead_of_the_clock_hides_nothing_that_is_said_later(talk: Conversation) -> None:
+    _wrote(talk, "9999-12-31T23:59:59Z", user="Write a parser", assistant="It is written.")
+    talk.prompt("Now test it")
+    talk.send("Stop")
+    assert snapshot(talk).working.topic == "Now test it"
+    talk.clock.pass_by(-7200)
+    talk.prompt("Now document it")
+    talk.send("Stop", last_assistant_message="Documented.")
+    assert snapshot(talk).working.topic == "Now document it"
+
+
+def test_a_conversation_that_goes_on_under_another_name_is_not_told_twice(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write a parser")
+    talk.send("Stop", last_assistant_message="It is written.")
+    other = talk.beside("S2")
+    at = timestamp(talk.clock() - 1)
+    _wrote(other, at, user="Write a parser", assistant="It is written.")
+    other.clock.pass_by(1)
+    other.prompt("Now test it")
+    other.send("Stop")
+    gists = [exchange.gist for exchange in snapshot(other).thread.key_exchanges]
+    assert gists[:3] == ["Write a parser", "It is written.", "Now test it"]
+
+
+def _wrote(talk: Conversation, at: str = "", **said: str) -> None:
+    """The host writes down what was said, by role."""
+    for role, text in said.items():
+        talk.clock.pass_by(0 if at else 1)
+        stamp = at or timestamp(talk.clock())
+        talk._write({"type": role, "timestamp": stamp, "message": {"role": role, "content": text}})
+
+
 # The thread
 
 

@@ -17,8 +17,8 @@ from gitguard.model.task import (
     merge_artifacts,
     next_decision,
 )
-from gitguard.model.text import one_line, seconds, shorten
-from gitguard.model.transcript import AGENT, USER, Message
+from gitguard.model.text import seconds, shorten
+from gitguard.model.transcript import AGENT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import PlanItem
     from gitguard.model.journal import Entry
     from gitguard.model.task import TaskState
+    from gitguard.model.thread import Exchange
 
     T = TypeVar("T")
 
@@ -44,6 +45,7 @@ _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
 _CALLED = (journal.ENDED, journal.FAILED)
+_ROLES = {journal.PROMPT: USER, journal.TURN_ENDED: AGENT}
 
 
 def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
@@ -62,7 +64,7 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
     dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
     changed = state.replace(
         **kept,
-        exchanges=thread.extend(state.exchanges, _new_messages(state, entries)),
+        exchanges=_exchanges(state, entries),
         last_action=_last_action(state, ended),
         dropped={name: count for name, count in dropped.items() if count},
     )
@@ -170,17 +172,23 @@ def _last_action(state: TaskState, ended: tuple[Entry, ...]) -> LastAction | Non
     return LastAction(summary, "success", newest.at, mechanical=True)
 
 
-def _new_messages(state: TaskState, entries: tuple[Entry, ...]) -> list[Message]:
-    roles = {journal.PROMPT: USER, journal.TURN_ENDED: AGENT}
-    newest = state.exchanges[-1] if state.exchanges else None
-    known = {(exchange.role, exchange.gist, exchange.when) for exchange in state.exchanges}
-    return [
-        Message(roles[entry.event], entry.summary, seconds(entry.at))
-        for entry in entries
-        if entry.event in roles and entry.summary
-        if newest is None or entry.at >= newest.when
-        if (roles[entry.event], one_line(entry.summary)[: thread.GIST], entry.at) not in known
-    ]
+def _exchanges(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
+    said = [_exchange(entry) for entry in entries if entry.event in _ROLES]
+    exchanges = state.exchanges
+    # What is folded once more ends with, or goes on behind, the newest that is known.
+    again = [i for i, one in enumerate(said) if exchanges and _is_same(one, exchanges[-1])]
+    for one in said[again[-1] + 1 :] if again else said:
+        exchanges = thread.add(exchanges, one)
+    return exchanges
+
+
+def _exchange(entry: Entry) -> Exchange:
+    said = thread.exchange_of(_ROLES[entry.event], entry.summary, entry.at)
+    return said.replace(pivot=entry.pivot, long=said.long or entry.long)
+
+
+def _is_same(one: Exchange, other: Exchange) -> bool:
+    return (one.role, one.gist, one.when) == (other.role, other.gist, other.when)
 
 
 def work_of(

@@ -40,6 +40,8 @@ class Entry(Record):
         "plan": Kind("records", "What the call did to the host's plan.", record=PlanItem),
         "whole_plan": Kind("flag", "Whether these are all items there are."),
         "settles": Kind("text", "What the agent had said at length, if a short prompt answers it."),
+        "pivot": Kind("flag", "Whether the prompt answered a long message that is not here."),
+        "long": Kind("flag", "Whether the answer was long, of which this is the beginning."),
     }
     event: str
     at: str
@@ -54,6 +56,8 @@ class Entry(Record):
     plan: tuple[PlanItem, ...] = ()
     whole_plan: bool = False
     settles: str = ""
+    pivot: bool = False
+    long: bool = False
     extra: Mapping[str, Any] = {}
 
     def line(self) -> dict[str, Any]:

@@ -59,18 +59,27 @@ def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Message]) -> tupl
     pivots go at once, so adding piece by piece gives the same as adding all.
     """
     for message in messages:
-        gist = one_line(message.text.lstrip()[:_LOOKED_AT])[:GIST]
-        if not gist:
-            continue
         when = timestamp(message.at) if message.at else ""
-        if message.role == USER:
-            pivot = bool(exchanges) and exchanges[-1].long
-            exchanges = _thinned((*exchanges, Exchange(USER, gist, when, pivot=pivot)))
-        elif exchanges:  # before the first user message nothing is an exchange
-            long = len(message.text) > LONG_ANSWER
-            answer = Exchange(AGENT, gist, when, long=long)
-            exchanges = _thinned((*_unanswered(exchanges), answer))
+        exchanges = add(exchanges, exchange_of(message.role, message.text, when))
     return exchanges
+
+
+def exchange_of(role: str, text: str, when: str) -> Exchange:
+    """Return a message as the thread keeps it; one without text has an empty gist."""
+    gist = one_line(text.lstrip()[:_LOOKED_AT])[:GIST]
+    return Exchange(role, gist, when, long=role == AGENT and len(text) > LONG_ANSWER)
+
+
+def add(exchanges: tuple[Exchange, ...], said: Exchange) -> tuple[Exchange, ...]:
+    """Add one message to what is kept of those before it."""
+    if not said.gist:
+        return exchanges
+    if said.role == USER:
+        pivot = said.pivot or (bool(exchanges) and exchanges[-1].long)
+        return _thinned((*exchanges, said.replace(pivot=pivot)))
+    if not exchanges:
+        return exchanges  # before the first user message nothing is an exchange
+    return _thinned((*_unanswered(exchanges), said))
 
 
 def _unanswered(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

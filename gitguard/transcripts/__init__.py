@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         def messages(self, transcript: Transcript) -> Iterator[Message]:
             """Yield what was said, oldest first, in constant memory.
 
+            Of a conversation of many megabytes the middle may be left out.
             Only what the user said and what the agent answered in text; what the host wrote in
             either's name, calls and results of tools, and sub-agents are left out. One API message
             is one of ours, however many entries it is kept in.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
+_FIRST, _LAST = 1 << 20, 15 << 20
+"""Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -31,8 +33,16 @@ def backwards(path: str) -> Iterator[bytes]:
 
 
 def forwards(path: str, since: int = 0) -> Iterator[bytes]:
-    """Yield the whole lines behind an offset."""
-    for block, _ in _blocks(path, since):
+    """Yield the whole lines behind an offset; of very many, the first and the last ones."""
+    last_ones = _size(path) - _LAST
+    for block, upto in _blocks(path, since):
+        yield from block.split(b"\n")
+        if upto >= since + _FIRST and upto < last_ones:
+            break
+    else:
+        return
+    # The line in which the last ones begin is torn, and its rest is no entry.
+    for block, _ in _blocks(path, last_ones):
         yield from block.split(b"\n")
 
 
@@ -50,8 +60,12 @@ def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[
 
 def cursor(path: str, since: int) -> int:
     """Return the offset to go on from: the given one, or 0 where the file is shorter."""
+    return since if since <= _size(path) else 0
+
+
+def _size(path: str) -> int:
     try:
-        return since if since <= os.stat(path).st_size else 0
+        return os.stat(path).st_size
     except OSError as error:
         raise unreadable(path, error.strerror) from error
 

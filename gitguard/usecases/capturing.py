@@ -72,7 +72,7 @@ class Capturing(Conversation):
         self._store.journal.append(self._entry(journal.TURN_ENDED, summary=answer))
         self._known = self._known.replace(answer=answer)
 
-    def _catch_up(self) -> None:
+    def _catch_up(self, found: Found) -> None:
         """Journal what was said before we first heard of the conversation."""
         transcript = self._event.transcript
         if self._known.turns or transcript is None or not os.path.exists(transcript.path):
@@ -88,13 +88,18 @@ class Capturing(Conversation):
         prompt = one_line(self._event.prompt)
         if said and said[-1].role == USER and prompt.startswith(said[-1].gist):
             said = said[:-1]  # the prompt itself, which the host wrote down before it told us
+        known = self._store.folded(found)[0].exchanges if said else ()
         for exchange in said:
-            self._store.journal.append(self._said_before(exchange))
+            # A conversation that was forgotten, or goes on under another name, is known so far.
+            if not known or exchange.when > known[-1].when:
+                self._store.journal.append(self._said_before(exchange))
 
     def _said_before(self, exchange: Exchange) -> Entry:
         event = journal.PROMPT if exchange.role == USER else journal.TURN_ENDED
-        entry = self._entry(event, summary=exchange.gist)
-        return entry.replace(at=exchange.when or self._store.now)
+        now = self._store.now
+        return self._entry(event, summary=exchange.gist).replace(
+            at=min(exchange.when or now, now), pivot=exchange.pivot, long=exchange.long
+        )
 
     def _close_open_calls(self) -> None:
         """Journal calls that began and never ended as interrupted.

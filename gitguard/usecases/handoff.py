@@ -78,15 +78,9 @@ def current_work(
     store: SessionStore, found: Found | None = None, *, compacting: bool = False
 ) -> tuple[TaskState, Work]:
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
-    from gitguard.model.capture import fold, work_of
+    from gitguard.model.capture import work_of
 
-    found = found or store.look()
-    assert found.state is not None
-    written = found.written
-    part = store.journal.read(
-        written.journal_id if written else "", written.journal_offset if written else 0
-    )
-    state = fold(found.state, part.unfolded, store.now)
+    state, part = store.folded(found or store.look())
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)
 
 

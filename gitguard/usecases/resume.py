@@ -39,12 +39,7 @@ def resume_of(
     notes: tuple[str, ...] = (),
 ) -> str:
     """Return the block of a state and head that were verified, with notes for its reader."""
-    assert found.state is not None
-    written = found.written
-    part = store.journal.read(
-        written.journal_id if written else "", written.journal_offset if written else 0
-    )
-    state = capture.fold(found.state, part.unfolded, store.now)
+    state, part = store.folded(found)
     origin = _origin(store, head, head.code.branch, compactions)
     changes = _changes(store, head, state, part.entries)
     origin = origin.replace(notes=notes + origin.notes, changes=changes)

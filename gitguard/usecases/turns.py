@@ -48,7 +48,7 @@ class Turns(Capturing, HandingBack):
             self._known = self._noticed()
             block, found = self._deliver(first=self._known.turns == 0)
             self._close_open_calls()
-            self._catch_up()
+            self._catch_up(found)
             self._record_prompt(found)
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             self._keep_window()
