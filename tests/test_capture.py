@@ -260,6 +260,11 @@ def test_caps_bind_mechanical_entries_only_and_what_they_drop_is_counted() -> No
     assert state.tools_used[-1] == "tool149"
     assert state.dropped["tools_used"] == state.dropped["files_read"] == 50
     assert state.dropped["artifacts"] == 50
+    assert state.dropped["decisions"] == 20
+    failed = tuple(entry(FAILED, error=f"{n}") for n in range(80))
+    once = folded(*failed)
+    assert once.dropped["failed_attempts"] == 30
+    assert folded(*failed, state=once) == once
 
 
 def test_a_long_plan_keeps_its_open_items_first() -> None:

@@ -244,6 +244,17 @@ def test_the_gauge_speaks_from_seventy_percent_on(talk: Conversation) -> None:
     assert talk.prompt() == "[Context: 71% | 142k/200k tokens]"
 
 
+def test_above_the_whole_window_usage_that_stays_takes_no_checkpoint_again(
+    talk: Conversation,
+) -> None:
+    """A cap lowers the window below what a conversation has used already."""
+    talk.prompt("Begin")
+    talk.uses(240_000)
+    for _ in range(3):
+        talk.prompt("Go on")
+    assert talk.triggers().count("auto-80pct") == 1
+
+
 def test_eighty_percent_takes_one_checkpoint_until_usage_moves_by_five(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(160_000)

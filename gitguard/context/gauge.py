@@ -44,13 +44,17 @@ class Pressure(Value):
     source: str
     """given, status-line, hook, transcript, estimate or first-turn."""
 
+    @property
+    def used(self) -> float:
+        """Tokens in the context; more than the window holds, where a cap lowered that."""
+        return self.share * self.window.tokens if self.tokens is None else self.tokens
+
     def gauge_line(self, *, saved: bool = False) -> str:
         """Return the one line of the gauge (seed: Context Manager v1, section 6.4)."""
-        used = self.share * self.window.tokens if self.tokens is None else self.tokens
         assumed = " assumed" if self.window.source.startswith("assumed") else ""
         parts = [
             f"Context: {self.share * 100:.0f}%",
-            f"{used / 1000:.0f}k/{self.window.tokens / 1000:.0f}k tokens{assumed}",
+            f"{self.used / 1000:.0f}k/{self.window.tokens / 1000:.0f}k tokens{assumed}",
         ]
         return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"
 
@@ -126,9 +130,4 @@ def crosses_checkpoint(pressure: Pressure, last_tokens: float, *, at: float, ste
     """
     if pressure.share < at:
         return False
-    used = _used(pressure)
-    return last_tokens < 0 or abs(used - last_tokens) >= step * pressure.window.tokens
-
-
-def _used(pressure: Pressure) -> float:
-    return pressure.share * pressure.window.tokens if pressure.tokens is None else pressure.tokens
+    return last_tokens < 0 or abs(pressure.used - last_tokens) >= step * pressure.window.tokens

@@ -118,7 +118,9 @@ def _written(ended: tuple[Entry, ...]) -> tuple[Artifact, ...]:
 def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ...]:
     failed = tuple(_failure(entry) for entry in entries if entry.event == journal.FAILED)
     newest = bounded(failed, _MOST_FAILURES)
-    return (*state.failed_attempts, *(f for f in newest if f not in state.failed_attempts))
+    fresh = tuple(failure for failure in newest if failure not in state.failed_attempts)
+    # Where some are known, the older ones were dropped and counted when these were folded first.
+    return (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
 
 
 def _failure(entry: Entry) -> Failure:
@@ -129,7 +131,9 @@ def _failure(entry: Entry) -> Failure:
 def _decisions(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Decision, ...]:
     known = {(decision.what, decision.when) for decision in state.decisions}
     short = [entry for entry in entries if entry.event == journal.PROMPT and entry.settles]
-    fresh = [e for e in short[-MOST_DECISIONS:] if (_said(e), e.at) not in known]
+    newest = short[-MOST_DECISIONS:]
+    fresh = [entry for entry in newest if (_said(entry), entry.at) not in known]
+    fresh = short if len(fresh) == len(newest) else fresh
     number = next_decision(state)
     return (
         *state.decisions,

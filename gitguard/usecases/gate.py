@@ -205,7 +205,7 @@ def rises(known: HostSession, pressure: Pressure | None, config: Config) -> bool
 
 def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
     """Remember the usage at which `auto-80pct` was taken."""
-    return known.replace(checkpointed_tokens=pressure.share * pressure.window.tokens)
+    return known.replace(checkpointed_tokens=pressure.used)
 
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
