@@ -138,9 +138,8 @@ class SessionStore:
 
     def fold(self, found: Found) -> tuple[Found, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
-        written = found.written
         folded, part = self.folded(found)
-        moved = written is None or part.end != written.journal_offset
+        moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
         if folded is found.state and not moved and found.standing == states.OURS:
             return found, part
         self.workspace.make_folders(self.session)
@@ -153,10 +152,7 @@ class SessionStore:
         """Return the state with what the journal adds to it, and what of the journal counts."""
         from gitguard.model.capture import fold
 
-        written = found.written
-        part = self.journal.read(
-            written.journal_id if written else "", written.journal_offset if written else 0
-        )
+        part = self.journal.read(found.journal_id, found.journal_offset)
         assert found.state is not None
         return fold(found.state, part.unfolded, self.now), part
 

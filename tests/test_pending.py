@@ -19,6 +19,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
 from gitguard.guard import Guard
+from gitguard.model.journal import ENDED, FAILED, Entry
 from gitguard.store.workspace import Places
 
 from .conftest import Git, OpenGuard
@@ -125,6 +126,31 @@ def test_a_pending_state_whose_write_was_cut_short_is_still_ours(
         session_file(begun, "state.json").write_bytes(state)
         assert open_guard().state().learnings == ("one",)
     assert open_guard().ensure().state.learnings == ("one",)
+
+
+def test_what_a_sandbox_folded_is_not_folded_again(
+    begun: Guard, places: Places, open_guard: OpenGuard
+) -> None:
+    begun.checkpoint("All of it.")
+    with read_only(Path(places.state_home)):
+        for number in range(150):
+            begun.store().journal.append(written(f"f{number}.py"))
+        begun.store().journal.append(written("", event=FAILED, error="no rule"))
+        assert open_guard().checkpoint("Once.").pending
+        open_guard().update({"failed_attempts": []}, replace=True)
+        begun.store().journal.append(written("after.py"))
+        assert open_guard().checkpoint("Twice.").pending
+    assert open_guard().checkpoint("Outside.").commit
+    state = open_guard().state()
+    assert len(state.artifacts) + state.dropped["artifacts"] == 151
+    assert state.artifacts[-1].path == "after.py"
+    assert state.failed_attempts == ()
+
+
+def written(path: str, *, event: str = ENDED, error: str = "") -> Entry:
+    now = "2026-01-31T09:30:00Z"
+    paths = (path,) if path else ()
+    return Entry(event, now, "host", id="t1", tool="Edit", written=paths, error=error)
 
 
 def test_an_edit_in_the_sandbox_is_still_an_edit(

@@ -1,8 +1,8 @@
 """What the journal's entries add up to in the state (source: Context Manager v1, section 7).
 
 Mechanical entries are bounded, the oldest dropped first and counted; what the agent noted is never
-dropped. While a state is pending its offset is not kept and the same entries are folded again, so
-every list is built such that this adds nothing.
+dropped. A crash can take what was folded and not durable of a journal, and then the same entries
+are folded again: every list is built such that this adds nothing.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.anchor import AnchorFile, Written
@@ -56,6 +58,10 @@ class Found(Value):
     edited_sha256: str = ""
     has_summary: bool = False
     problem: str = ""
+    journal_id: str = ""
+    """The journal that is folded into the state in force."""
+    journal_offset: int = 0
+    """Up to which byte."""
     needs_rewrite: bool = False
     """A crash came between the copy and the working file, or another worktree wrote the copy."""
 
@@ -122,7 +128,12 @@ class StateFiles:
         )
         if written is not None:
             state = decode_state(written.state.encode(), "the state's copy")
-            found = found.replace(state=state, sha256=written.sha256)
+            found = found.replace(
+                state=state,
+                sha256=written.sha256,
+                journal_id=written.journal_id,
+                journal_offset=written.journal_offset,
+            )
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
         except InvalidDocument as error:
@@ -151,11 +162,13 @@ class StateFiles:
             raise
         except InvalidDocument as error:
             return found.replace(standing=BROKEN, problem=error.message)
-        if self._is_pending(digest, written):
-            return found.replace(standing=PENDING, state=state, sha256=digest)
+        mark = self._pending_mark()
+        if self._is_pending(mark, digest, written):
+            found = found.replace(standing=PENDING, state=state, sha256=digest)
+            return found.replace(**_folded_into(mark, digest))
         return found.replace(standing=EDITED, edited=state, edited_sha256=digest)
 
-    def _is_pending(self, digest: str, written: Written | None) -> bool:
+    def _pending_mark(self) -> dict[str, Any]:
         try:
             data = files.read_bytes(self._pending_path, limit=4096)
             mark = {} if data is None else load_json(data, what="the pending mark")
@@ -163,7 +176,10 @@ class StateFiles:
         except NewerFormat:
             raise
         except InvalidDocument:
-            return False
+            return {}
+        return mark
+
+    def _is_pending(self, mark: dict[str, Any], digest: str, written: Written | None) -> bool:
         known = (written.sha256, written.previous_sha256) if written is not None else ("",)
         marked = (mark.get("sha256"), mark.get("previous_sha256"))
         return mark.get("based_on") in known and digest in marked and not self._is_tracked()
@@ -194,10 +210,8 @@ class StateFiles:
             state=data.decode(),
             sha256=sha256(data),
             previous_sha256=old.sha256 if old else "",
-            journal_id=journal_id if journal_offset >= 0 else (old.journal_id if old else ""),
-            journal_offset=journal_offset
-            if journal_offset >= 0
-            else (old.journal_offset if old else 0),
+            journal_id=journal_id if journal_offset >= 0 else before.journal_id,
+            journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
             worktrees=old.worktrees if old else (),
         )
         if before.standing == PENDING and old is None:
@@ -207,20 +221,45 @@ class StateFiles:
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
-            return self._write_pending(state, data, before, str(error))
+            return self._write_pending(state, data, before, written, str(error))
         files.write_bytes(self.path, data)
         files.remove(self._pending_path)
-        return Found(OURS, state, written.sha256, written, has_summary=before.has_summary)
+        return Found(
+            OURS,
+            state,
+            written.sha256,
+            written,
+            has_summary=before.has_summary,
+            journal_id=written.journal_id,
+            journal_offset=written.journal_offset,
+        )
 
-    def _write_pending(self, state: TaskState, data: bytes, before: Found, why: str) -> Found:
-        based_on = before.written.sha256 if before.written else ""
-        digest = sha256(data)
-        mark = {"format": FORMAT, "sha256": digest, "based_on": based_on, "why": why}
+    def _write_pending(
+        self, state: TaskState, data: bytes, before: Found, wanted: Written, why: str
+    ) -> Found:
+        digest, journal_id, offset = wanted.sha256, wanted.journal_id, wanted.journal_offset
         # The mark comes first; it has to know the state that a crash would leave beside it.
-        mark["previous_sha256"] = before.sha256
+        mark = {
+            "format": FORMAT,
+            "sha256": digest,
+            "previous_sha256": before.sha256,
+            "based_on": before.written.sha256 if before.written else "",
+            "why": why,
+            "folded": {
+                before.sha256: [before.journal_id, before.journal_offset],
+                digest: [journal_id, offset],
+            },
+        }
         files.write_bytes(self._pending_path, dump_json(mark))
         files.write_bytes(self.path, data)
-        return before.replace(standing=PENDING, state=state, sha256=digest, problem=why)
+        return before.replace(
+            standing=PENDING,
+            state=state,
+            sha256=digest,
+            problem=why,
+            journal_id=journal_id,
+            journal_offset=offset,
+        )
 
     def rewrite(self, found: Found) -> Found:
         """Write the working file again from the copy."""
@@ -239,6 +278,15 @@ class StateFiles:
             self._workspace.set_aside(self.summary_path)
             return ""
         return None if data is None else data.decode("utf-8", "replace")
+
+
+def _folded_into(mark: dict[str, Any], digest: str) -> dict[str, Any]:
+    """Return how far the journal is folded into a pending state, nothing where it is not said."""
+    folded = mark.get("folded")
+    said = folded.get(digest) if isinstance(folded, dict) else None
+    if not isinstance(said, list) or [type(part) for part in said] != [str, int]:
+        return {}
+    return {"journal_id": said[0], "journal_offset": max(said[1], 0)}
 
 
 def diagnose(found: Found) -> MissingState | None:
