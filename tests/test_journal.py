@@ -9,7 +9,10 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model import capture
 from gitguard.model import journal as journaling
+from gitguard.model.codec import STATE_LIMIT, dump_json
+from gitguard.model.events import PlanItem
 from gitguard.model.journal import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
+from gitguard.model.snapshot import SnapshotMeta, render_snapshot, snapshot_of
 from gitguard.model.task import Artifact, Failure, LastAction, new_task
 from gitguard.model.text import seconds
 from gitguard.store.journal import JournalFile
@@ -153,6 +156,33 @@ def test_mechanical_entries_are_bounded_in_number_and_in_size() -> None:
         state = capture.fold(state, (failed,), NOW)
     assert state.failed_attempts[-1].error == "199"
     assert sum(len(f.what) * 4 for f in state.failed_attempts) < 60_000
+
+
+@pytest.mark.parametrize("letter", ["a", "\x01", '"', "\\", "é", "🦊", "\u200b"])
+def test_whatever_tools_are_called_with_no_checkpoint_grows_too_large(letter: str) -> None:
+    entries = [
+        entry(
+            event,
+            tool=f"{n}".ljust(200, letter),
+            summary=letter * 200,
+            read=(f"r{n}".ljust(4000, letter),),
+            written=(f"w{n}".ljust(4000, letter),),
+            error=letter * 400,
+            plan=(PlanItem(f"{n}", letter * 500),),
+        )
+        for n in range(100)
+        for event in (ENDED, FAILED)
+    ]
+    state = capture.fold(new_task("main", NOW), tuple(entries), NOW)
+    work = capture.work_of(tuple(entries), state, seconds(NOW))
+    meta = SnapshotMeta("cp_001", "main", NOW, "manual")
+    assert len(dump_json(state.to_document())) < STATE_LIMIT
+    assert len(render_snapshot(snapshot_of(state, work, meta))) < STATE_LIMIT
+
+
+def test_one_path_beyond_measure_drives_no_other_out() -> None:
+    read = (*(f"{n}.py" for n in range(20)), "\x01" * 4000)
+    assert len(capture.fold(new_task("main", NOW), (entry(read=read),), NOW).files_read) == 20
 
 
 def test_a_call_that_never_ended_is_open_until_it_is_journaled_as_interrupted() -> None:

@@ -37,10 +37,14 @@ MOST_TOOLS = 100
 MOST_FILES = 100
 MOST_OPEN_ITEMS = 50
 _MOST_FAILURES = 50
-_ROOM = 48 * 1024
+_ROOM = 32 * 1024
 """The bytes of mechanical entries in one list, so that no state grows too large by itself."""
 _AROUND = 16
 """Bytes around a text: its name, quotes and a comma."""
+_LARGEST_ITEM = _ROOM // 2
+"""What is larger is not kept, so that it does not drive everything else out."""
+_ESCAPED = 10
+"""The most bytes that a character takes which JSON or YAML writes as an escape."""
 _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
@@ -75,12 +79,12 @@ def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
     """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
     room, kept = _ROOM, []
     for item in reversed(items):
-        mechanical = _is_mechanical(item)
-        if mechanical:
-            most -= 1
-            room -= _size(item)
-        if not mechanical or (most >= 0 and room >= 0):
+        if not _is_mechanical(item):
             kept.append(item)
+        elif (size := _size(item)) <= _LARGEST_ITEM:
+            most -= 1
+            room -= size
+            kept += [item] * (most >= 0 and room >= 0)
     return tuple(reversed(kept))
 
 
@@ -91,7 +95,12 @@ def _is_mechanical(item: object) -> bool:
 def _size(item: Any) -> int:
     """Return about how many bytes an item takes; writing it out would cost a checkpoint dearly."""
     texts = [item] if isinstance(item, str) else map(item.__getattribute__, item.kinds)
-    return sum(len(text.encode()) + _AROUND for text in texts if isinstance(text, str))
+    return sum(_written_size(text) + _AROUND for text in texts if isinstance(text, str))
+
+
+def _written_size(text: str) -> int:
+    size = len(text.encode()) + text.count('"') + text.count("\\")
+    return size if text.isprintable() else size + _ESCAPED * sum(not c.isprintable() for c in text)
 
 
 def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
