@@ -36,8 +36,13 @@ def compose(
     code: Code,
     circumstances: Circumstances,
     now: float,
+    *,
+    written: bytes = b"",
 ) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
-    """Return a checkpoint's record and files; raise `InvalidDocument` if one is too large."""
+    """Return a checkpoint's record and files; raise `InvalidDocument` if one is too large.
+
+    written is the state's document where that was written out already.
+    """
     pressure, transcript = circumstances.pressure, circumstances.transcript
     usage = TokenUsage()
     if pressure is not None:
@@ -58,7 +63,7 @@ def compose(
     )
     work = work_of(part.entries, state, now, compacting=trigger == "compaction")
     contents = {
-        STATE_FILE: dump_json(state.to_document()),
+        STATE_FILE: written or dump_json(state.to_document()),
         SUMMARY_FILE: render_summary(state).encode(),
         SNAPSHOT_FILE: render_snapshot(snapshot_of(state, work, meta)),
     }

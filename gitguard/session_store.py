@@ -234,7 +234,15 @@ class SessionStore:
         assert found.state is not None
         sequence = (head.anchor.sequence if head.anchor else 0) + 1
         record, contents = compose(
-            found.state, part, sequence, trigger, why, head.code, circumstances, self.clock()
+            found.state,
+            part,
+            sequence,
+            trigger,
+            why,
+            head.code,
+            circumstances,
+            self.clock(),
+            written=found.document,
         )
         self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, found.sha256)

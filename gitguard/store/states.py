@@ -65,6 +65,12 @@ class Found(Value):
     needs_rewrite: bool = False
     """A crash came between the copy and the working file, or another worktree wrote the copy."""
 
+    @property
+    def document(self) -> bytes:
+        """The state in force as it was written, empty where only the working file holds it."""
+        written = self.written
+        return written.state.encode() if written and written.sha256 == self.sha256 else b""
+
 
 def decode_state(data: bytes, what: str) -> TaskState:
     """Read a state from bytes, or raise `InvalidDocument`."""
