@@ -192,7 +192,9 @@ class SessionStore:
                 raise
             return self._waiting(trigger, error)
         files.remove(self._waiting_path)
-        self.journal.rotate(part)
+        anew = self.journal.rotate(part)
+        if anew is not None:
+            self.states.write(found.state, found, journal_id=anew.id, journal_offset=anew.end)
         self._sweep()
         return saved
 

@@ -372,6 +372,20 @@ def test_a_call_that_began_and_did_not_end_is_an_interruption(talk: Conversation
     assert working.last_tool_call.params_summary == "make deploy"
 
 
+def test_a_journal_that_begins_anew_in_a_turn_forgets_nothing_of_it(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    store = talk.guard.store()
+    for _ in range(500):
+        store.journal.append(entry(tool="Read", summary="x" * 700, at=timestamp(talk.clock())))
+    talk.send("PreToolUse.Bash", tool_input={"command": "make deploy"})
+    talk.guard.checkpoint("The journal is large now.")
+    talk.send("PreCompact.auto")
+    working = snapshot(talk).working
+    assert (working.status, working.interrupted) == ("in_progress", True)
+    assert working.last_tool_call is not None
+    assert working.last_tool_call.params_summary == "make deploy"
+
+
 # Many processes
 
 

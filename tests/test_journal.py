@@ -215,10 +215,20 @@ def test_a_folded_journal_that_grew_large_begins_anew(begun: Guard) -> None:
         store.journal.append(entry(summary="x" * 700))
     begun.checkpoint("Full.")
     path = session_file(begun, "journal.jsonl")
-    assert path.stat().st_size < 200
+    assert path.stat().st_size < 20_000
     store.journal.append(entry(written=("after.py",)))
     begun.checkpoint("After.")
     assert [a.path for a in begun.state().artifacts] == ["after.py"]
+
+
+def test_what_a_new_journal_begins_with_is_folded_already(begun: Guard) -> None:
+    store = begun.store()
+    for n in range(400):
+        store.journal.append(entry(FAILED, summary="x" * 700, error=f"{n}"))
+    begun.checkpoint("Full.")
+    begun.update({"failed_attempts": []}, replace=True)
+    assert begun.checkpoint("After.").commit
+    assert begun.state().failed_attempts == ()
 
 
 def test_what_the_journal_holds_belongs_to_the_task_it_happened_in(begun: Guard) -> None:

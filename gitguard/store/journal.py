@@ -6,7 +6,7 @@ import json
 import os
 
 from gitguard.model.codec import check_format, dump_line
-from gitguard.model.journal import Entry, read_entries
+from gitguard.model.journal import Entry, open_calls, read_entries
 from gitguard.model.value import Value
 from gitguard.store import files
 
@@ -106,10 +106,21 @@ class JournalFile:
         check_format(begins, FORMAT, what=f"`{self.path}`")
         return str(begins.get("journal", ""))
 
-    def rotate(self, part: JournalPart) -> None:
-        """Begin a new file once everything in a large one is folded."""
-        if part.end > _ROTATE_AT and os.path.getsize(self.path) == part.end:
-            files.write_bytes(self.path, self._header())
+    def rotate(self, part: JournalPart) -> JournalPart | None:
+        """Begin a new file once everything in a large one is folded; return what it begins with.
+
+        That is what still says what is going on; it is folded already.
+        """
+        if part.end <= _ROTATE_AT or self._size() != part.end:
+            return None
+        recent = part.entries[-_RECENT:]
+        running = (entry for entry in open_calls(part.entries) if entry not in recent)
+        going_on = (*running, *recent)
+        header = self._header()
+        data = header + b"".join(dump_line(entry.line()) for entry in going_on)
+        files.write_bytes(self.path, data)
+        begun = str((_document(header) or {}).get("journal", ""))
+        return JournalPart(begun, going_on, (), len(data))
 
 
 def _open_calls(lines: list[bytes], later: list[bytes] | tuple[bytes, ...] = ()) -> list[bytes]:
