@@ -127,10 +127,19 @@ def test_an_agents_name_leads_nowhere_else(agent: str) -> None:
     assert parse(payload).transcript is None
 
 
-def test_the_key_of_a_sub_agent_is_known() -> None:
+@pytest.mark.parametrize("key", ["agent:main:subagent:1234", "temp:slug-generator"])
+def test_sub_agents_and_the_hosts_helpers_are_left_alone(key: str) -> None:
     payload = recorded(VERSIONS[0], "before_tool_call.write")
-    payload["ctx"]["sessionKey"] = "agent:main:subagent:1234"
-    assert parse(payload).sub_agent == "agent:main:subagent:1234"
+    payload["ctx"]["sessionKey"] = key
+    assert parse(payload).kind == events.OTHER
+    helper = recorded(VERSIONS[1], "agent_bootstrap.slug_generator")
+    assert parse(helper).kind == events.OTHER
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_snapshot_can_say_which_agent_spoke_on_which_channel(version: str) -> None:
+    event = parse(recorded(version, "before_prompt_build"))
+    assert (event.agent, event.channel) == ("main", "webchat")
 
 
 def test_keys_that_begin_alike_are_different_sessions() -> None:

@@ -76,7 +76,7 @@ def recorded(version: str, name: str) -> dict[str, Any]:
     one = json.loads((PAYLOADS / version / "agent_end.json").read_text(encoding="utf-8"))["ctx"]
     text = path.read_text(encoding="utf-8").replace("agent:main:incident-42", one["sessionKey"])
     document: dict[str, Any] = json.loads(text)
-    context = document.get("ctx", document.get("context"))
+    context: dict[str, Any] = document["ctx"] if "ctx" in document else document["context"]
     for part in (context, context.get("sessionEntry"), context.get("previousSessionEntry")):
         if part and "sessionId" in part:
             part["sessionId"] = one["sessionId"]
@@ -302,6 +302,7 @@ def test_what_goes_over_the_wire_is_what_the_adapter_reads(host: Host, version: 
     assert found[1].tool is not None
     assert found[1].tool.paths_written == ("/repo/hello.py",)
     assert found[5].answer.startswith("hello.py is written and runs.")
+    assert {(event.agent, event.channel) for event in found} == {("main", "webchat")}
 
 
 def test_large_parts_stay_at_home(host: Host) -> None:

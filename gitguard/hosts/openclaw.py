@@ -107,7 +107,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     key = read.required(context, "sessionKey")
     agent = read.name_of(context, "agentId")
     session = read.name_of(context, "sessionId")
-    kind = events.OTHER if event.get("toolName") in WRAPPERS else _kind(name, event)
+    kind = _kind(name, event) if _counts(key, event) else events.OTHER
     return HookEvent(
         kind=kind,
         host_session=session or key,
@@ -121,7 +121,15 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         reading=_reading(payload, event, kind, now),
         transcript=_transcript(agent, session, environment),
         model=_model(payload, context),
+        agent=agent,
+        channel=read.name_of(context, "channelId"),
     )
+
+
+def _counts(key: str, event: dict[str, Any]) -> bool:
+    """Say whether an event is of a session we keep: not a sub-agent's or a helper's of the host."""
+    theirs = ":subagent:" in key or key.startswith("temp:")
+    return not theirs and event.get("toolName") not in WRAPPERS
 
 
 def _unwrapped(payload: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, Any]]:

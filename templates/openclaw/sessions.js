@@ -4,7 +4,15 @@ import { ask, copy, readConfig, tellNow } from "./channel.js";
 const config = readConfig(import.meta.url);
 const SETTLE_LIMIT = 2000;
 const MOST_SESSIONS = 500;
-const NAMES = ["sessionId", "workspaceDir", "agentId", "trigger", "modelProviderId", "modelId"];
+const NAMES = [
+  "sessionId",
+  "workspaceDir",
+  "agentId",
+  "channelId",
+  "trigger",
+  "modelProviderId",
+  "modelId",
+];
 
 /** Whether the plugin answers internal events; where a directory hook does, it must not. */
 export const answersInternalEvents = config.internal !== false;
