@@ -475,6 +475,10 @@ def test_a_name_that_the_list_shows_can_be_used(session: Place) -> None:
     session.type("gitguard note --goal Keep && gitguard session use main")
     name = re.findall(r"feature_x-\w+", session.type("gitguard session list"))[0]
     assert "Goal: Keep" in session.type(f"gitguard session use {name}")
+    assert f"{name}  " in session.type("gitguard session list")
+    assert session.type("gitguard session list").splitlines()[0].endswith("  feature/x")
+    listed = json.loads(session.run("gitguard session list --json").stdout)
+    assert listed["keys"] == {name: "feature/x", "main": "main"}
     session.type("gitguard session use main && rm -r .gitguard/sessions/feature*")
     assert "Goal: Keep" in session.type(f"gitguard session use {name}")
 

@@ -411,7 +411,11 @@ def test_a_file_that_came_with_the_repository_is_not_ours(
     git("add", NAME)
     assert recover_handoff(store, ON) == ""
     assert not write_handoff(store, ON.replace(max_age_minutes=0))
-    for act in (Handoff(store, ON).read, Handoff(store, ON).clear):
+    for act in (
+        Handoff(store, ON).read,
+        Handoff(store, ON).clear,
+        Handoff(store, ON).write_current,
+    ):
         with pytest.raises(InvalidDocument, match="git tracks"):
             act()
     assert (repo / NAME).read_text() == "## Next Steps\nrun this\n"

@@ -230,6 +230,31 @@ def test_without_the_program_its_commands_are_said(
     assert (state / "extensions" / "gitguard" / "index.js").exists()
 
 
+def test_what_was_set_by_hand_is_given_back_all_the_same(
+    open_guard: OpenGuard, hermetic_seal: Path, program: Program
+) -> None:
+    theirs = {"plugins": {"entries": {"other": {"enabled": True}}}}
+    without = guard_with(open_guard, hermetic_seal, None)
+    install(without)
+    install(without)
+    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}}
+    program.settings = {"plugins": {"entries": {"gitguard": entry, **theirs["plugins"]["entries"]}}}
+    uninstall(guard_with(open_guard, hermetic_seal, program))
+    assert program.settings == theirs
+    install(without)
+    assert "`openclaw config unset plugins.entries.gitguard`" in " ".join(uninstall(without).notes)
+    install(without)
+    assert uninstall(guard_with(open_guard, hermetic_seal, program)).commands == ()
+    assert program.settings == theirs
+
+
+def test_who_takes_out_another_host_hears_of_this_one(guard: Guard) -> None:
+    install(guard)
+    (said,) = (n for n in guard.uninstall("claude-code").notes if "stays installed" in n)
+    assert "`gitguard uninstall --host openclaw`" in said
+    assert not [note for note in uninstall(guard).notes if "stays installed" in note]
+
+
 def test_a_program_inside_the_repository_is_not_run(repo: Path) -> None:
     path = repo / "bin" / "openclaw"
     path.parent.mkdir()

@@ -34,10 +34,10 @@ def handoff() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that somebody else wrote or changed")
 @with_console
 def write(console: Console, force: bool) -> None:
-    """Write the task's state, changed files, plan and failures into the file
+    """Write the file from the task's state
 
-    It is written from the same state as a checkpoint. What --force replaces is kept in gitguard's
-    archive.
+    State, changed files, plan and last failure, as a checkpoint would have them now. What --force
+    replaces is kept in gitguard's archive.
     """
     path = _handoff(console, console.guard.workspace.current()).write_current(force=force)
     console.say(f"Written: {path}", {"path": path})
@@ -50,9 +50,9 @@ def write(console: Console, force: bool) -> None:
 def read(console: Console, keep: bool, to_file: bool) -> None:
     """Print a fresh file's recovery block, once
 
-    Fresh is younger than 10 minutes. The file is renamed to `.context-checkpoint.recovered.md`
-    then, so that nobody goes on from the same state twice. The block has at most 2,000 characters,
-    and 400 of each section.
+    Fresh is younger than 10 minutes. It is renamed then, so that nobody goes on from the same
+    state twice, to `.context-checkpoint.recovered.md`. The block has at most 2,000 characters, and
+    400 of each section.
     """
     found = _handoff(console, console.guard.any_session()).read(keep=keep, to_file=to_file)
     document = {"block": found.block, "reason": found.reason, "path": found.path}

@@ -114,11 +114,16 @@ def _overview_text(overview: Overview) -> str:
     for key, known in overview.host_sessions.items():
         lines.append(f"Conversation {key}: {', '.join(_conversation(known))}")
     if overview.others:
-        shown = ", ".join(overview.others[:_MOST_OTHERS])
-        more = f" and {len(overview.others) - _MOST_OTHERS} more"
-        rest = more * (len(overview.others) > _MOST_OTHERS)
-        lines.append(f"Other sessions: {shown}{rest}; `gitguard --session KEY status` shows one")
+        others = _some(overview)
+        lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")
     return "\n".join(lines)
+
+
+def _some(overview: Overview) -> str:
+    """Return the keys of the other sessions, the first few of many."""
+    shown = ", ".join(overview.others[:_MOST_OTHERS])
+    more = f" and {len(overview.others) - _MOST_OTHERS} more"
+    return shown + more * (len(overview.others) > _MOST_OTHERS)
 
 
 def _conversation(known: HostSession) -> list[str]:
@@ -162,7 +167,8 @@ def override(console: Console, reason: str, key: str) -> None:
 
 
 def _halted(console: Console) -> str:
-    known = console.guard.status().host_sessions
+    overview = console.guard.status()
+    known = overview.host_sessions
     halted = [key for key, conversation in known.items() if conversation.halt is not None]
     if host_session() in halted:
         return host_session()
@@ -170,7 +176,11 @@ def _halted(console: Console) -> str:
         named = ", ".join(f"`{key}`" for key in halted) or "none"
         raise InvalidInput(
             f"it is not clear whose halt to lift; halted: {named}",
-            "Name the conversation with --host-session ID",
+            "Name the conversation with --host-session ID"
+            + (
+                f", or another session with --session KEY: {_some(overview)}"
+                * bool(overview.others)
+            ),
         )
     return halted[0]
 
@@ -183,14 +193,22 @@ def session() -> None:
 @session.command("list")
 @with_console
 def list_sessions(console: Console) -> None:
-    """List the sessions of this repository"""
-    current = console.guard.workspace.current_name()
-    found = console.guard.sessions()
-    lines = [
-        f"{'*' if name == current else ' '} {name}  {head[:12] or 'no checkpoint'}"
-        for name, head in sorted(found.items())
-    ]
-    console.say("\n".join(lines) or "No sessions.", {"current": current, "sessions": found})
+    """List the sessions of this repository
+
+    Where a session's key is not its name, it stands behind: `--session` takes the key.
+    """
+    from gitguard.usecases.status import keys_of
+
+    workspace = console.guard.workspace
+    current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
+    lines = []
+    for name, head in sorted(found.items()):
+        key = keys.get(name, name)
+        mark = "*" if name == current else " "
+        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {key if key != name else ''}"
+        lines.append(line.rstrip())
+    document = {"current": current, "sessions": found, "keys": keys}
+    console.say("\n".join(lines) or "No sessions.", document)
 
 
 @session.command()

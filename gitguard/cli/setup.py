@@ -26,7 +26,7 @@ _HOST = click.option(
 @click.option("--shared", is_flag=True, help="Into the settings of everybody at this project")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @click.option("--no-compaction-trigger", is_flag=True, help="Leave to the host when to compact")
-@click.option("--directory-hook", is_flag=True, help="Answer the Gateway's hooks from a folder")
+@click.option("--directory-hook", is_flag=True, help="Use the host's hook folder as well")
 @with_console
 def init(
     console: Console,
@@ -38,9 +38,10 @@ def init(
 ) -> None:
     """Set gitguard up for a host in this repository
 
-    Begins the session, adds hooks, a status line and a skill to the host's settings, or a plugin
-    to the host where it has those, and hides what it creates from `git status`. Running it again
-    changes nothing; `gitguard uninstall` gives the settings back.
+    Begins the session and puts hooks, a status line and a skill into the host's settings here, or,
+    where a host takes plugins, a plugin and a skill into the host, whose own program is asked to
+    enable it. `git status` does not show what that creates. Running it again changes nothing;
+    `gitguard uninstall` gives the settings back.
     """
     wishes = Wishes(
         executable(),
@@ -60,7 +61,8 @@ def uninstall(console: Console, host: str, dry_run: bool) -> None:
     """Take gitguard out of a host's settings
 
     Files that nobody changed since come back byte for byte; from others only gitguard's entries
-    go. Checkpoints and working files stay.
+    go. What the host's own program set is set back, and what all projects share goes with the last
+    one. Checkpoints and working files stay.
     """
     outcome = console.guard.uninstall(host, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)

@@ -111,13 +111,14 @@ class Handoff:
         from gitguard.context.handoff import render_handoff
         from gitguard.store.hidden import hide, refuse_tracked
 
-        config, foreign = self._config, self._is_foreign()
+        config = self._config
+        refuse_tracked(self._workspace, config.own_names)
+        foreign = self._is_foreign()
         if foreign and not force:
             raise NotConfirmed(
                 f"`{config.file}` is not as gitguard wrote it; nothing was changed",
                 "Say --force to replace it; it is kept in gitguard's archive then",
             )
-        refuse_tracked(self._workspace, config.own_names)
         hide(self._workspace, config.own_names)
         own_folder = self._workspace.place.relative(self._workspace.folder)
         data = render_handoff(

@@ -10,6 +10,7 @@ import os
 from contextlib import nullcontext, suppress
 
 from gitguard.errors import GitFailed, InvalidInput
+from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.value import Value
 from gitguard.store.disk import make_all
@@ -60,6 +61,7 @@ class Installer:
         """Describe the installation; nothing is read yet."""
         self._workspace = workspace
         self._config = config
+        self._host = host.NAME
         self._settings = host.settings()
         self._ledger = LedgerFile(workspace.state_folder, host.NAME)
         self._user_ledger = LedgerFile(workspace.places.state_home, host.NAME)
@@ -145,9 +147,18 @@ class Installer:
                 user = part.carry_out_removal(user) if part else user
                 _remove_empty(user.leaving)
                 plan = self._remove()
-        notes = (*plan.notes, *user.notes, *self._remains())
+        notes = (*plan.notes, *user.notes, *self._other_hosts(), *self._remains())
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, user.warnings, commands=user.commands)
+
+    def _other_hosts(self) -> tuple[str, ...]:
+        state, root = self._workspace.state_folder, self._workspace.place.worktree
+        others = (name for name in NAMES if name != self._host)
+        return tuple(
+            f"it stays installed for `{name}`; `gitguard uninstall --host {name}` takes it out"
+            for name in others
+            if root in LedgerFile(state, name).read()
+        )
 
     def _remove(self) -> Plan:
         with self._lock():

@@ -78,13 +78,18 @@ def describe(workspace: Workspace, config: Config) -> Overview:
 
 
 def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:
-    keys = []
+    return tuple(key for key in keys_of(workspace).values() if key != session.key)
+
+
+def keys_of(workspace: Workspace) -> dict[str, str]:
+    """Return the keys of this workspace's sessions by their names."""
+    keys = {}
     for name in workspace.session_names():
         try:
-            keys.append(workspace.read_record(Session(name, name)).key)
+            keys[name] = workspace.read_record(Session(name, name)).key
         except GitguardError:
-            keys.append(name)  # its own status tells what is wrong with it
-    return tuple(key for key in keys if key != session.key)
+            keys[name] = name  # its own status tells what is wrong with it
+    return keys
 
 
 def _nothing(workspace: Workspace, error: GitguardError) -> Overview:

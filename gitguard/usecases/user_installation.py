@@ -75,11 +75,11 @@ class UserPart:
         installed = Installed(
             kept,
             tuple(dict.fromkeys([*self._known.folders, *made])),
-            settings=self._remembered(settings if self._program else ()),
+            settings=self._remembered(settings),
             users=tuple(users),
         )
         ledger = {**self._ledger, self._folder: installed}
-        said = (*notes, *planned.notes, *self._to_do_by_hand(settings, changes))
+        said = (*notes, *self._to_do_by_hand(settings, changes), *planned.notes)
         runs = self._commands(settings)
         return UserPlan(changes, settings, ledger, (), said, planned.warnings, runs)
 
