@@ -158,6 +158,16 @@ def test_a_whole_list_replaces_the_plan() -> None:
     assert [item.text for item in folded(first, whole).plan] == ["nine"]
 
 
+def test_a_list_beyond_measure_keeps_nothing_else_out(talk: Conversation) -> None:
+    talk.prompt("Plan it")
+    todos = [{"content": f"{n} ".ljust(190, "x"), "status": "pending"} for n in range(100_000)]
+    talk.send("PostToolUse.Bash", tool_name="TodoWrite", tool_input={"todos": todos})
+    talk.send("PostToolUse.Read")
+    talk.send("Stop")
+    assert snapshot(talk).resources.tools_used == ("TodoWrite", "Read")
+    assert talk.guard.state().plan[-1].text.startswith("99999 ")
+
+
 def test_an_unknown_item_that_only_changed_says_nothing() -> None:
     assert folded(entry(plan=(PlanItem("7", done=True),))).plan == ()
 

@@ -43,6 +43,8 @@ WAY_OUT = (
 )
 _TURNS_WITHOUT_USAGE = 2
 """Prompts after which a host that offers pressure must have reported some."""
+_MOST_LISTED = 200
+"""Of one call's files and plan items; a line of any length could not be read back."""
 _TOOL_EVENTS = (events.TOOL_START, events.TOOL_END, events.TOOL_FAILED)
 
 
@@ -234,12 +236,12 @@ class Conversation:
             written=self._relative(tool.paths_written),
             error=shorten(one_line(tool.error), 400),
             sub_agent=self._event.sub_agent,
-            plan=tool.plan,
+            plan=tool.plan[-_MOST_LISTED:],
             whole_plan=tool.whole_plan,
         )
 
     def _relative(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self._workspace.place.relative(path) for path in paths)
+        return tuple(self._workspace.place.relative(path) for path in paths[-_MOST_LISTED:])
 
     def _lock(self) -> Lock:
         return self._store.lock(HOOK_LOCK_TIMEOUT)
