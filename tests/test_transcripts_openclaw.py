@@ -15,7 +15,7 @@ from gitguard.errors import InvalidDocument
 from gitguard.model.events import Reading, Transcript
 from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
-from gitguard.transcripts import find_format
+from gitguard.transcripts import find_format, openclaw_database
 
 from .test_transcripts import added
 
@@ -335,6 +335,21 @@ def test_compressed_rows_are_read(folder: Path) -> None:
     compressed = change(folder, "SELECT seq FROM transcript_events WHERE event_json IS NULL")
     assert {(7,), (8,)} <= set(compressed)
     assert read(the(folder, session)).at == told[3].at
+
+
+def test_of_very_many_rows_the_first_and_the_last_are_read_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = the(folder, lay_out_database(folder)[MAIN])
+    everything = said(transcript)
+    assert len(everything) > 2
+    monkeypatch.setattr(openclaw_database, "_FIRST", 6)
+    assert said(transcript) == everything
+    monkeypatch.setattr(openclaw_database, "_LAST", 3)
+    some = said(transcript)
+    assert 0 < len(some) < len(everything)
+    assert some[0] == everything[0]
+    assert some == [one for one in everything if one in some]
 
 
 def test_a_broken_compressed_row_is_skipped(folder: Path) -> None:

@@ -23,6 +23,8 @@ _PATIENCE = 0.5
 """Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
 _LARGEST_ROW = 1 << 22
 """Bytes beyond which the host itself compresses no row."""
+_FIRST, _LAST = 500, 8_000
+"""Rows that are read of a conversation's beginning and end: all would take a prompt seconds."""
 _TELLING = """session_id = ? AND (
     event_json IS NOT NULL OR instr(navigation_json, '"role":"toolResult"') = 0)"""
 """Results of tools, which are most of what is compressed, tell nothing here."""
@@ -40,8 +42,11 @@ class SessionRows(Value):
         return self._entries("1 ORDER BY seq DESC")
 
     def forwards(self, since: int) -> Iterator[bytes]:
-        """Yield the rows from a number on."""
-        return self._entries("seq >= ? ORDER BY seq", since)
+        """Yield the rows from a number on; of very many, the first and the last ones."""
+        first_ones = since + _FIRST
+        last_ones = max(first_ones, self.end() - _LAST)
+        yield from self._entries("seq >= ? AND seq < ? ORDER BY seq", since, first_ones)
+        yield from self._entries("seq >= ? ORDER BY seq", last_ones)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""
