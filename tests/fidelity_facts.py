@@ -130,7 +130,7 @@ _WORDS = _PROSE.split()
 def facts_for(count: int, *, has_plan: bool) -> list[Unit]:
     """Return units with so many facts in all, goal, phase and next action first."""
     numbers = iter(range(1, count + 1))
-    units = [(_fact(next(numbers), kind),) for kind in ALWAYS]
+    units: list[Unit] = [(_fact(next(numbers), kind),) for kind in ALWAYS]
     left = count - len(ALWAYS)
     while left > 0:
         for kinds, by_work in _CYCLE:

@@ -183,7 +183,7 @@ class ClaudeCode:
     name = "claude-code"
     version = claude_code.VERSION
     has_plan = True
-    usage = ((20_000, 24_000), (30_000, 34_000), (40_000, 44_000))
+    usage: tuple[tuple[int, int], ...] = ((20_000, 24_000), (30_000, 34_000), (40_000, 44_000))
 
     def install(self) -> None:
         claude_code.install()
@@ -255,7 +255,7 @@ class OpenClaw:
     name = "openclaw"
     version = openclaw_install.CURRENT
     has_plan = False
-    usage = ((12_000, 14_000), (16_000, 18_000), (24_000, 33_000))
+    usage: tuple[tuple[int, int], ...] = ((12_000, 14_000), (16_000, 18_000), (24_000, 33_000))
 
     def install(self) -> None:
         openclaw_install.install(self.version)

@@ -130,7 +130,10 @@ def test_unknown_fields_survive_a_round_trip_at_the_top_and_inside_items() -> No
     document["decisions"][0]["votes"] = 3
     document["last_action"]["cost"] = "low"
     document["artifacts"][0]["lines"] = [1, 2]
-    filled = {"dropped": {}, **{name: [] for name in CAPTURED if name != "dropped"}}
+    filled: dict[str, object] = {
+        "dropped": {},
+        **{name: [] for name in CAPTURED if name != "dropped"},
+    }
     assert read_state(document).to_document() == {**document, "mechanical": [], **filled}
 
 
