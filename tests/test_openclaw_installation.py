@@ -248,6 +248,15 @@ def test_what_was_set_by_hand_is_given_back_all_the_same(
     assert program.settings == theirs
 
 
+def test_of_many_sessions_that_stay_a_few_are_named(guard: Guard, git: Git) -> None:
+    install(guard)
+    for number in range(20):
+        git("update-ref", f"refs/heads/gitguard/other-{number}", "refs/heads/gitguard/main")
+    (said,) = (note for note in uninstall(guard).notes if "checkpoints stay" in note)
+    assert said.count("refs/heads/gitguard/") == 5
+    assert "and 16 more" in said
+
+
 def test_who_takes_out_another_host_hears_of_this_one(guard: Guard) -> None:
     install(guard)
     (said,) = (n for n in guard.uninstall("claude-code").notes if "stays installed" in n)

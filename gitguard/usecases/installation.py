@@ -38,6 +38,8 @@ _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0
 """Longer, because a host's own program is asked while the lock is held."""
 _SKILL = "SKILL.md"
+_MOST_REFS = 5
+"""Branches that are named; a host with a session for each of its users has many."""
 _NOT_BEGUN = "the session would begin or go on: its branch and its folder of working files"
 
 
@@ -214,9 +216,13 @@ class Installer:
         """Say what uninstalling leaves alone, and how to remove it."""
         folder = os.path.relpath(self._workspace.folder, self._workspace.place.worktree)
         found = []
-        refs = ", ".join(f"`{r}`" for r in self._worktree.refs(self._config.store.ref_prefix[:-1]))
+        refs = [f"`{ref}`" for ref in self._worktree.refs(self._config.store.ref_prefix[:-1])]
         if refs:
-            found.append(f"the checkpoints stay on {refs}; `git update-ref -d REF` removes one")
+            shown = ", ".join(refs[:_MOST_REFS])
+            more = f" and {len(refs) - _MOST_REFS} more" * (len(refs) > _MOST_REFS)
+            found.append(
+                f"the checkpoints stay on {shown}{more}; `git update-ref -d REF` removes one"
+            )
         if os.path.isdir(self._workspace.folder):
             found.append(f"the working files stay; `rm -r {folder}` removes them")
         if os.path.isdir(self._workspace.state_folder):
