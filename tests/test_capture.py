@@ -353,6 +353,20 @@ def test_what_the_agent_says_of_its_status_goes_before_what_it_looks_like() -> N
     assert capture.work_of(entries, waiting, seconds(NOW)).status == "waiting_for_user"
 
 
+def test_a_turn_that_a_host_began_and_that_ends_with_the_same_words_has_ended(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.send("Stop", last_assistant_message="Done.")
+    talk.send("UserPromptSubmit", prompt="<task-notification>a build ended")
+    talk.send("PostToolUse.Bash")
+    talk.send("Stop", last_assistant_message="Done.")
+    assert snapshot(talk).working.status == "waiting_for_user"
+    taken = len(talk.triggers())
+    talk.send("Stop", last_assistant_message="Done.")
+    assert len(talk.triggers()) == taken, "nothing changed"
+
+
 def test_a_compaction_in_the_middle_of_a_turn_interrupts_it(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.send("PreToolUse.Bash")

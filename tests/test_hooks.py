@@ -244,6 +244,19 @@ def test_the_gauge_speaks_from_seventy_percent_on(talk: Conversation) -> None:
     assert talk.prompt() == "[Context: 71% | 142k/200k tokens]"
 
 
+def test_a_compaction_that_left_no_mark_hides_none_that_only_left_one(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Parse"})
+    talk.prompt("Begin")
+    talk.send("PreCompact")
+    talk.send("PostCompact")
+    assert BLOCK in talk.prompt()
+    talk.clock.pass_by(600)
+    talk.compacts(10_000)
+    assert BLOCK in talk.prompt()
+    assert talk.prompt() == ""
+    assert talk.guard.status().host_sessions["S1"].epoch == 2
+
+
 def test_above_the_whole_window_usage_that_stays_takes_no_checkpoint_again(
     talk: Conversation,
 ) -> None:

@@ -79,6 +79,8 @@ def add(exchanges: tuple[Exchange, ...], said: Exchange) -> tuple[Exchange, ...]
         return _thinned((*exchanges, said.replace(pivot=pivot)))
     if not exchanges:
         return exchanges  # before the first user message nothing is an exchange
+    if said.replace(when=exchanges[-1].when) == exchanges[-1]:
+        return exchanges  # a turn may end twice
     return _thinned((*_unanswered(exchanges), said))
 
 

@@ -67,8 +67,6 @@ class Capturing(Conversation):
 
     def _record_answer(self) -> None:
         answer = self._event.answer.strip()[:_ANSWER_LIMIT]
-        if answer == self._known.answer != "":
-            return  # the turn ended before, and nobody said anything since
         self._store.journal.append(self._entry(journal.TURN_ENDED, summary=answer))
         self._known = self._known.replace(answer=answer)
 

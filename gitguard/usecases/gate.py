@@ -27,6 +27,10 @@ OVERRIDE_ROOM = 0.05
 """How far pressure may rise after an override before the halt is back (DESIGN section 4)."""
 
 
+_MARK_LAG = 60.0
+"""Seconds after an event by which a host has written the mark of the same compaction."""
+
+
 class Question(Value):
     """What a program says when it asks before a major action."""
 
@@ -111,11 +115,13 @@ def notice_compaction(
     not read.
     """
     counted, at = count_compactions(known, transcript)
-    if counted.compactions <= counted.epoch:
+    # An event may have told of one that the transcript never had; then the numbers say too little.
+    another = at > known.compacted_at + _MARK_LAG
+    if counted.compactions <= counted.epoch and not another:
         return counted
     at = max(at, known.compacted_at)
     compacted = after_compaction(counted, config, at, transcript=transcript, model=model)
-    return compacted.replace(epoch=counted.compactions)
+    return compacted.replace(epoch=max(counted.compactions, compacted.epoch))
 
 
 def ask(store: SessionStore, question: Question) -> Gated:
