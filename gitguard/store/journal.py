@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
-_LOOK_BACK = 1 << 16
+_LOOK_BACK = 1 << 18
 """A call that began longer ago than so many bytes is not taken for a running one."""
 _HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
