@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gitguard.context.gauge import Circumstances
     from gitguard.model.checkpoint import Code
+    from gitguard.model.events import Transcript
     from gitguard.model.task import TaskState
     from gitguard.store.journal import JournalPart
 
@@ -53,7 +54,7 @@ def compose(
         created_at=timestamp(now),
         trigger=trigger,
         token_usage=usage,
-        session_file=os.path.basename(transcript.path) if transcript else "",
+        session_file=_file_of(transcript) if transcript else "",
         compaction_count=circumstances.compaction_count,
         previous_checkpoint=previous_of(sequence),
         channel=circumstances.channel,
@@ -81,6 +82,10 @@ def compose(
         forked_from=circumstances.forked_from,
     )
     return record, contents
+
+
+def _file_of(transcript: Transcript) -> str:
+    return transcript.session or os.path.basename(transcript.path)
 
 
 def render_summary(state: TaskState) -> str:

@@ -13,7 +13,7 @@ import pytest
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
 from gitguard.hosts import claude_code
 from gitguard.model import events
-from gitguard.model.events import Abilities, HookEvent
+from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.usecases import gate
@@ -992,3 +992,22 @@ def test_a_hosts_session_key_is_a_session_of_its_own_and_a_new_one_begins_clean(
     assert "Japan" not in bob
     assert talk.guard.state().goal == "The workspace's own work"
     assert len(talk.guard.sessions()) == 3
+
+
+def test_two_keys_whose_names_are_the_same_never_share_a_session(talk: Conversation) -> None:
+    key = "agent:main:alice"
+    bootstrap(talk, session=key)
+    record = talk.root / ".gitguard" / "sessions" / Session.of(key).name / "session.json"
+    record.write_text(record.read_text().replace(key, "agent:main:mallory"))
+    event = HookEvent(events.PROMPT, "H", str(talk.root), session=key, prompt="What do you know?")
+    with pytest.raises(GitguardError, match="has the same name as `agent:main:mallory`"):
+        talk.guard.handle(event, Abilities())
+
+
+def test_the_way_out_of_a_halt_names_the_session_that_its_host_keys(talk: Conversation) -> None:
+    reading = Reading("hook", talk.clock(), tokens=190_000, window=200_000)
+    call = ToolCall("exec", "t1", command="ls")
+    event = HookEvent(
+        events.TOOL_START, "H", str(talk.root), session="agent:x", tool=call, reading=reading
+    )
+    assert "gitguard --session 'agent:x' override" in talk.guard.handle(event, Abilities()).stop

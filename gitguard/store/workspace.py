@@ -261,7 +261,15 @@ class Workspace:
 
             held = conversations.recall(self, session)
             return SessionRecord(FORMAT, session.key, host_sessions=held)
-        return decode_record(data, path)
+        record = decode_record(data, path)
+        if session.key != session.name and record.key not in (session.key, session.name):
+            # A name holds 32 bits of its key's hash; somebody may have looked for the same ones.
+            raise InvalidInput(
+                f"the session key `{shorten(one_line(session.key), 80)}` has the same name as "
+                f"`{shorten(one_line(record.key), 80)}`, `{session.name}`",
+                "Use another session key",
+            )
+        return record
 
     def new_record(self, session: Session, branch: str = "") -> SessionRecord:
         """Return the record of a session that this worktree works at from now on."""

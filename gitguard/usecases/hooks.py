@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
-WAY_OUT = (
-    "Free the context with /compact, begin a new conversation, or let a human run "
-    "`gitguard override --reason …`"
-)
 _TURNS_WITHOUT_USAGE = 2
 """Prompts after which a host that offers pressure must have reported some."""
 _MOST_LISTED = 200
@@ -181,6 +177,15 @@ class Conversation:
         return pressure.gauge_line(saved=saved is not None and bool(saved.commit))
 
     # Small parts
+
+    @property
+    def _way_out(self) -> str:
+        key = shorten(one_line(self._event.session), 200)
+        named = f" --session '{key}'" if key else ""
+        return (
+            "Free the context with /compact, begin a new conversation, or let a human run "
+            f"`gitguard{named} override --reason …`"
+        )
 
     @property
     def _tool(self) -> ToolCall:

@@ -9,7 +9,7 @@ from gitguard.model import events, journal
 from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.usecases import gate
-from gitguard.usecases.hooks import WAY_OUT, Conversation, stop_text
+from gitguard.usecases.hooks import Conversation, stop_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ToolCalls(Conversation):
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
-        return HookReply(stop=f"{HALT_STATUS}\n{reason}. {saved} {WAY_OUT}")
+        return HookReply(stop=f"{HALT_STATUS}\n{reason}. {saved} {self._way_out}")
 
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""

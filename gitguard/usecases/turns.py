@@ -10,7 +10,7 @@ from gitguard.model.host_session import HostSession
 from gitguard.usecases import gate
 from gitguard.usecases.capturing import Capturing
 from gitguard.usecases.handing_back import HandingBack
-from gitguard.usecases.hooks import WAY_OUT, stop_text
+from gitguard.usecases.hooks import stop_text
 from gitguard.usecases.measuring import with_reading
 
 _ONE_COMPACTION = 60.0
@@ -40,7 +40,7 @@ class Turns(Capturing, HandingBack):
     def _prompt(self) -> HookReply:
         halt = self._known.halt and self._noticed().halt
         if halt is not None:
-            return HookReply(refuse=f"{HALT_STATUS}\n{halt.reason}. {WAY_OUT}")
+            return HookReply(refuse=f"{HALT_STATUS}\n{halt.reason}. {self._way_out}")
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
