@@ -7,7 +7,6 @@ up. Sub-agents' lines are marked as side chains and say nothing about the main c
 from __future__ import annotations
 
 from gitguard.model.events import Reading
-from gitguard.model.transcript import AGENT, USER, Message
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import COMPACTION, count, parse, texts, time_of, tokens
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.events import Transcript
-    from gitguard.model.transcript import Compactions
+    from gitguard.model.transcript import Compactions, Message
 
 _USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 _COUNTED = (
@@ -107,6 +106,8 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
 
 def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
     """Return what a line says, and the id of the API message that it is a part of."""
+    from gitguard.model.transcript import AGENT, USER, Message
+
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
     if not role or not isinstance(message, dict) or any(map(entry.get, _BY_THE_HOST)):

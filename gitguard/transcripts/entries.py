@@ -6,12 +6,13 @@ import json
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import seconds
-from gitguard.model.transcript import Compactions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from gitguard.model.transcript import Compactions
 
 COMPACTION, RESET = "compaction", "reset"
 """The turning points of a conversation."""
@@ -64,6 +65,8 @@ def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compa
 
     One without a name tells only how far looking has got.
     """
+    from gitguard.model.transcript import Compactions
+
     found = Compactions(upto=begin, anew=not begin)
     for behind, kind, at in turning_points:
         if kind == RESET:
