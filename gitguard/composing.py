@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from gitguard.context.gauge import Circumstances
     from gitguard.model.checkpoint import Code
-    from gitguard.model.events import Transcript
     from gitguard.model.task import TaskState
     from gitguard.store.journal import JournalPart
 
@@ -44,24 +43,7 @@ def compose(
 
     written is the state's document where that was written out already.
     """
-    pressure, transcript = circumstances.pressure, circumstances.transcript
-    usage = TokenUsage()
-    if pressure is not None:
-        usage = TokenUsage(pressure.tokens, pressure.window.tokens, round(pressure.share, 3))
-    meta = SnapshotMeta(
-        checkpoint_id=checkpoint_name(sequence),
-        session_key=state.session_id,
-        created_at=timestamp(now),
-        trigger=trigger,
-        token_usage=usage,
-        session_file=_file_of(transcript) if transcript else "",
-        compaction_count=circumstances.compaction_count,
-        previous_checkpoint=previous_of(sequence),
-        channel=circumstances.channel,
-        agent_id=circumstances.agent,
-        journal_id=part.id,
-        journal_offset=part.end,
-    )
+    meta = _meta_of(state, part, sequence, trigger, circumstances, now)
     work = work_of(part.entries, state, now, compacting=trigger == "compaction")
     contents = {
         STATE_FILE: written or dump_json(state.to_document()),
@@ -77,15 +59,41 @@ def compose(
         phase=state.current_phase,
         next_action=state.next_action,
         why=why,
-        pressure=pressure.share if pressure else None,
+        pressure=circumstances.pressure.share if circumstances.pressure else None,
         code=code,
         forked_from=circumstances.forked_from,
     )
     return record, contents
 
 
-def _file_of(transcript: Transcript) -> str:
-    return transcript.session or os.path.basename(transcript.path)
+def _meta_of(
+    state: TaskState,
+    part: JournalPart,
+    sequence: int,
+    trigger: str,
+    circumstances: Circumstances,
+    now: float,
+) -> SnapshotMeta:
+    pressure, transcript = circumstances.pressure, circumstances.transcript
+    usage, session_file = TokenUsage(), ""
+    if pressure is not None:
+        usage = TokenUsage(pressure.tokens, pressure.window.tokens, round(pressure.share, 3))
+    if transcript is not None:
+        session_file = transcript.session or os.path.basename(transcript.path)
+    return SnapshotMeta(
+        checkpoint_id=checkpoint_name(sequence),
+        session_key=state.session_id,
+        created_at=timestamp(now),
+        trigger=trigger,
+        token_usage=usage,
+        session_file=session_file,
+        compaction_count=circumstances.compaction_count,
+        previous_checkpoint=previous_of(sequence),
+        channel=circumstances.channel,
+        agent_id=circumstances.agent,
+        journal_id=part.id,
+        journal_offset=part.end,
+    )
 
 
 def render_summary(state: TaskState) -> str:
