@@ -7,8 +7,15 @@ up. Sub-agents' lines are marked as side chains and say nothing about the main c
 from __future__ import annotations
 
 from gitguard.model.events import Reading
-from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import COMPACTION, count, parse, texts, time_of, tokens
+from gitguard.transcripts.entries import (
+    COMPACTION,
+    backwards,
+    count,
+    parse,
+    texts,
+    time_of,
+    tokens,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +48,7 @@ _NOT_THE_USERS = (
 
 def newest_reading(transcript: Transcript) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    for line in jsonl.backwards(transcript.path):
+    for line in backwards(transcript.path):
         if _BOUNDARY in line and (boundary := _boundary(line)):
             return _after_compaction(boundary)
         if _USAGE in line and (reading := _reading(parse(line))):
@@ -51,6 +58,8 @@ def newest_reading(transcript: Transcript) -> Reading | None:
 
 def messages(transcript: Transcript) -> Iterator[Message]:
     """Yield what was said; the lines of one API message are put together again."""
+    from gitguard.transcripts import jsonl
+
     answer, answer_id = None, None
     for line in jsonl.forwards(transcript.path):
         if not any(role in line for role in _SAID):
@@ -70,11 +79,15 @@ def messages(transcript: Transcript) -> Iterator[Message]:
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the boundaries of the main conversation; the cursor is a byte offset."""
+    from gitguard.transcripts import jsonl
+
     begin = jsonl.cursor(transcript.path, since)
     return count(_turning_points(transcript.path, begin), begin)
 
 
 def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
+    from gitguard.transcripts import jsonl
+
     for behind, line in jsonl.marked(path, (_BOUNDARY,), begin):
         boundary = _boundary(line)
         yield behind, COMPACTION if boundary else "", time_of(boundary)

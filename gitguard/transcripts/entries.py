@@ -1,21 +1,43 @@
-"""What the formats have in common: reading one entry, and counting."""
+"""What the formats have in common: finding the newest entry, reading one, and counting."""
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import seconds
+from gitguard.store.files import lines_backwards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gitguard.model.transcript import Compactions
 
 COMPACTION, RESET = "compaction", "reset"
 """The turning points of a conversation."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+
+
+def open_file(path: str) -> int:
+    """Open a regular file for reading; raise what `unreadable` returns for anything else."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_WAIT)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise unreadable(path, "it is not a regular file")
+    return handle
+
+
+def backwards(path: str) -> Iterator[bytes]:
+    """Yield the lines from the last to the first; the last may be torn."""
+    try:
+        os.close(open_file(path))
+        yield from lines_backwards(path)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
 
 
 def parse(text: bytes) -> dict[str, Any]:

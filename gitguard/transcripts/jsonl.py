@@ -7,10 +7,8 @@ whole when its line end is there; the last one may still be being written.
 from __future__ import annotations
 
 import os
-import stat
 
-from gitguard.store.files import lines_backwards
-from gitguard.transcripts.entries import unreadable
+from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,16 +18,6 @@ _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
 _FIRST, _LAST = 1 << 20, 15 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-
-
-def backwards(path: str) -> Iterator[bytes]:
-    """Yield the lines from the last to the first; the last may be torn."""
-    try:
-        os.close(_open(path))
-        yield from lines_backwards(path)
-    except OSError as error:
-        raise unreadable(path, error.strerror) from error
 
 
 def forwards(path: str, since: int = 0) -> Iterator[bytes]:
@@ -81,18 +69,10 @@ def _found(block: bytes, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
     return sorted(lines)
 
 
-def _open(path: str) -> int:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_WAIT)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise unreadable(path, "it is not a regular file")
-    return handle
-
-
 def _blocks(path: str, since: int) -> Iterator[tuple[bytes, int]]:
     """Yield blocks of whole lines and the offset behind each; too long a line is an empty block."""
     try:
-        handle = _open(path)
+        handle = open_file(path)
         try:
             position, size = since, _BLOCK
             while data := os.pread(handle, size, position):

@@ -12,7 +12,14 @@ from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 from gitguard.store.files import read_bytes
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import COMPACTION, RESET, parse, time_of, unreadable
+from gitguard.transcripts.entries import (
+    COMPACTION,
+    RESET,
+    backwards,
+    parse,
+    time_of,
+    unreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ class SessionFile(Value):
 
     def backwards(self) -> Iterator[bytes]:
         """Yield the lines from the last to the first."""
-        return jsonl.backwards(self.path)
+        return backwards(self.path)
 
     def forwards(self, since: int) -> Iterator[bytes]:
         """Yield the lines behind an offset."""
