@@ -77,6 +77,8 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
 
 def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
     """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
+    if len(items) <= most and _fits_anyway(items):
+        return items
     room, kept = _ROOM, []
     for item in reversed(items):
         if not _is_mechanical(item):
@@ -90,6 +92,13 @@ def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
 
 def _is_mechanical(item: object) -> bool:
     return bool(getattr(item, "mechanical", True))
+
+
+def _fits_anyway(items: tuple[Any, ...]) -> bool:
+    """Say whether items cannot be too large even if each character were escaped."""
+    if not all(type(item) is str for item in items):
+        return False
+    return (_ESCAPED * len("".join(items))) + _AROUND * len(items) <= _ROOM
 
 
 def _size(item: Any) -> int:

@@ -61,9 +61,9 @@ class Record(Value):
             raise _wrong(where or "the document", "an object", document)
         prefix = f"{where}." if where else ""
         values: dict[str, Any] = {}
-        for name, kind in cls.kinds.items():
+        for name, kind, is_free_text in cls._fields():
             value = document.get(name)
-            if type(value) is str and kind.is_free_text and value.isascii():
+            if is_free_text and type(value) is str and value.isascii():
                 values[name] = value  # most fields are, and a checkpoint reads thousands
             elif value is not None or (name in document and not kind.may_be_null):
                 values[name] = read_field(kind, value, prefix + name)
@@ -74,6 +74,16 @@ class Record(Value):
             _check_json(unknown, where or "the document", _DEEPEST)
         values["extra"] = unknown
         return cls(**values)
+
+    @classmethod
+    def _fields(cls) -> tuple[tuple[str, Kind, bool], ...]:
+        """Return the fields, with whether any text will do; worked out once for each record."""
+        if "_read" not in vars(cls):
+            setattr(  # noqa: B010
+                cls, "_read", tuple((n, k, k.is_free_text) for n, k in cls.kinds.items())
+            )
+        fields: tuple[tuple[str, Kind, bool], ...] = vars(cls)["_read"]
+        return fields
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""
