@@ -19,7 +19,7 @@ from .guarded_openclaw import (
     shell,
 )
 from .openclaw import GatewayFailure, SealedOpenClaw
-from .openclaw_install import CURRENT, LEGACY, VERSIONS, install
+from .openclaw_install import CURRENT, VERSIONS, install
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall
 from .sealing import NotInstallable
 
@@ -300,10 +300,6 @@ def test_whatever_becomes_of_our_process_the_agent_goes_on(
 def test_a_hang_of_ten_seconds_does_not_cost_the_tool_call(
     guarded: GuardedOpenClaw, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    if guarded.openclaw.version == LEGACY:
-        limits = json.loads((guarded.plugin / "config.json").read_text())["limits"]
-        assert limits["before_tool_call"] < 15_000
-        return  # it waits as long as a plugin likes; the host with a limit is the one to try
     program = tmp_path / "slow"
     program.write_text(
         "#!/bin/sh\nread -r line\ncase $line in *before_tool_call*) sleep 10;; esac\n"
