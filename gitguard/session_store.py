@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
-    from gitguard.store.checkpoints import Chain, Head
+    from gitguard.store.checkpoints import Chain
     from gitguard.store.journal import JournalPart
     from gitguard.store.lock import Lock
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
@@ -258,7 +259,7 @@ class SessionStore:
 
     def own_head(self) -> Head:
         """Return a head that may be committed on, or raise with both sides and the ways out."""
-        from gitguard.store.checkpoints import refuse_head
+        from gitguard.store.standing import refuse_head
 
         head = self.chain.head(settle=True)
         refusal = refuse_head(head, self.chain.ref)
@@ -268,7 +269,7 @@ class SessionStore:
 
     def readable_head(self) -> Head:
         """Return a head beside which our state may be handed out, pending or not."""
-        from gitguard.store.checkpoints import refuse_foreign_head
+        from gitguard.store.standing import refuse_foreign_head
 
         head = self.chain.head()
         refuse_foreign_head(head, self.chain.ref)

@@ -35,8 +35,8 @@ from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
 from gitguard.store.anchor import identity_of
-from gitguard.store.checkpoints import Head
 from gitguard.store.journal import JournalPart
+from gitguard.store.standing import Head
 from gitguard.store.workspace import Places
 from gitguard.transcripts import find_format
 

@@ -18,14 +18,13 @@ from gitguard.model.snapshot import folded_upto
 from gitguard.model.value import Value
 from gitguard.recovery.startup import settle
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import checkpoints as chain
-from gitguard.store import states
+from gitguard.store import standing, states
 from gitguard.store.journal import JournalPart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.task import TaskState
-    from gitguard.store.checkpoints import Head
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
 
 _NOTHING = Circumstances()
@@ -53,12 +52,12 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     """
     done = _repair_record(store)
     head = store.chain.head(settle=True)
-    if head.standing == chain.ADVANCED and take:
+    if head.standing == standing.ADVANCED and take:
         done.append(_take(store, head))
-    elif head.standing in (chain.MOVED, chain.DELETED):
+    elif head.standing in (standing.MOVED, standing.DELETED):
         done.append(_put_back(store, head))
     else:
-        chain.refuse_foreign_head(head, store.chain.ref)
+        standing.refuse_foreign_head(head, store.chain.ref)
     done += _repair_state(store)
     found = store.state() if store.states.read().has_summary else store.states.read()
     if found.state is not None and store.write_summary(found.state):
@@ -120,7 +119,7 @@ def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tup
         assert found.state is not None
         return found.state, "this machine's copy", ("", 0)
     head = store.chain.head()
-    if head.standing == chain.OURS:
+    if head.standing == standing.OURS:
         checkpoint, contents = store.chain.read(head.id)
         state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
         return state, f"checkpoint {checkpoint.name}", folded_upto(contents[SNAPSHOT_FILE])
@@ -185,11 +184,11 @@ def _adopt(
 def plan_trust(store: SessionStore, wanted: str) -> StateChange:
     """Show which head would be trusted, and what it would change in the state."""
     head = store.chain.head()
-    if head.standing in (chain.OURS, chain.NONE, chain.DELETED):
+    if head.standing in (standing.OURS, standing.NONE, standing.DELETED):
         reasons = {
-            chain.OURS: f"`{store.chain.ref}` is this machine's own already",
-            chain.NONE: f"there is no `{store.chain.ref}` to trust",
-            chain.DELETED: f"`{store.chain.ref}` is gone; `gitguard recover` puts it back",
+            standing.OURS: f"`{store.chain.ref}` is this machine's own already",
+            standing.NONE: f"there is no `{store.chain.ref}` to trust",
+            standing.DELETED: f"`{store.chain.ref}` is gone; `gitguard recover` puts it back",
         }
         raise InvalidInput(reasons[head.standing])
     if wanted and not head.id.startswith(wanted):
@@ -197,7 +196,7 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
             f"`{store.chain.ref}` is at {head.id[:12]}, not at `{wanted[:80]}`",
             "Name the head that you looked at",
         )
-    if head.standing in (chain.MOVED, chain.ADVANCED) and not wanted:
+    if head.standing in (standing.MOVED, standing.ADVANCED) and not wanted:
         raise InvalidInput(
             f"the head {head.id[:12]} is not the one this machine wrote",
             f"If you looked at it, run `gitguard trust --head {head.id[:12]}`",
@@ -214,10 +213,10 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     checkpoint, contents = _read_foreign(store, head.id)
     note = archive_uncommitted(store, head)
     anchor = head.anchor
-    if anchor and head.standing == chain.MOVED and store.chain.owns_objects(anchor.committed):
+    if anchor and head.standing == standing.MOVED and store.chain.owns_objects(anchor.committed):
         kept = store.chain.archive(anchor.committed, "gitguard: set aside by trust")
         note += f"; our old head is kept as `{kept}`"
-    if head.standing == chain.REMOTE_ONLY:
+    if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
     _adopt(store, head, checkpoint, contents)
@@ -287,7 +286,10 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:
     """Begin a new session with the state of another: a new root, sequence 1."""
-    if target.chain.head().standing != chain.NONE or target.states.read().standing != states.ABSENT:
+    if (
+        target.chain.head().standing != standing.NONE
+        or target.states.read().standing != states.ABSENT
+    ):
         raise InvalidInput(
             f"the session `{target.session.key}` exists already", "Choose another name"
         )

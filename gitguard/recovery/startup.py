@@ -14,14 +14,13 @@ from gitguard.model.task import new_task
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import checkpoints as chain
-from gitguard.store import files, states
+from gitguard.store import files, standing, states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.task import TaskState
-    from gitguard.store.checkpoints import Head
     from gitguard.store.repository import Repository
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
@@ -80,8 +79,8 @@ def _from_nothing(
     notes: tuple[str, ...],
     circumstances: Circumstances,
 ) -> Startup:
-    chain.refuse_foreign_head(head, store.chain.ref)
-    if found.written is not None or head.standing == chain.OURS:
+    standing.refuse_foreign_head(head, store.chain.ref)
+    if found.written is not None or head.standing == standing.OURS:
         return _restore(store, found, head, notes, circumstances)
     refuse_legacy(store.workspace)
     _begin_start(store)
@@ -154,7 +153,7 @@ def _continue(
     conflict = store.mend_summary(state)
     if conflict:
         notes = (*notes, "the summary conflicted with the state and was rewritten from it")
-    chain.refuse_foreign_head(head, store.chain.ref)
+    standing.refuse_foreign_head(head, store.chain.ref)
     store.states.end_start()
     saved = _commit(store, found, head, circumstances)
     return Startup(CONTINUED, state, notes, saved, conflict)

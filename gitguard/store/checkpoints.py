@@ -5,13 +5,10 @@ from __future__ import annotations
 from gitguard.errors import (
     GitFailed,
     GitguardError,
-    HeadAdvanced,
     InvalidDocument,
     InvalidInput,
     NotWritable,
     Pending,
-    Tampered,
-    Untrusted,
 )
 from gitguard.model.checkpoint import (
     FILES,
@@ -23,10 +20,19 @@ from gitguard.model.checkpoint import (
 )
 from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.session import is_session_name
-from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
 from gitguard.store.objects import ObjectsGone, is_object_id
+from gitguard.store.standing import (
+    ADVANCED,
+    DELETED,
+    MOVED,
+    NONE,
+    OURS,
+    REMOTE_ONLY,
+    UNTRUSTED,
+    Head,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,34 +48,6 @@ _SHORTEST_ID = 4
 _MOST_COMMITS = 1_000_000
 _ATTEMPTS = 3
 """How often objects are written again that somebody else's clean-up took away."""
-
-NONE = "none"
-OURS = "ours"
-ADVANCED = "advanced"
-MOVED = "moved"
-DELETED = "deleted"
-UNTRUSTED = "untrusted"
-REMOTE_ONLY = "remote-only"
-
-
-class Head(Value):
-    """Where the session's ref points, and how that stands to what this machine wrote."""
-
-    standing: str
-    """none, ours, advanced, moved, deleted, untrusted or remote-only."""
-    id: str = ""
-    anchor: Anchor | None = None
-    code: Code = Code()
-    checked_out_in: str = ""
-    remote: str = ""
-    """The remote-tracking ref of the session, when there is nothing else."""
-    replaced_repository: bool = False
-    """Whether the anchor belonged to another repository at the same path; it was archived."""
-
-    @property
-    def committed(self) -> str:
-        """The newest checkpoint of ours, empty before the first."""
-        return self.anchor.committed if self.anchor else ""
 
 
 class Chain:
@@ -323,44 +301,3 @@ def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
     refs = repository.refs(prefix.rstrip("/"))
     found = {name.removeprefix(prefix): ref.id for name, ref in refs.items()}
     return {name: commit for name, commit in found.items() if is_session_name(name)}
-
-
-def refuse_head(head: Head, ref: str) -> GitguardError | None:
-    """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
-    ours = head.committed[:12] or "nothing"
-    theirs = head.id[:12]
-    refusals: dict[str, GitguardError] = {
-        ADVANCED: HeadAdvanced(
-            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based",
-            "Take it with `gitguard recover --take`, or keep ours with "
-            "`gitguard session fork NAME`",
-        ),
-        MOVED: Tampered(
-            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
-            "the other",
-            "Put ours back with `gitguard recover`, or look at theirs and take it with "
-            f"`gitguard trust --head {theirs}`",
-        ),
-        DELETED: Tampered(
-            f"`{ref}` is gone; this machine wrote {ours} there",
-            "Put it back with `gitguard recover`, or drop it with `gitguard trust --forget`",
-        ),
-        UNTRUSTED: Untrusted(
-            f"`{ref}` is at {theirs}, and this machine did not write it",
-            "Look at it with `gitguard log` and `gitguard show`, then run `gitguard trust`, or "
-            "begin another with `gitguard session use NAME`",
-        ),
-    }
-    if head.standing == REMOTE_ONLY:
-        return Pending(
-            f"only `{head.remote}` has this session; no second history is begun beside it",
-            "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
-        )
-    return refusals.get(head.standing)
-
-
-def refuse_foreign_head(head: Head, ref: str) -> None:
-    """Raise why our state may not stand beside a head; a commit that only has to wait may."""
-    refusal = refuse_head(head, ref)
-    if refusal is not None and not isinstance(refusal, Pending):
-        raise refusal

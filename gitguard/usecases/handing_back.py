@@ -11,7 +11,7 @@ from gitguard.usecases.hooks import Conversation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.checkpoints import Head
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
 
 

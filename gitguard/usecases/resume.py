@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gitguard.model.snapshot import Snapshot, Work
     from gitguard.model.task import TaskState
     from gitguard.session_store import SessionStore
-    from gitguard.store.checkpoints import Head
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
 
 _DEATH_SPIRAL = 3

@@ -11,8 +11,8 @@ from gitguard.model.session import Session
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
 from gitguard.store import states
-from gitguard.store.checkpoints import refuse_head
 from gitguard.store.settings import ignored_settings
+from gitguard.store.standing import refuse_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.host_session import HostSession
     from gitguard.model.task import TaskState
-    from gitguard.store.checkpoints import Head
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
