@@ -146,6 +146,7 @@ class SessionStore:
         self.workspace.make_folders(self.session)
         if moved:
             self.journal.settle()
+            self.workspace.at_step("journal-settled")
         found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
         return found, part
 
@@ -193,8 +194,10 @@ class SessionStore:
                 raise
             return self._waiting(trigger, error)
         files.remove(self._waiting_path)
+        self.workspace.at_step("waiting-removed")
         anew = self.journal.rotate(part)
         if anew is not None:
+            self.workspace.at_step("journal-rotated")
             self.states.write(found.state, found, journal_id=anew.id, journal_offset=anew.end)
         self._sweep()
         return saved
@@ -214,6 +217,7 @@ class SessionStore:
             files.write_bytes(self._waiting_path, f"{error.message}\n".encode())
         except NotWritable:
             return saved  # the state itself is safe; only the mark is not there
+        self.workspace.at_step("waiting-marked")
         return saved
 
     def _sweep(self) -> None:
@@ -256,6 +260,7 @@ class SessionStore:
         from gitguard.model.checkpoint import SNAPSHOT_FILE
 
         files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
+        self.workspace.at_step("snapshot-written")
 
     def own_head(self) -> Head:
         """Return a head that may be committed on, or raise with both sides and the ways out."""
@@ -296,4 +301,5 @@ class SessionStore:
         if self.states.read_summary() == wanted:
             return False
         files.write_bytes(self.states.summary_path, wanted.encode())
+        self.workspace.at_step("summary-written")
         return True

@@ -253,6 +253,7 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
         _carry_conversations(workspace, session)
         workspace.use(session)
     workspace.own(session)
+    workspace.at_step("session-settled")
 
 
 def _carry_conversations(workspace: Workspace, session: Session) -> None:

@@ -184,14 +184,18 @@ class Chain:
         with self._repository.ref_move(self.ref, why) as move:
             message = format_message(record)
             commit = self._repository.write_commit(contents, anchor.committed, message)
+            self._workspace.at_step("objects-written")
             anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
             self.anchors.write(anchor)
+            self._workspace.at_step("anchor-pending")
             try:
                 move.to(commit, anchor.committed or "0" * len(commit))
             except (GitFailed, Pending) as error:
                 raise self._blocked(error) from error
+        self._workspace.at_step("ref-moved")
         # The anchor on disk says `pending` durably, which reads as well once the ref is there.
         self.anchors.write(anchor.promoted(), settled=False)
+        self._workspace.at_step("anchor-committed")
         return commit
 
     def _blocked(self, error: GitguardError) -> GitguardError:
@@ -214,11 +218,13 @@ class Chain:
             identity=identity_of(self._workspace.place.common_dir),
         )
         self.anchors.write(anchor)
+        self._workspace.at_step("anchor-adopted")
         return anchor
 
     def point_at(self, new: str, old: str, why: str, *, ref: str = "") -> None:
         """Move or create a ref of ours by compare-and-swap; an empty old creates it."""
         self._repository.move_ref(ref or self.ref, new, old or "0" * len(new), why)
+        self._workspace.at_step("archive-written" if ref else "ref-put")
 
     def archive(self, commit: str, why: str) -> str:
         """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""

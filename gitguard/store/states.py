@@ -120,10 +120,12 @@ class StateFiles:
     def begin_start(self) -> None:
         """Note that state and summary are about to be written where neither may be."""
         files.write_bytes(self._starting_path, b"")
+        self._workspace.at_step("start-marked")
 
     def end_start(self) -> None:
         """Note that both are there."""
         files.remove(self._starting_path)
+        self._workspace.at_step("start-ended")
 
     def read(self) -> Found:
         """Read the working state and hold it against the copy."""
@@ -228,7 +230,9 @@ class StateFiles:
             if not files.is_refusal(error):
                 raise
             return self._write_pending(state, data, before, written, str(error))
+        self._workspace.at_step("state-copy-written")
         files.write_bytes(self.path, data)
+        self._workspace.at_step("state-written")
         files.remove(self._pending_path)
         return Found(
             OURS,
@@ -257,7 +261,9 @@ class StateFiles:
             },
         }
         files.write_bytes(self._pending_path, dump_json(mark))
+        self._workspace.at_step("pending-marked")
         files.write_bytes(self.path, data)
+        self._workspace.at_step("pending-written")
         return before.replace(
             standing=PENDING,
             state=state,
@@ -271,6 +277,7 @@ class StateFiles:
         """Write the working file again from the copy."""
         assert found.written is not None
         files.write_bytes(self.path, found.written.state.encode())
+        self._workspace.at_step("state-rewritten")
         return found.replace(standing=OURS, needs_rewrite=False, problem="")
 
     def read_summary(self) -> str | None:

@@ -49,6 +49,8 @@ class Places(Value):
     """Of which the door to git passes on a few names."""
     home: str = ""
     """The user's home folder, where hosts keep settings of their own."""
+    at_step: Callable[[str], object] = str
+    """Told of each step of writing and repairing, where tests crash; `str` does nothing."""
 
 
 class Owner(Record):
@@ -73,6 +75,7 @@ class Workspace:
         self.place = place
         self.places = places
         self.clock = clock
+        self.at_step = places.at_step
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
 
