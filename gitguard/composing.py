@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gitguard.context.gauge import Circumstances
     from gitguard.model.checkpoint import Code
+    from gitguard.model.redaction import Redactor
     from gitguard.model.task import TaskState
     from gitguard.store.journal import JournalPart
 
@@ -36,19 +37,22 @@ def compose(
     code: Code,
     circumstances: Circumstances,
     now: float,
+    redactor: Redactor,
     *,
     written: bytes = b"",
 ) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
     """Return a checkpoint's record and files; raise `InvalidDocument` if one is too large.
 
-    written is the state's document where that was written out already.
+    written is the state's document where that was written out already. Secrets are taken out of
+    everything.
     """
+    state, _ = state.redacted(redactor)
     meta = _meta_of(state, part, sequence, trigger, circumstances, now)
     work = work_of(part.entries, state, now, compacting=trigger == "compaction")
     contents = {
         STATE_FILE: written or dump_json(state.to_document()),
         SUMMARY_FILE: render_summary(state).encode(),
-        SNAPSHOT_FILE: render_snapshot(snapshot_of(state, work, meta)),
+        SNAPSHOT_FILE: render_snapshot(snapshot_of(state, work, meta).redacted(redactor)[0]),
     }
     for name, data in contents.items():
         check_size(len(data), what=f"`{name}`")
@@ -58,9 +62,9 @@ def compose(
         trigger=trigger,
         phase=state.current_phase,
         next_action=state.next_action,
-        why=why,
+        why=redactor.text(why),
         pressure=circumstances.pressure.share if circumstances.pressure else None,
-        code=code,
+        code=code.replace(branch=redactor.text(code.branch)),
         forked_from=circumstances.forked_from,
     )
     return record, contents

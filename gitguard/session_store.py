@@ -140,8 +140,10 @@ class SessionStore:
     def fold(self, found: Found) -> tuple[Found, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
         folded, part = self.folded(found)
+        leaks = self.workspace.redactor.find(folded.to_document())
         moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
-        if folded is found.state and not moved and found.standing == states.OURS:
+        unchanged = folded is found.state and not moved and not leaks
+        if unchanged and found.standing == states.OURS:
             return found, part
         self.workspace.make_folders(self.session)
         if moved:
@@ -214,7 +216,8 @@ class SessionStore:
     def _waiting(self, trigger: str, error: Pending | NotWritable) -> Saved:
         saved = Saved(trigger, pending=error.message, way_out=error.hint)
         try:
-            files.write_bytes(self._waiting_path, f"{error.message}\n".encode())
+            said = self.workspace.redactor.text(error.message)
+            files.write_bytes(self._waiting_path, f"{said}\n".encode())
         except NotWritable:
             return saved  # the state itself is safe; only the mark is not there
         self.workspace.at_step("waiting-marked")
@@ -249,6 +252,7 @@ class SessionStore:
             head.code,
             circumstances,
             self.clock(),
+            self.workspace.redactor,
             written=found.document,
         )
         self.write_snapshot(contents[SNAPSHOT_FILE])
@@ -259,7 +263,8 @@ class SessionStore:
         """Replace the working copy of the newest snapshot."""
         from gitguard.model.checkpoint import SNAPSHOT_FILE
 
-        files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
+        clean = self.workspace.redactor.text(data.decode("utf-8", "replace")).encode()
+        files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), clean)
         self.workspace.at_step("snapshot-written")
 
     def own_head(self) -> Head:
@@ -284,22 +289,24 @@ class SessionStore:
 
     def mend_summary(self, state: TaskState) -> str:
         """Write the summary if it conflicts with the state; return how, as a unified diff."""
-        from gitguard.composing import render_summary
         from gitguard.model.text import diff_texts
 
         lying = self.states.read_summary() or ""
         if not self.write_summary(state):
             return ""
         names = ("summary.md", "rendered from the state")
-        return diff_texts(lying, render_summary(state), names=names)
+        return diff_texts(lying, self._summary_of(state), names=names)
 
     def write_summary(self, state: TaskState) -> bool:
         """Write the summary rendered from the state if it differs; say whether it did."""
-        from gitguard.composing import render_summary
-
-        wanted = render_summary(state)
+        wanted = self._summary_of(state)
         if self.states.read_summary() == wanted:
             return False
         files.write_bytes(self.states.summary_path, wanted.encode())
         self.workspace.at_step("summary-written")
         return True
+
+    def _summary_of(self, state: TaskState) -> str:
+        from gitguard.composing import render_summary
+
+        return render_summary(state.redacted(self.workspace.redactor)[0])

@@ -31,6 +31,7 @@ from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import CheckpointRecord, format_message
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.journal import Entry
+from gitguard.model.redaction import Redactor
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
@@ -325,7 +326,9 @@ def compose_checkpoint(
     state: TaskState, head: Head, sequence: int
 ) -> tuple[CheckpointRecord, Mapping[str, bytes]]:
     nothing = JournalPart("", (), (), 0)
-    return compose(state, nothing, sequence, "manual", "bench", head.code, Circumstances(), _NOW)
+    return compose(
+        state, nothing, sequence, "manual", "bench", head.code, Circumstances(), _NOW, Redactor()
+    )
 
 
 def transcript_usage(folder: Path, runs: int) -> Row:

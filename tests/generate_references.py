@@ -169,7 +169,7 @@ commit, and its trigger stands in the commit's trailer `Gitguard-Trigger`.
 def settings(record: type[Record] = Config, prefix: str = "") -> Iterator[tuple[str, Kind]]:
     """Yield every setting with its full name."""
     for name, kind in record.kinds.items():
-        if kind.record is not None:
+        if kind.record is not None and not kind.is_list:
             yield from settings(kind.record, f"{prefix}{name}.")
         else:
             yield prefix + name, kind

@@ -21,6 +21,7 @@ from gitguard.context.handoff_recovery import Source, build_recovery, cut, stale
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model.config import HandoffConfig
 from gitguard.model.handoff import check_handoff
+from gitguard.model.redaction import Redactor
 from gitguard.model.snapshot import Work
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.usecases.handoff import FILE_LIMIT
@@ -46,6 +47,7 @@ def text_of(state: TaskState, work: Work | None = None, **around: object) -> str
         state,
         work or Work(),
         Surroundings().replace(**around),
+        Redactor(),
         session="main",
         now="2026-01-31T09:30:00Z",
     )
@@ -182,7 +184,9 @@ def test_whatever_the_state_says_the_file_has_its_sections_once(
 
 
 def test_a_file_of_ours_is_known_until_somebody_changes_it() -> None:
-    data = render_handoff(new_task("k", NOW), Work(), Surroundings(), session="main", now=NOW)
+    data = render_handoff(
+        new_task("k", NOW), Work(), Surroundings(), Redactor(), session="main", now=NOW
+    )
     assert written_for(data) == "main"
     assert is_as_written(data)
     changed = data.replace(b"none", b"some", 1)

@@ -997,8 +997,9 @@ def test_a_hosts_session_key_is_a_session_of_its_own_and_a_new_one_begins_clean(
 def test_two_keys_whose_names_are_the_same_never_share_a_session(talk: Conversation) -> None:
     key = "agent:main:alice"
     bootstrap(talk, session=key)
-    record = talk.root / ".gitguard" / "sessions" / Session.of(key).name / "session.json"
-    record.write_text(record.read_text().replace(key, "agent:main:mallory"))
+    workspace, session = talk.guard.workspace, Session.of(key)
+    record = workspace.read_record(session)
+    workspace.write_record(session, record.replace(key="agent:main:mallory"))
     event = HookEvent(events.PROMPT, "H", str(talk.root), session=key, prompt="What do you know?")
     with pytest.raises(GitguardError, match="has the same name as `agent:main:mallory`"):
         talk.guard.handle(event, Abilities())

@@ -27,6 +27,7 @@ from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
+from gitguard.store import owners
 from gitguard.store.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
@@ -561,7 +562,7 @@ def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
     def ask() -> None:
         begun.checkpoint("A reason.")
         begun.gate("host")
-        begun.workspace.read_owner(Session.of("main"))
+        owners.read(begun.workspace, Session.of("main"))
 
     with pytest.raises(NewerFormat) as caught:
         ask()

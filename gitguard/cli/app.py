@@ -16,6 +16,7 @@ from gitguard.cli import checkpoints, gate, handoff, notes, repair, sessions, se
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, StatusSignal
+from gitguard.model.redaction import Redactor
 
 USAGE = 2
 """Exit code of a command line that cannot be understood."""
@@ -111,7 +112,7 @@ def _unexpected(error: Exception) -> Unexpected:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "a", encoding="utf-8") as log:
-            log.write(report)
+            log.write(Redactor().text(report))
         kept = f"The report is in `{path}`"
     except OSError:
         click.echo(report, err=True)

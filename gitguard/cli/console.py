@@ -12,6 +12,7 @@ import click
 
 from gitguard.cli.surroundings import bare_workspace, open_guard
 from gitguard.errors import GitguardError, NotConfirmed, StatusSignal
+from gitguard.model.redaction import Redactor
 from gitguard.model.text import visible
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from gitguard.guard import Guard
 
 F = TypeVar("F", bound="Callable[..., Any]")
+_REDACTOR = Redactor()
+"""Errors end up in logs and transcripts; by the built-in rules, as configurations may not read."""
 
 
 class Common(NamedTuple):
@@ -84,7 +87,7 @@ def document_of(error: GitguardError) -> dict[str, Any]:
     """Return an error as programs read it."""
     document: dict[str, Any] = {
         "kind": type(error).__name__,
-        "message": error.message,
+        "message": _REDACTOR.text(error.message),
         "hint": error.hint,
         "exit_code": error.exit_code,
     }
@@ -97,7 +100,8 @@ def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
     colour = None if _wants_colour() else False
     heading = click.style("error:", fg="red", bold=True)
-    click.echo(f"{heading} {visible(message)}", err=True, color=colour)
+    said = visible(_REDACTOR.text(message))
+    click.echo(f"{heading} {said}", err=True, color=colour)
     if hint:
         click.echo(f"{click.style('hint:', fg='cyan')} {visible(hint)}", err=True, color=colour)
 

@@ -130,9 +130,17 @@ def _say_noted(console: Console, noted: Noted) -> None:
     lines = [f"{name}: {what}" for name, what in noted.report.items()]
     if noted.saved is not None and noted.saved.trigger == "start":
         lines.insert(0, f"A new task begins: {noted.state.task_id}")
+    lines += [
+        f"{found.path}: redacted, it looks like a secret ({found.rule})" for found in noted.redacted
+    ]
     if noted.saved is not None:
         lines.append(saved_text(noted.saved))
-    document = {"report": noted.report, "saved": noted.saved, "state": noted.state}
+    document = {
+        "report": noted.report,
+        "redacted": list(noted.redacted),
+        "saved": noted.saved,
+        "state": noted.state,
+    }
     console.say("\n".join(lines), document, pending(noted.saved))
 
 

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.model.redaction import Redactor
     from gitguard.model.snapshot import Work
     from gitguard.model.task import TaskState
 
@@ -49,9 +50,15 @@ class Surroundings(Value):
 
 
 def render_handoff(
-    state: TaskState, work: Work, around: Surroundings, *, session: str, now: str
+    state: TaskState,
+    work: Work,
+    around: Surroundings,
+    redactor: Redactor,
+    *,
+    session: str,
+    now: str,
 ) -> bytes:
-    """Return the file for a session's name at a time in ISO 8601."""
+    """Return the file for a session's name at a time in ISO 8601, without secrets."""
     text = render(
         "handoff.md.j2",
         written=f"{now[:10]} {now[11:19]} UTC",
@@ -64,7 +71,7 @@ def render_handoff(
         next_steps=_labelled(_next_steps(state, around)),
         assumptions=_short("; ".join(reversed(state.pending_assumptions))) or "none",
     )
-    body = text.rstrip("\n").encode("utf-8", "replace") + b"\n"
+    body = redactor.text(text.rstrip("\n")).encode("utf-8", "replace") + b"\n"
     return body + f"<!-- gitguard hand-off session={session} sha256={sha256(body)} -->\n".encode()
 
 

@@ -23,9 +23,15 @@ STATE_LIMIT = 256 * 1024
 
 def sha256(data: bytes) -> str:
     """Return the hex digest that copies and anchors know a state by."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()
+    # `hashlib` loads OpenSSL, which costs a hook more than all it has to digest.
+    try:
+        from _sha2 import sha256 as digest  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            from _sha256 import sha256 as digest  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256 as digest
+    return str(digest(data).hexdigest())
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)

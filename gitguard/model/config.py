@@ -115,6 +115,32 @@ class HandoffConfig(Record):
         return (self.file, self.recovered, self.recovery_file)
 
 
+class CustomRule(Record):
+    """A shape of secret that only a project or its owner knows."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "name": Kind("text", "What the placeholder says: `[REDACTED:name]`."),
+        "pattern": Kind(
+            "text", "Literals, character classes, `\\b`, and one bounded repetition of a class."
+        ),
+    }
+    name: str
+    pattern: str
+    extra: Mapping[str, Any] = {}
+
+
+class RedactionConfig(Record):
+    """What counts as a secret, besides the rules that are built in."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "rules": Kind("records", "Further rules.", record=CustomRule),
+        "allow": Kind("texts", "SHA-256 of values that are no secrets, in hex."),
+    }
+    rules: tuple[CustomRule, ...] = ()
+    allow: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = {}
+
+
 class StoreConfig(Record):
     """Where checkpoints and working files lie."""
 
@@ -168,6 +194,9 @@ class Config(Record):
         "resume": Kind("record", "The resume block.", record=ResumeConfig),
         "handoff": Kind("record", "The hand-off file.", record=HandoffConfig),
         "store": Kind("record", "The store.", record=StoreConfig),
+        "redaction": Kind(
+            "record", "What is taken out before anything is written.", record=RedactionConfig
+        ),
         "destructive": Kind("texts", "Further commands that count as destructive."),
         "reference_mode": Kind(
             "flag", "Estimate pressure from characters; for tests and reference only."
@@ -179,13 +208,14 @@ class Config(Record):
     resume: ResumeConfig = ResumeConfig()
     handoff: HandoffConfig = HandoffConfig()
     store: StoreConfig = StoreConfig()
+    redaction: RedactionConfig = RedactionConfig()
     destructive: tuple[str, ...] = ()
     reference_mode: bool = False
     extra: Mapping[str, Any] = {}
 
 
 DEFAULTS = Config()
-TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "destructive")
+TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "redaction.rules", "destructive")
 """What a repository's configuration may contain."""
 
 
@@ -228,6 +258,10 @@ def check_config(config: Config, *, what: str) -> None:
         from gitguard.model.handoff import check_handoff
 
         check_handoff(config.handoff, what=what)
+    if config.redaction != DEFAULTS.redaction:
+        from gitguard.model.redaction import check_redaction
+
+        check_redaction(config.redaction, what=what)
     prefix, folder = config.store.ref_prefix, config.store.directory
     if prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
         raise InvalidConfig(
@@ -263,6 +297,9 @@ def tighten(user: Config, repository: Config) -> Config:
         ),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
+        redaction=user.redaction.replace(
+            rules=tuple(dict.fromkeys(user.redaction.rules + repository.redaction.rules))
+        ),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )
 
@@ -283,8 +320,9 @@ def loosening(repository: dict[str, Any]) -> tuple[str, ...]:
     """Name the settings in a repository's file that only a user may make; they are ignored."""
     ignored = []
     for name, value in repository.items():
-        if name == "window" and isinstance(value, dict):
-            ignored += [f"window.{key}" for key in value if key != "cap"]
+        within = [f"{name}.{key}" for key in value] if isinstance(value, dict) else []
+        if any(setting.startswith(f"{name}.") for setting in TIGHTENING) and within:
+            ignored += [setting for setting in within if setting not in TIGHTENING]
         elif name not in TIGHTENING:
             ignored.append(name)
     return tuple(ignored)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self
 
+    from gitguard.model.redaction import Finding, Redactor
+
 _DEEPEST = 32
 """How deep the values of unknown fields may be nested; ours never are."""
 _LARGEST = 1e300
@@ -84,6 +86,11 @@ class Record(Value):
             )
         fields: tuple[tuple[str, Kind, bool], ...] = vars(cls)["_read"]
         return fields
+
+    def redacted(self, redactor: Redactor) -> tuple[Self, tuple[Finding, ...]]:
+        """Return the record without the secrets in it, and what was found."""
+        document, found = redactor.document(self.to_document())
+        return (self.from_document(document), found) if found else (self, ())
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""

@@ -147,7 +147,15 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
     why = "Ours, set aside for theirs."
     nothing = JournalPart("", (), (), 0)
     record, contents = compose(
-        state, nothing, sequence, "recovery", why, head.code, _NOTHING, store.clock()
+        state,
+        nothing,
+        sequence,
+        "recovery",
+        why,
+        head.code,
+        _NOTHING,
+        store.clock(),
+        store.workspace.redactor,
     )
     parent = head.anchor.committed if head.anchor else ""
     return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
@@ -173,7 +181,8 @@ def _adopt(
         store.workspace.set_aside(store.states.path)
     found = store.save(state, before)
     store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
-    store.write_summary(state)
+    assert found.state is not None
+    store.write_summary(found.state)
     store.write_snapshot(contents[SNAPSHOT_FILE])
     return state
 

@@ -14,7 +14,7 @@ from gitguard.model.task import new_task
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import files, standing, states
+from gitguard.store import files, owners, standing, states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
 
 def living_owner(workspace: Workspace, session: Session) -> str:
     """Return the git directory of another worktree that owns a session, empty if none does."""
-    owner = workspace.read_owner(session).git_dir
+    owner = owners.read(workspace, session).git_dir
     own = owner in ("", workspace.place.git_dir)
     return "" if own or not os.path.isdir(owner) else owner
 
@@ -252,7 +252,7 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
     if not workspace.places.session:
         _carry_conversations(workspace, session)
         workspace.use(session)
-    workspace.own(session)
+    owners.own(workspace, session)
     workspace.at_step("session-settled")
 
 

@@ -13,7 +13,7 @@ from gitguard.errors import InvalidDocument, NotWritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -86,21 +86,37 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def append(path: str, line: bytes) -> None:
-    """Append one line in one write; the caller holds the lock of the file."""
+def create(path: str, data: bytes) -> None:
+    """Make a file whole and durable, unless somebody else made it first."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    write_bytes(temporary, data)
+    try:
+        os.link(temporary, path)
+        sync_folder(os.path.dirname(path))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise refused(path, error) from error
+    finally:
+        remove(temporary)
+
+
+def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
+    """Append one line in one write; the caller holds the lock of the file.
+
+    A function is asked for the line with the offset at which it will stand.
+    """
     try:
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW, 0o600)
         try:
-            write_all(handle, _after_a_torn_line(handle) + line)
+            size = os.fstat(handle).st_size
+            torn = size and os.pread(handle, 1, size - 1) != b"\n"
+            end = b"\n" if torn else b""
+            write_all(handle, end + (line if isinstance(line, bytes) else line(size + len(end))))
         finally:
             os.close(handle)
     except OSError as error:
         raise refused(path, error) from error
-
-
-def _after_a_torn_line(handle: int) -> bytes:
-    size = os.fstat(handle).st_size
-    return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
 def sync_file(path: str) -> None:

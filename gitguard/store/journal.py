@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from gitguard.errors import EditedState
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.journal import Entry, open_calls, read_entries
 from gitguard.model.value import Value
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from gitguard.model.session import Session
+    from gitguard.store.workspace import Workspace
+
 FORMAT = 1
 _READ_LIMIT = 1 << 24
 _LOOK_BACK = 1 << 18
@@ -23,6 +27,8 @@ _HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
 
 
+_SEALED = "-sealed"
+"""How the ids of journals end in which every line has to carry a seal."""
 _RECENT = 16
 """So many of the folded entries still say what is going on, besides calls that did not end."""
 
@@ -48,8 +54,24 @@ class JournalFile:
 
     def append(self, entry: Entry) -> None:
         """Add an entry."""
-        line = dump_line(entry.line())
-        files.append(self.path, self._header() + line if self._is_new() else line)
+        line = self._line(entry)
+
+        def at(offset: int) -> bytes:
+            header = b"" if offset else self._header()
+            return header + self._sealed(line, offset + len(header))
+
+        files.append(self.path, at)
+
+    def _line(self, entry: Entry) -> bytes:
+        return dump_line(entry.line())
+
+    def _sealed(self, line: bytes, offset: int) -> bytes:
+        """Return a line as it is written at an offset."""
+        return line
+
+    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+        """Return the lines, given with their offsets, that are ours."""
+        return [line for _, line in lines]
 
     def _is_new(self) -> bool:
         return self._size() == 0
@@ -70,8 +92,10 @@ class JournalFile:
             raise files.refused(self.path, error) from error
 
     def _header(self) -> bytes:
-        unique = f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
-        return dump_line({"format": FORMAT, "journal": unique})
+        return _header(self._unique())
+
+    def _unique(self) -> str:
+        return f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:
         """Read the journal; folding goes on behind the offset if the id is the same.
@@ -84,20 +108,18 @@ class JournalFile:
         start = folded_offset if whole else 0
         position = max(start - _LOOK_BACK, 0)
         lines, end = files.complete_lines(self.path, offset=position, limit=_READ_LIMIT)
-        folded = 0
-        while folded < len(lines) and position < start:
-            position += len(lines[folded]) + 1
-            folded += 1
-        fresh = _entries(lines[folded:])
+        placed = _placed(lines, position)
+        folded = sum(offset < start for offset, _ in placed)
+        fresh = _entries(self._own(placed[folded:], journal_id))
         recent = max(folded - _RECENT, 0)
-        before = [*_open_calls(lines[:recent], lines[recent:]), *lines[recent:folded]]
-        return JournalPart(journal_id, _entries(before) + fresh, fresh, end)
+        before = [*_open_calls(placed[:recent], placed[recent:]), *placed[recent:folded]]
+        return JournalPart(journal_id, _entries(self._own(before, journal_id)) + fresh, fresh, end)
 
     def open_calls(self) -> tuple[Entry, ...]:
         """Return the tool calls that began and never ended, however long ago."""
-        self._begun()
+        journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
-        return _entries(_open_calls(lines))
+        return _entries(self._own(_open_calls(_placed(lines, 0)), journal_id))
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
@@ -116,14 +138,88 @@ class JournalFile:
         recent = part.entries[-_RECENT:]
         running = (entry for entry in open_calls(part.entries) if entry not in recent)
         going_on = (*running, *recent)
-        header = self._header()
-        data = header + b"".join(dump_line(entry.line()) for entry in going_on)
+        return self.restart(going_on)
+
+    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
+        """Begin a new file with entries that are folded already, in place of the one there is."""
+        data = header = self._header()
+        for entry in entries:
+            data += self._sealed(self._line(entry), len(data))
         files.write_bytes(self.path, data)
         begun = str((_document(header) or {}).get("journal", ""))
-        return JournalPart(begun, going_on, (), len(data))
+        return JournalPart(begun, entries, (), len(data))
 
 
-def _open_calls(lines: list[bytes], later: list[bytes] | tuple[bytes, ...] = ()) -> list[bytes]:
+class OwnJournal(JournalFile):
+    """A session's journal, of which those that somebody else began are never read."""
+
+    def __init__(self, workspace: Workspace, session: Session) -> None:
+        """Use the session's working file."""
+        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
+        self._workspace = workspace
+        self._session = session
+
+    def begin(self) -> None:
+        """Make the file if it is not there, so that only entries are left to append."""
+        if self._is_new():
+            files.append(self.path, self._header())
+
+    def _line(self, entry: Entry) -> bytes:
+        return dump_line(self._workspace.redactor.document(entry.line())[0])
+
+    def _sealed(self, line: bytes, offset: int) -> bytes:
+        return self._workspace.seal.put_on(line, self._place(offset))
+
+    def _place(self, offset: int) -> str:
+        return f"journal {self._session.name} {offset}"
+
+    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+        """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
+        holds = self._workspace.seal.holds
+        if not journal_id.endswith(_SEALED):
+            return [line for _, line in lines]
+        own = [line for at, line in lines if not at or holds(line, self._place(at))]
+        if len(own) < len(lines):
+            foreign = EditedState(
+                f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
+                "are not used"
+            )
+            self._workspace.note_fault("reading the journal", foreign)
+        return own
+
+    def _begun(self) -> str:
+        """Return the journal's id; one that somebody else began is set aside first."""
+        begun = super()._begun()
+        if begun or not self._is_new():
+            from gitguard.store import journals
+
+            journals.refuse_foreign(self._workspace, self._session, begun, self.path)
+        return begun if os.path.exists(self.path) else ""
+
+    def _header(self) -> bytes:
+        from gitguard.store import journals
+
+        begun = self._unique() + (_SEALED if self._workspace.seal.is_there else "")
+        journals.remember(self._workspace, self._session, begun)
+        return _header(begun)
+
+
+def _header(journal_id: str) -> bytes:
+    return dump_line({"format": FORMAT, "journal": journal_id})
+
+
+def _placed(lines: list[bytes], position: int) -> list[tuple[int, bytes]]:
+    """Return lines with their offsets."""
+    placed = []
+    for line in lines:
+        placed.append((position, line))
+        position += len(line) + 1
+    return placed
+
+
+def _open_calls(
+    lines: list[tuple[int, bytes]], later: list[tuple[int, bytes]] | tuple[()] = ()
+) -> list[tuple[int, bytes]]:
     """Return the lines of calls that began and did not end, not even later.
 
     A journal can have a thousand lines, and most of them say nothing any more: so they are looked
@@ -132,19 +228,21 @@ def _open_calls(lines: list[bytes], later: list[bytes] | tuple[bytes, ...] = ())
     import re
 
     call = re.compile(rb'\{"event":"tool-(\w+)",.*?"id":"((?:[^"\\]|\\.)*)"')
-    running: dict[bytes, bytes] = {}
-    for number, line in enumerate([*lines, *later]):
-        found = call.match(line)
+    running: dict[bytes, tuple[int, bytes]] = {}
+    for number, placed in enumerate([*lines, *later]):
+        found = call.match(placed[1])
         if found and found[1] == b"start" and number < len(lines):
-            running[found[2]] = line
+            running[found[2]] = placed
         elif found and found[1] != b"start":
             running.pop(found[2], None)
     return list(running.values())
 
 
 def _entries(lines: list[bytes]) -> tuple[Entry, ...]:
-    documents = (_document(line) for line in lines)
-    return read_entries(document for document in documents if document is not None)
+    documents = [document for line in lines if (document := _document(line)) is not None]
+    for document in documents:
+        document.pop("seal", None)
+    return read_entries(documents)
 
 
 def _document(line: bytes) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from gitguard.model.config import (
     read_config,
     tighten,
 )
+from gitguard.model.redaction import configured
 from gitguard.store import files
 from gitguard.store.place import locate
 from gitguard.store.workspace import Workspace
@@ -45,7 +46,10 @@ def open_workspace(
     user = load_user_config(places.config_home, places.state_home)
     workspace = Workspace(locate(root), places, user.store.directory, clock)
     workspace.refuse_links()
-    return workspace, load_config(user, workspace.folder)
+    config = load_config(user, workspace.folder)
+    if config.redaction != DEFAULTS.redaction:
+        workspace.redactor = configured(config.redaction)
+    return workspace, config
 
 
 def load_user_config(config_home: str, state_home: str) -> Config:

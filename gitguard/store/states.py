@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.redaction import Finding
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.anchor import AnchorFile, Written
@@ -64,6 +65,8 @@ class Found(Value):
     """Up to which byte."""
     needs_rewrite: bool = False
     """A crash came between the copy and the working file, or another worktree wrote the copy."""
+    redacted: tuple[Finding, ...] = ()
+    """What was taken out of the state as it was written."""
 
     @property
     def document(self) -> bytes:
@@ -185,7 +188,12 @@ class StateFiles:
             raise
         except InvalidDocument:
             return {}
-        return mark
+        is_ours = data is not None and self._workspace.seal.holds(data, self._pending_place)
+        return mark if is_ours else {}
+
+    @property
+    def _pending_place(self) -> str:
+        return f"pending.json {self._session.name}"
 
     def _is_pending(self, mark: dict[str, Any], digest: str, written: Written | None) -> bool:
         known = (written.sha256, written.previous_sha256) if written is not None else ("",)
@@ -209,6 +217,7 @@ class StateFiles:
         Where the state directory cannot be written, the working file is, with a mark that lets
         the next run that can write adopt it.
         """
+        state, redacted = state.redacted(self._workspace.redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
         from gitguard.store.anchor import Written
@@ -229,7 +238,8 @@ class StateFiles:
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
-            return self._write_pending(state, data, before, written, str(error))
+            pending = self._write_pending(state, data, before, written, str(error))
+            return pending.replace(redacted=redacted)
         self._workspace.at_step("state-copy-written")
         files.write_bytes(self.path, data)
         self._workspace.at_step("state-written")
@@ -242,6 +252,7 @@ class StateFiles:
             has_summary=before.has_summary,
             journal_id=written.journal_id,
             journal_offset=written.journal_offset,
+            redacted=redacted,
         )
 
     def _write_pending(
@@ -254,13 +265,14 @@ class StateFiles:
             "sha256": digest,
             "previous_sha256": before.sha256,
             "based_on": before.written.sha256 if before.written else "",
-            "why": why,
+            "why": self._workspace.redactor.text(why),
             "folded": {
                 before.sha256: [before.journal_id, before.journal_offset],
                 digest: [journal_id, offset],
             },
         }
-        files.write_bytes(self._pending_path, dump_json(mark))
+        sealed = self._workspace.seal.put_on(dump_json(mark), self._pending_place)
+        files.write_bytes(self._pending_path, sealed)
         self._workspace.at_step("pending-marked")
         files.write_bytes(self.path, data)
         self._workspace.at_step("pending-written")

@@ -8,26 +8,28 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import (
+    EditedState,
     InvalidDocument,
     InvalidInput,
     NewerFormat,
     NotInitialised,
 )
-from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.host_session import HostSession, SessionRecord
-from gitguard.model.record import Kind, Record
+from gitguard.model.redaction import Redactor
 from gitguard.model.session import Session, is_session_name
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
 from gitguard.store import files
-from gitguard.store.journal import JournalFile
+from gitguard.store.journal import OwnJournal
 from gitguard.store.lock import Lock
 from gitguard.store.place import Place, locate
+from gitguard.store.seal import Seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any
 
 FORMAT = 1
 LIMIT = 1 << 20
@@ -53,18 +55,6 @@ class Places(Value):
     """Told of each step of writing and repairing, where tests crash; `str` does nothing."""
 
 
-class Owner(Record):
-    """Which worktree a session belongs to; kept outside the repository."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "git_dir": Kind("text", "The git directory of the worktree."),
-        "key": Kind("text", "The session's key as it was given."),
-    }
-    git_dir: str = ""
-    key: str = ""
-    extra: Mapping[str, Any] = {}
-
-
 class Workspace:
     """One git worktree and the gitguard folder in it."""
 
@@ -78,6 +68,8 @@ class Workspace:
         self.at_step = places.at_step
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
+        self.redactor = Redactor()
+        self._seal: Seal | None = None
 
     @classmethod
     def at(
@@ -88,17 +80,24 @@ class Workspace:
 
     def naming(self, key: str) -> Workspace:
         """Return the same workspace at work on a session of its own, which stays in force."""
-        return Workspace(self.place, self.places.replace(session=key), self._directory, self.clock)
+        named = Workspace(self.place, self.places.replace(session=key), self._directory, self.clock)
+        named.redactor = self.redactor
+        return named
 
     # Folders
 
     @property
     def state_folder(self) -> str:
         """This repository's folder in the state directory, by its common git directory's path."""
-        from hashlib import sha256
-
-        digest = sha256(os.fsencode(self.place.common_dir)).hexdigest()[:16]
+        digest = sha256(os.fsencode(self.place.common_dir))[:16]
         return os.path.join(self.places.state_home, digest)
+
+    @property
+    def seal(self) -> Seal:
+        """The seal on working files that are read back."""
+        if self._seal is None:
+            self._seal = Seal(self.state_folder)
+        return self._seal
 
     @property
     def is_initialised(self) -> bool:
@@ -125,12 +124,21 @@ class Workspace:
     def make_folders(self, session: Session) -> None:
         """Create the working folders, with the ignore file that hides them from git."""
         self.refuse_links(session)
+        self._refuse_secret_key(session)
         files.make_folder(self.session_folder(session))
+        self.seal.make()
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             files.write_bytes(ignore, b"*\n", mode=0o644)
         # Begun here, because noting it elsewhere would cost a calm hook too much.
         self.journal(session).begin()
+
+    def _refuse_secret_key(self, session: Session) -> None:
+        found = self.redactor.find(session.key, "session_id")
+        if found:  # it would stand in the name of a ref and in every commit
+            raise InvalidInput(
+                f"the session key looks like a secret ({found[0].rule})", "Use another session key"
+            )
 
     def set_aside(self, path: str) -> str:
         """Move a bad file of ours out of the way; return where it is kept, empty if none is."""
@@ -176,7 +184,11 @@ class Workspace:
             raise
         except InvalidDocument:
             record = SessionRecord(format=FORMAT, key=session.key)
-        return record.key if record.owner else self.read_owner(session).key or record.key
+        if record.owner:
+            return record.key
+        from gitguard.store import owners
+
+        return owners.read(self, session).key or record.key
 
     def current_name(self) -> str:
         """Return the name in `current`, or where that is gone what it said; empty without both."""
@@ -224,42 +236,16 @@ class Workspace:
         """Return the session's journal."""
         return OwnJournal(self, session)
 
-    # Owners
-
-    def read_owner(self, session: Session) -> Owner:
-        """Return which worktree owns a session, an empty one if none does."""
-        data = files.read_bytes(self._owner_path(session), limit=LIMIT)
-        if data is None:
-            return Owner()
-        try:
-            document = load_json(data, what="the session's owner", limit=LIMIT)
-            check_format(document, FORMAT, what=f"`{self._owner_path(session)}`")
-            return Owner.from_document(document)
-        except NewerFormat:
-            raise
-        except (InvalidDocument, InvalidInput):
-            return Owner()
-
-    def own(self, session: Session) -> None:
-        """Make this worktree the owner of a session that no other one owns."""
-        owner = Owner(git_dir=self.place.git_dir, key=session.key, extra={"format": FORMAT})
-        known = self.read_owner(session)
-        path = self._owner_path(session)
-        free = known.git_dir in ("", owner.git_dir) and files.is_writable(os.path.dirname(path))
-        if free and known != owner:
-            files.make_folder(os.path.dirname(path))
-            files.write_bytes(path, dump_json(owner.to_document()))
-
-    def _owner_path(self, session: Session) -> str:
-        return os.path.join(self.anchor_folder(session), "owner.json")
-
     # session.json
 
     def read_record(self, session: Session) -> SessionRecord:
-        """Read `session.json`; a missing one is empty, a damaged one is an error."""
+        """Read `session.json`; one that is missing or somebody else's is empty.
+
+        Raises `InvalidDocument` where it is damaged.
+        """
         path = self.working_file(session, "session.json")
         data = files.read_bytes(path, limit=LIMIT)
-        if data is None:
+        if data is None or not self._is_own_record(data, path, session):
             from gitguard.store import conversations
 
             held = conversations.recall(self, session)
@@ -274,6 +260,15 @@ class Workspace:
             )
         return record
 
+    def _is_own_record(self, data: bytes, path: str, session: Session) -> bool:
+        if self.seal.holds(data, _record_place(session)):
+            return True
+        decode_record(data, path)  # a damaged one is nobody's
+        self.note_fault(
+            "reading the conversations", EditedState(f"`{path}` was not written by gitguard")
+        )
+        return False
+
     def new_record(self, session: Session, branch: str = "") -> SessionRecord:
         """Return the record of a session that this worktree works at from now on."""
         return SessionRecord(FORMAT, session.key, branch, self.place.git_dir)
@@ -281,10 +276,11 @@ class Workspace:
     def write_record(self, session: Session, record: SessionRecord) -> None:
         """Replace `session.json`, but never by what could not be read back."""
         hosts = {key: item.to_document() for key, item in record.host_sessions.items()}
-        data = dump_json({**record.to_document(), "host_sessions": hosts})
+        document, _ = self.redactor.document({**record.to_document(), "host_sessions": hosts})
+        data = dump_json(document)
         path = self.working_file(session, "session.json")
         decode_record(data, path)
-        files.write_bytes(path, data)
+        files.write_bytes(path, self.seal.put_on(data, _record_place(session)))
 
     def host_session(self, session: Session, host_session: str) -> HostSession:
         """Return a conversation's record, a new one if it is not known."""
@@ -317,7 +313,7 @@ class Workspace:
         """Leave a loud mark of a fault of ours, for `status` to show first."""
         from gitguard.store import faults
 
-        said = one_line(f"{type(error).__name__}: {error}")
+        said = self.redactor.text(one_line(f"{type(error).__name__}: {error}"))
         faults.note(self._fault_folders(), timestamp(self.clock()), doing, said)
 
     def faults(self) -> list[dict[str, Any]]:
@@ -340,36 +336,8 @@ class Workspace:
         return [self.folder, self.state_folder]
 
 
-class OwnJournal(JournalFile):
-    """A session's journal, of which those that somebody else began are never read."""
-
-    def __init__(self, workspace: Workspace, session: Session) -> None:
-        """Use the session's working file."""
-        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
-        self._workspace = workspace
-        self._session = session
-
-    def begin(self) -> None:
-        """Make the file if it is not there, so that only entries are left to append."""
-        if self._is_new():
-            files.append(self.path, self._header())
-
-    def _begun(self) -> str:
-        """Return the journal's id; one that somebody else began is set aside first."""
-        begun = super()._begun()
-        if begun or not self._is_new():
-            from gitguard.store import journals
-
-            journals.refuse_foreign(self._workspace, self._session, begun, self.path)
-        return begun if os.path.exists(self.path) else ""
-
-    def _header(self) -> bytes:
-        from gitguard.store import journals
-
-        header = super()._header()
-        begun = load_json(header, what="a journal's header")["journal"]
-        journals.remember(self._workspace, self._session, begun)
-        return header
+def _record_place(session: Session) -> str:
+    return f"session.json {session.name}"
 
 
 def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
@@ -384,6 +352,7 @@ def decode_record(data: bytes, path: str) -> SessionRecord:
     """Read `session.json`, or its copy."""
     document = load_json(data, what=f"`{path}`", limit=LIMIT)
     check_format(document, FORMAT, what=f"`{path}`")
+    document.pop("seal", None)
     hosts = document.pop("host_sessions", {})
     try:
         record = SessionRecord.from_document(document)

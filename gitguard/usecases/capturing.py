@@ -61,7 +61,8 @@ class Capturing(Conversation):
         if filled == found.state:
             return
         saved = self._store.save(filled.replace(updated_at=self._store.now), found)
-        self._store.write_summary(filled.replace(updated_at=self._store.now))
+        assert saved.state is not None
+        self._store.write_summary(saved.state)
         if found.state is not None and filled.task_id != found.state.task_id:
             self._checkpoint("start", "A new task begins.", found=saved)
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.redaction import Finding
     from gitguard.model.task import TaskState
     from gitguard.session_store import Saved, SessionStore
     from gitguard.store.states import Found
@@ -27,6 +28,8 @@ class Noted(Value):
     report: dict[str, str]
     """For each field: set, replaced or appended."""
     saved: Saved | None = None
+    redacted: tuple[Finding, ...] = ()
+    """What was taken out because it looks like a secret."""
 
 
 def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
@@ -42,14 +45,17 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
     _leave_room(before, after)
     if new_task:
         found = end_task(store, found)
-    saved = store.save(after, found)
+    written = store.save(after, found)
+    assert written.state is not None
+    after = written.state
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
     if not trigger and store.waits:
         trigger, why = "recovery", "A checkpoint was pending."
     if not trigger:
         store.write_summary(after)
-        return Noted(after, report)
-    return Noted(after, report, store.checkpoint(trigger, why, Circumstances(), found=saved))
+        return Noted(after, report, redacted=written.redacted)
+    saved = store.checkpoint(trigger, why, Circumstances(), found=written)
+    return Noted(after, report, saved, written.redacted)
 
 
 def _leave_room(before: TaskState, after: TaskState) -> None:

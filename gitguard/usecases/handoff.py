@@ -125,6 +125,7 @@ class Handoff:
             state,
             work,
             gather(self._root, config, state, self._now, without=(own_folder,)),
+            self._workspace.redactor,
             session=self._store.session.name,
             now=timestamp(self._now),
         )
