@@ -22,7 +22,7 @@ from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.session import is_session_name
 from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
-from gitguard.store.objects import ObjectsGone, is_object_id
+from gitguard.store.objects import ObjectsGone
 from gitguard.store.standing import (
     ADVANCED,
     DELETED,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gitguard.model.session import Session
-    from gitguard.store.objects import ObjectReader
+    from gitguard.store.reader import ObjectReader
     from gitguard.store.repository import Ref, Repository
     from gitguard.store.workspace import Workspace
 
@@ -284,7 +284,7 @@ class Chain:
     def owns_objects(self, commit: str) -> bool:
         """Say whether the repository still has a commit."""
         with self._repository.reader() as reader:
-            return is_object_id(commit) and reader.exists(commit)
+            return reader.exists(commit)
 
 
 def _read_commit(reader: ObjectReader, commit: str) -> tuple[Checkpoint, str]:

@@ -1,4 +1,4 @@
-"""Objects: written durable, read with their hashes checked.
+"""Objects, written durable.
 
 GitPython's own store neither syncs nor replaces: an object that a power cut left empty under its
 final name would stay broken for ever. So every object is written aside, synced, and put in place
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed, InvalidDocument
+from gitguard.errors import GitFailed
 from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Self
 
     from gitguard.store.plumbing import Plumbing
@@ -135,65 +135,3 @@ class GitObjects:
         return (
             self._git.run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).decode().strip()
         )
-
-
-class ObjectReader:
-    """Reads objects through one `git cat-file` and hashes each again, which git does not do."""
-
-    def __init__(self, git: Plumbing) -> None:
-        """Read through git, which starts when the context is entered."""
-        self._git = git
-
-    def __enter__(self) -> Self:
-        self._process = self._git.start("cat-file", "--batch-command")
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._process.finish()
-
-    def exists(self, object_id: str) -> bool:
-        """Say whether the repository has the object."""
-        return self._ask("info", object_id)[1] != "missing"
-
-    def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
-        """Return an object's content, or raise when it is missing, too large or not its id."""
-        if not is_object_id(object_id):
-            raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
-        found = self._ask("info", object_id)
-        if found[1] != kind:
-            raise InvalidDocument(f"object {object_id} is {found[1]}, not a {kind}")
-        if int(found[2]) > limit:
-            raise InvalidDocument(
-                f"object {object_id} has {int(found[2]):,} bytes; the limit is {limit:,}"
-            )
-        size = int(self._ask("contents", object_id)[2])
-        data = self._process.read(size)
-        self._process.read(1)
-        if _hash(kind, data, len(object_id)) != object_id:
-            raise InvalidDocument(f"object {object_id} does not have the content of its id")
-        return data
-
-    def entries(self, tree: str) -> Iterator[tuple[str, str]]:
-        """Yield name and blob id of a flat tree of plain files; anything else is refused."""
-        data = self.read(tree, "tree", limit=4096)
-        width = len(tree) // 2
-        while data:
-            head, _, data = data.partition(b"\0")
-            mode, _, name = head.partition(b" ")
-            if mode != b"100644":
-                raise InvalidDocument(f"tree {tree} has an entry of mode {mode.decode()}")
-            yield name.decode("utf-8", "replace"), data[:width].hex()
-            data = data[width:]
-
-    def _ask(self, question: str, object_id: str) -> list[str]:
-        answer = self._process.ask(f"{question} {object_id}")
-        if len(answer) < 2:
-            raise GitFailed(f"`git cat-file` cannot read {object_id}", "Look with `git fsck`")
-        return answer
-
-
-def _hash(kind: str, data: bytes, length: int) -> str:
-    import hashlib
-
-    algorithm = hashlib.sha1 if length == 40 else hashlib.sha256
-    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest()

@@ -11,6 +11,7 @@ import os
 from gitguard.errors import GitFailed
 from gitguard.model.text import visible
 from gitguard.model.value import Value
+from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class GitProcess:
         import subprocess
 
         self._name = _subcommand(command)
-        self._unread = b""
+        self._unread = bytearray()
         self._was_killed = False
         try:
             self._process: Popen[bytes] = subprocess.Popen(
@@ -152,26 +153,36 @@ class GitProcess:
 
     def ask(self, request: str) -> list[str]:
         """Send a line and return the words of the line that answers it."""
+        self.send([request])
+        return next(iter(self.answers(1)), [])
+
+    def answers(self, count: int) -> list[list[str]]:
+        """Return the words of the next lines that git says; fewer where it ends before."""
+        while self._unread.count(b"\n") < count and self._take_more():
+            continue
+        *lines, self._unread = self._unread.split(b"\n", count)
+        return [line.decode("utf-8", "replace").split() for line in lines]
+
+    def send(self, requests: list[str]) -> None:
+        """Send lines, at most as many as fit into a pipe."""
         assert self._process.stdin is not None
+        data = "".join(f"{line}\n" for line in requests).encode()
         try:
-            self._process.stdin.write(f"{request}\n".encode())
+            files.write_all(self._process.stdin.fileno(), data)
         except BrokenPipeError as error:
             raise GitFailed(f"`git {self._name}` ended early", _LOOK) from error
-        while b"\n" not in self._unread and self._take_more():
-            continue
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line.decode("utf-8", "replace").split()
 
-    def read(self, size: int) -> bytes:
-        """Return size bytes of what follows an answer."""
-        parts = [self._unread]
-        missing = size - len(self._unread)
-        while missing > 0 and (part := self._receive()):
-            parts.append(part)
-            missing -= len(part)
-        data = b"".join(parts)
-        self._unread = data[size:]
-        return data[:size]
+    def read_until(self, end: bytes, limit: int) -> tuple[bytes, bool]:
+        """Return what follows up to an end that git was asked to say, and whether it said it.
+
+        Git is ended where it says more than limit bytes without it.
+        """
+        while not self._unread.endswith(end) and self._take_more():
+            if len(self._unread) > limit + len(end):
+                self.kill()
+                break
+        data, self._unread = self._unread, bytearray()
+        return bytes(data.removesuffix(end)), data.endswith(end)
 
     def _take_more(self) -> bool:
         part = self._receive()
@@ -192,7 +203,7 @@ class GitProcess:
                     raise GitFailed(f"`git {self._name}` did not answer within {TIME_LIMIT} s")
             return os.read(handle, 1 << 16)
         except BaseException:
-            self._kill()
+            self.kill()
             raise
 
     def finish(self, request: bytes = b"") -> GitOutcome:
@@ -204,14 +215,14 @@ class GitProcess:
         try:
             said, complained = self._process.communicate(request, timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired as error:
-            self._kill()
+            self.kill()
             raise GitFailed(f"`git {self._name}` did not end within {TIME_LIMIT} s") from error
         except BaseException:
-            self._kill()
+            self.kill()
             raise
         return GitOutcome(self._process.returncode, said, complained)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         """End git and all that it started, and wait for nobody who still holds a pipe."""
         import signal
         import subprocess

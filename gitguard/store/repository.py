@@ -11,13 +11,7 @@ from contextlib import suppress
 from gitguard.errors import GitguardError, Pending, RefMoved
 from gitguard.model.value import Value
 from gitguard.store import files
-from gitguard.store.objects import (
-    GitObjects,
-    LooseObjects,
-    ObjectReader,
-    ObjectsGone,
-    is_object_id,
-)
+from gitguard.store.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
 from gitguard.store.plumbing import Plumbing
 
 TYPE_CHECKING = False
@@ -25,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
+    from gitguard.store.disguises import Disguises
     from gitguard.store.place import Place
     from gitguard.store.plumbing import GitOutcome
+    from gitguard.store.reader import ObjectReader
 
     Clock = Callable[[], float]
 
@@ -161,8 +157,16 @@ class Repository:
         return LooseObjects(self.place.common_dir, self._clock) if is_sha1 else GitObjects(self.git)
 
     def reader(self) -> ObjectReader:
-        """Return a context manager that reads and verifies objects."""
-        return ObjectReader(self.git)
+        """Return a context manager that reads objects and hashes each again."""
+        from gitguard.store.reader import ObjectReader
+
+        return ObjectReader(self.place.common_dir, self.git, self.disguises())
+
+    def disguises(self) -> Disguises:
+        """Return what git shows as something else than its id names, as it is now."""
+        from gitguard.store.disguises import Disguises
+
+        return Disguises(self.place.common_dir, self.git)
 
 
 class RefMove:

@@ -1,0 +1,238 @@
+"""Objects as they are read: from their own files in process, else through git; hashed either way.
+
+Git does not check that a loose object has the content of its id, so nothing is taken from it
+unhashed. Sizes are looked at before anything is expanded.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, InvalidDocument
+from gitguard.store import files
+from gitguard.store.objects import is_object_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Self
+
+    from gitguard.store.disguises import Disguises
+    from gitguard.store.plumbing import GitProcess, Plumbing
+
+    Read = dict[str, bytes | InvalidDocument]
+
+_TREE_LIMIT = 4096
+_MISSING = ["missing"]
+_HEADER = 64
+"""Bytes in which kind and size of a loose object stand."""
+_END = f"end-{os.urandom(12).hex()}"
+"""Asked for behind contents, so that the answer ends there, however long git says they are."""
+_AT_ONCE = 512
+"""Objects asked for in one go; the questions have to fit into a pipe."""
+_ROOM = 8 << 20
+"""Bytes of content asked for in one go."""
+
+
+class ObjectReader:
+    """Reads the objects of one repository and refuses what is not what its id names."""
+
+    def __init__(self, common_dir: str, git: Plumbing, disguises: Disguises) -> None:
+        """Describe the repository; git starts with the first object that has no file of its own."""
+        self.disguises = disguises
+        self._objects = os.path.join(common_dir, "objects")
+        self._git = git
+        self._process: GitProcess | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._end()
+
+    def exists(self, object_id: str) -> bool:
+        """Say whether the repository has the object."""
+        if not is_object_id(object_id):
+            return False
+        return os.path.isfile(self._path(object_id)) or self._ask([object_id]) != [_MISSING]
+
+    def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
+        """Return an object's content, or raise when it is missing, too large or not its id."""
+        found = self.read_all([object_id], kind, limit=limit)[object_id]
+        if isinstance(found, InvalidDocument):
+            raise found
+        return found
+
+    def read_all(self, ids: Iterable[str], kind: str, *, limit: int) -> Read:
+        """Return what `read` returns or raises for each of many objects."""
+        found: Read = {}
+        elsewhere: list[str] = []
+        for object_id in dict.fromkeys(ids):
+            try:
+                self._refuse(object_id)
+                data = self._read_loose(object_id, kind, limit)
+            except InvalidDocument as error:
+                found[object_id] = error
+                continue
+            if data is None:
+                elsewhere.append(object_id)
+            else:
+                found[object_id] = data
+        for start in range(0, len(elsewhere), _AT_ONCE):
+            self._read_through_git(elsewhere[start : start + _AT_ONCE], kind, limit, found)
+        return found
+
+    def entries(self, tree: str) -> Iterator[tuple[str, str]]:
+        """Yield name and blob id of a flat tree of plain files; anything else is refused."""
+        return entries_of(tree, self.read(tree, "tree", limit=_TREE_LIMIT))
+
+    def _refuse(self, object_id: str) -> None:
+        if not is_object_id(object_id):
+            raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
+        self.disguises.refuse(object_id)
+
+    # Loose objects
+
+    def _path(self, object_id: str) -> str:
+        return f"{self._objects}/{object_id[:2]}/{object_id[2:]}"
+
+    def _read_loose(self, object_id: str, kind: str, limit: int) -> bytes | None:
+        """Read an object's own file; None where it has none, or a sound one may be in a pack."""
+        packed = files.read_bytes(self._path(object_id), limit=2 * limit + _HEADER)
+        if packed is None:
+            return None
+        data = _expand(packed, kind, limit)
+        return data if data is not None and _is(object_id, kind, data) else None
+
+    # Through git
+
+    def _read_through_git(self, ids: list[str], kind: str, limit: int, found: Read) -> None:
+        sizes: dict[str, int] = {}
+        for object_id, said in zip(ids, self._ask(ids), strict=True):
+            if said == _MISSING and os.path.lexists(self._path(object_id)):
+                found[object_id] = _damaged(object_id)
+            elif said[0] != kind or int(said[1]) > limit:
+                found[object_id] = _refusal(object_id, said, kind, limit)
+            else:
+                sizes[object_id] = int(said[1])
+        for group in _groups(sizes):
+            self._read_contents(group, sizes, kind, found)
+
+    def _read_contents(self, ids: list[str], sizes: dict[str, int], kind: str, found: Read) -> None:
+        answer, has_ended = self._contents(ids, sum(sizes[i] + _HEADER + len(i) for i in ids))
+        start = 0
+        for object_id in ids:
+            head = f"{object_id} {kind} {sizes[object_id]}\n".encode()
+            begin, end = start + len(head), start + len(head) + sizes[object_id]
+            data = answer[begin:end]
+            if answer[start:begin] != head or answer[end : end + 1] != b"\n":
+                break
+            found[object_id] = data if _is(object_id, kind, data) else _damaged(object_id)
+            start = end + 1
+        if start == len(answer) and not has_ended:
+            return
+        # One of them is not as long as git says, or git gave up over it: find out which.
+        for object_id in ids if len(ids) > 1 else ():
+            self._read_contents([object_id], sizes, kind, found)
+        if len(ids) == 1:
+            found[ids[0]] = _damaged(ids[0])
+
+    def _contents(self, ids: list[str], limit: int) -> tuple[bytes, bool]:
+        """Return what git says of objects, and whether it ended over them."""
+        process = self._running()
+        process.send([*(f"contents {object_id}" for object_id in ids), f"info {_END}", "flush"])
+        answer, is_whole = process.read_until(f"{_END} missing\n".encode(), limit)
+        if is_whole:
+            return answer, False
+        was_killed = process.has_ended
+        self._process = None
+        if process.finish().returncode <= 0 and not was_killed:
+            raise GitFailed(f"`git cat-file` ended while it read {ids[0]}", "Look with `git fsck`")
+        return answer, True
+
+    def _ask(self, ids: list[str]) -> list[list[str]]:
+        """Return kind and size of each object as git says them."""
+        process = self._running()
+        process.send([*(f"info {object_id}" for object_id in ids), "flush"])
+        answers = process.answers(len(ids))
+        for number, object_id in enumerate(ids):
+            if answers[number : number + 1] == [] or len(answers[number]) < 2:
+                self._end()
+                raise GitFailed(f"`git cat-file` cannot read {object_id}", "Look with `git fsck`")
+        return [answer[1:] for answer in answers]
+
+    def _running(self) -> GitProcess:
+        if self._process is None:
+            self._process = self._git.start("cat-file", "--batch-command", "--buffer")
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            process.finish()
+
+
+def entries_of(tree: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield name and blob id of a flat tree of plain files; anything else is refused."""
+    width = len(tree) // 2
+    start = 0
+    while start < len(data):
+        end = data.find(b"\0", start)
+        mode, _, name = data[start:end].partition(b" ")
+        if mode != b"100644" or end < 0:
+            raise InvalidDocument(
+                f"tree {tree} has an entry of mode {mode[:16].decode('utf-8', 'replace')}"
+            )
+        start = end + 1 + width
+        yield name.decode("utf-8", "replace"), data[end + 1 : start].hex()
+
+
+def _expand(packed: bytes, kind: str, limit: int) -> bytes | None:
+    """Return the content of a loose object's file, None where it is not a sound one of its kind."""
+    import zlib
+
+    expander = zlib.decompressobj()
+    try:
+        head, _, data = expander.decompress(packed, _HEADER).partition(b"\0")
+        named, _, digits = head.partition(b" ")
+        if named != kind.encode() or not digits.isdigit() or int(digits) > limit:
+            return None
+        room = max(int(digits) - len(data), 0) + 1
+        data += expander.decompress(expander.unconsumed_tail, room)
+    except zlib.error:
+        return None
+    return data if expander.eof and len(data) == int(digits) else None
+
+
+def _refusal(object_id: str, said: list[str], kind: str, limit: int) -> InvalidDocument:
+    """Say why an object is not read, from its kind and size."""
+    if said[0] != kind:
+        what = "missing" if said == _MISSING else f"a {said[0]}, not a {kind}"
+        return InvalidDocument(f"object {object_id} is {what}")
+    return InvalidDocument(f"object {object_id} has {int(said[1]):,} bytes; the limit is {limit:,}")
+
+
+def _damaged(object_id: str) -> InvalidDocument:
+    return InvalidDocument(f"object {object_id} does not have the content of its id")
+
+
+def _groups(sizes: dict[str, int]) -> Iterator[list[str]]:
+    """Divide objects so that the contents of a group fit into our memory."""
+    group: list[str] = []
+    room = _ROOM
+    for object_id, size in sizes.items():
+        if group and room < size:
+            yield group
+            group, room = [], _ROOM
+        group.append(object_id)
+        room -= size
+    if group:
+        yield group
+
+
+def _is(object_id: str, kind: str, data: bytes) -> bool:
+    """Say whether content has an id."""
+    import hashlib
+
+    algorithm = hashlib.sha1 if len(object_id) == 40 else hashlib.sha256
+    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest() == object_id
