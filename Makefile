@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check e2e bench bench-fidelity references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction references
 
 setup: $(VENV)/installed
 
@@ -31,6 +31,9 @@ bench: setup
 
 bench-fidelity: setup
 	$(BIN)/python -m tests.bench_fidelity
+
+bench-redaction: setup
+	$(BIN)/python -m tests.bench_redaction
 
 references: setup
 	$(BIN)/python -m tests.generate_references

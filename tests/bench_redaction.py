@@ -1,0 +1,270 @@
+"""How well secrets are redacted, and how fast (`make bench-redaction`).
+
+Measured against `tests/secret_corpus.py`, which was written without the rules and they without it.
+The held-out part is the honest figure; the development part is there to look into while working on
+the rules. A secret counts as found only if nothing of it is left in the document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import sysconfig
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from gitguard.model.redaction import Redactor
+from tests.bench import full_state
+from tests.secret_corpus import (
+    Document,
+    Sample,
+    Shape,
+    development,
+    held_out,
+    is_left,
+    samples,
+    texts_of,
+)
+from tests.secret_lookalikes import lookalikes
+from tests.secret_shapes import SHAPES
+
+SEEDS = range(1, 11)
+LEAST_RECALL, MOST_FALSE, LEAST_SPEED = 0.85, 0.01, 5.0
+"""What is promised: of the held-out part, of the look-alikes, and in MB/s."""
+_RUNS = 7
+_LEAF, _DOCUMENT = 2_000, 1_000_000
+_TRIGGERS = (
+    *("token", "secret", "password", "api_key", "key", "=", ":", '"', "Bearer", "Authorization:"),
+    *("ghp_", "sk-", "AKIA", "eyJ", "xoxb-", "https://", "@", "-----BEGIN", "PRIVATE", "KEY-----"),
+    *("client_secret=", "passwd", "AccountKey=", "--token", "postgres://", "auth", "credentials"),
+)
+
+
+@dataclass
+class Recall:
+    """How many samples of some shapes were redacted wholly, and which were not."""
+
+    name: str
+    shapes: Sequence[Shape]
+    found: list[Sample] = field(default_factory=list)
+    missed: list[Sample] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return len(self.found) + len(self.missed)
+
+    @property
+    def share(self) -> float:
+        return len(self.found) / self.total
+
+    @property
+    def providers(self) -> int:
+        return len({shape.provider for shape in self.shapes})
+
+    def part(self, name: str, has_prefix: bool) -> Recall:
+        """Return the same of the secrets with a prefix only, or without one only."""
+        return Recall(
+            name,
+            [shape for shape in self.shapes if shape.has_prefix is has_prefix],
+            [sample for sample in self.found if sample.shape.has_prefix is has_prefix],
+            [sample for sample in self.missed if sample.shape.has_prefix is has_prefix],
+        )
+
+
+@dataclass
+class FalsePositives:
+    """How many look-alikes were changed, by kind, and the first that was."""
+
+    total: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, Document] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        return self.changed.total() / self.total.total()
+
+
+def measure_recall(name: str, shapes: Sequence[Shape], seeds: Iterable[int]) -> Recall:
+    """Redact every sample and see what is left of its secret."""
+    redactor, recall = Redactor(), Recall(name, shapes)
+    for seed in seeds:
+        for sample in samples(shapes, seed):
+            redacted = redactor.document(sample.document)[0]
+            missed = is_left(sample.secret, redacted)
+            (recall.missed if missed else recall.found).append(sample)
+    return recall
+
+
+def measure_false_positives(seeds: Iterable[int]) -> FalsePositives:
+    """Redact every look-alike; each that changes is one too many."""
+    redactor, result = Redactor(), FalsePositives()
+    for seed in seeds:
+        for sample in lookalikes(seed):
+            result.total[sample.kind] += 1
+            redacted = redactor.document(sample.document)[0]
+            if redacted != sample.document:
+                result.changed[sample.kind] += 1
+                result.examples.setdefault(sample.kind, redacted)
+    return result
+
+
+def recalls(seeds: Iterable[int]) -> tuple[Recall, ...]:
+    """Measure both parts, and of the held-out one the secrets with and without a prefix."""
+    held = measure_recall("held out", held_out(SHAPES), seeds)
+    return (
+        held,
+        held.part("of these, known by a prefix", has_prefix=True),
+        held.part("of these, known by their context", has_prefix=False),
+        measure_recall("development", development(SHAPES), seeds),
+    )
+
+
+# Speed
+
+
+def ordinary_texts() -> Iterator[str]:
+    """Return code and prose that nobody wrote for this: Python's own library, in leaves."""
+    for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        yield from (text[at : at + _LEAF] for at in range(0, len(text), _LEAF))
+
+
+def trigger_texts() -> Iterator[str]:
+    """Return texts of nothing but what makes rules look twice, without end."""
+    random = Random(1)
+    while True:
+        words = random.choices(_TRIGGERS, k=_LEAF // 6)
+        yield "".join(word + random.choice((" ", "\n", "")) for word in words)
+
+
+def sized(texts: Iterable[str], size: int) -> list[str]:
+    leaves: list[str] = []
+    for text in texts:
+        if size <= 0:
+            break
+        leaves.append(text)
+        size -= len(text)
+    return leaves
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the median of several runs, after one to warm up."""
+    work()
+    times = []
+    for _ in range(_RUNS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def speeds() -> dict[str, tuple[float, str]]:
+    """Return what was measured, with its unit; the first three are held to the promise."""
+    redactor = Redactor()
+    ordinary = sized(ordinary_texts(), _DOCUMENT)
+    documents: dict[str, Document] = {
+        "ordinary text, leaves of 2 KB": {"learnings": ordinary},
+        "full of trigger words, leaves of 2 KB": {"learnings": sized(trigger_texts(), _DOCUMENT)},
+        "ordinary text, one leaf of 1 MB": {"summary": "".join(ordinary)},
+    }
+    table: dict[str, tuple[float, str]] = {}
+    for name, document in documents.items():
+        taken = seconds(lambda document=document: redactor.document(document))  # type: ignore[misc]
+        table[name] = size_of(document) / taken / 1e6, "MB/s"
+    state = full_state(40).to_document()
+    name = f"a state of {size_of(state) / 1000:.0f} KB"
+    table[name] = seconds(lambda: redactor.document(state)) * 1e3, "ms"
+    line = "Run the slow tests on src/parser.py and fix what they find"
+    table["a line of 58 characters"] = seconds(lambda: redactor.text(line)) * 1e6, "µs"
+    table["making the redactor"] = seconds(Redactor) * 1e3, "ms"
+    return table
+
+
+def size_of(document: Document) -> int:
+    return sum(len(text.encode()) for text in texts_of(document))
+
+
+def ordinary_findings() -> tuple[int, float]:
+    """Return how many findings there are in Python's library, and its size in MB."""
+    leaves = list(ordinary_texts())
+    return len(Redactor().document(leaves)[1]), size_of(leaves) / 1e6
+
+
+# What is shown
+
+
+def rows_of(
+    parts: Sequence[Recall], false: FalsePositives, fast: dict[str, tuple[float, str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Return the lines of the table: what, the figure, and what it is over."""
+    for part in parts:
+        over = f"{len(part.shapes)} shapes of {part.providers} providers, {part.total:,} samples"
+        yield f"recall, {part.name}", f"{part.share:.1%}", over
+    over = f"{len(false.total)} kinds, {false.total.total():,} samples"
+    yield "look-alikes changed", f"{false.share:.2%}", over
+    findings, size = ordinary_findings()
+    yield "findings in Python's library", f"{findings / size:.1f} per MB", f"{size:.1f} MB"
+    for name, (figure, unit) in fast.items():
+        yield name, f"{figure:.2f} {unit}", f"median of {_RUNS}"
+
+
+def table(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Return the table in Markdown."""
+    lines = [("what", "measured", "over"), ("---", "---:", "---"), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def details(parts: Sequence[Recall], false: FalsePositives) -> Iterator[str]:
+    """Name the providers and forms that were missed, and the kinds that were changed."""
+    for part in (parts[0], parts[-1]):
+        yield f"\n{part.name}: missed, by provider"
+        missed = Counter(sample.shape.provider for sample in part.missed)
+        for provider, count in missed.most_common():
+            mine = [sample for sample in part.missed if sample.shape.provider == provider]
+            forms = Counter(sample.form for sample in mine)
+            shown = ", ".join(f"{form} {n}" for form, n in forms.most_common(6))
+            yield f"  {provider:24} {count:4}  {shown}"
+        yield f"\n{part.name}: missed, by form"
+        forms = Counter(sample.form for sample in part.missed)
+        yield from (f"  {form:28} {count:4}" for form, count in forms.most_common())
+    yield "\nlook-alikes changed, by kind"
+    for kind, count in false.changed.most_common():
+        yield f"  {kind:28} {count} of {false.total[kind]}: {str(false.examples[kind])[:120]}"
+
+
+def problems(
+    parts: Sequence[Recall], false: FalsePositives, fast: dict[str, tuple[float, str]]
+) -> Iterator[str]:
+    """Say which promises do not hold."""
+    if parts[0].share < LEAST_RECALL:
+        yield f"held-out recall is {parts[0].share:.1%}, promised are {LEAST_RECALL:.0%}"
+    if false.share > MOST_FALSE:
+        yield f"{false.share:.2%} of the look-alikes changed, promised are {MOST_FALSE:.0%}"
+    for name, (figure, unit) in fast.items():
+        if unit == "MB/s" and figure < LEAST_SPEED:
+            yield f"{name}: {figure:.2f} MB/s, promised are {LEAST_SPEED:.0f}"
+
+
+def main() -> None:
+    """Print the table; the exit code says whether the promises hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--markdown", action="store_true", help="only the table, for the page")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the seeds")
+    options = parser.parse_args()
+    parts = recalls(SEEDS[: options.seeds])
+    false, fast = measure_false_positives(SEEDS[: options.seeds]), speeds()
+    print(table(rows_of(parts, false, fast)))
+    if not options.markdown:
+        print("\n".join(details(parts, false)))
+    wrong = list(problems(parts, false, fast))
+    print("\n".join(wrong), file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
