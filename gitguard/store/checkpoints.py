@@ -135,6 +135,7 @@ class Chain:
 
     def _write_anchor(self, anchor: Anchor) -> None:
         try:
+            self._repository.settle(self.ref)
             self.anchors.write(anchor)
         except NotWritable as error:
             if not files.is_refusal(error):

@@ -99,7 +99,11 @@ class LooseObjects:
 
     def _sweep(self) -> None:
         """Remove what processes that died while they wrote objects have left."""
-        for name in os.listdir(self._objects):
+        try:
+            names = os.listdir(self._objects)
+        except OSError:
+            return  # they cost only space
+        for name in names:
             path = os.path.join(self._objects, name)
             if name.startswith(_PREFIX) and files.is_left_over(path, self._clock()):
                 files.remove(path)

@@ -169,7 +169,7 @@ class GitProcess:
         data = "".join(f"{line}\n" for line in requests).encode()
         try:
             files.write_all(self._process.stdin.fileno(), data)
-        except BrokenPipeError as error:
+        except OSError as error:
             raise GitFailed(f"`git {self._name}` ended early", _LOOK) from error
 
     def read_until(self, end: bytes, limit: int) -> tuple[bytes, bool]:
@@ -202,6 +202,8 @@ class GitProcess:
                 if not waiting.poll(TIME_LIMIT * 1000):
                     raise GitFailed(f"`git {self._name}` did not answer within {TIME_LIMIT} s")
             return os.read(handle, 1 << 16)
+        except OSError as error:
+            raise self._cut_off(error) from error
         except BaseException:
             self.kill()
             raise
@@ -217,10 +219,16 @@ class GitProcess:
         except subprocess.TimeoutExpired as error:
             self.kill()
             raise GitFailed(f"`git {self._name}` did not end within {TIME_LIMIT} s") from error
+        except OSError as error:
+            raise self._cut_off(error) from error
         except BaseException:
             self.kill()
             raise
         return GitOutcome(self._process.returncode, said, complained)
+
+    def _cut_off(self, error: OSError) -> GitFailed:
+        self.kill()
+        return GitFailed(f"cannot speak with `git {self._name}`: {error.strerror}", _LOOK)
 
     def kill(self) -> None:
         """End git and all that it started, and wait for nobody who still holds a pipe."""

@@ -6,7 +6,6 @@ Objects are written in process with GitPython's object store; everything else is
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 
 from gitguard.errors import GitguardError, Pending, RefMoved
 from gitguard.model.value import Value
@@ -82,10 +81,8 @@ class Repository:
             raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
         if done.returncode:
             raise self._moved(name, old, done)
-        path = os.path.join(self.place.common_dir, name)
-        with suppress(FileNotFoundError):  # somebody may pack the ref at this very moment
-            files.sync_folder(os.path.dirname(path))
-        if self._read_back(name, path) != new:
+        self.settle(name)
+        if self._read_back(name) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
     def _moved(self, name: str, old: str, done: GitOutcome) -> GitguardError:
@@ -101,8 +98,18 @@ class Repository:
             )
         return failure
 
-    def _read_back(self, name: str, path: str) -> str:
-        data = files.read_bytes(path, limit=4096)
+    def settle(self, name: str) -> None:
+        """Make durable where a ref points; whoever moved it may have died before."""
+        folder = os.path.dirname(os.path.join(self.place.common_dir, name))
+        try:
+            files.sync_folder(folder)
+        except FileNotFoundError:
+            return  # somebody may pack the ref at this very moment
+        except OSError as error:
+            raise files.refused(folder, error) from error
+
+    def _read_back(self, name: str) -> str:
+        data = files.read_bytes(os.path.join(self.place.common_dir, name), limit=4096)
         if data is not None:
             return data.decode("ascii", "replace").strip()
         found = self.refs(name).get(name)
