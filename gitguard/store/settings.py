@@ -18,9 +18,9 @@ from gitguard.model.config import (
     loosening,
     parse_config,
     read_config,
+    redactor_of,
     tighten,
 )
-from gitguard.model.redaction import configured
 from gitguard.store import files
 from gitguard.store.place import locate
 from gitguard.store.workspace import Workspace
@@ -48,7 +48,7 @@ def open_workspace(
     workspace.refuse_links()
     config = load_config(user, workspace.folder)
     if config.redaction != DEFAULTS.redaction:
-        workspace.redactor = configured(config.redaction)
+        workspace.redactor = redactor_of(config.redaction)
     return workspace, config
 
 
