@@ -225,8 +225,9 @@ class SessionStore:
 
     def _sweep(self) -> None:
         workspace = self.workspace
-        folders = (workspace.session_folder, workspace.anchor_folder)
-        for folder in (workspace.folder, *(of(self.session) for of in folders)):
+        shared = (workspace.folder, workspace.state_folder, workspace.places.state_home)
+        own = (workspace.session_folder, workspace.anchor_folder)
+        for folder in (*shared, *(of(self.session) for of in own)):
             files.sweep(folder, self.clock())
 
     def _commit(
