@@ -1,51 +1,379 @@
-"""Placeholder while the engine is being written."""
+"""Takes secrets out of texts before they are written anywhere.
+
+A text is searched once per round: where something was found, a placeholder stands afterwards, and
+a placeholder is a wall. The pieces between walls are searched again, each alone, until a round
+finds nothing in them. That is why redacting twice changes nothing: the second time meets the same
+walls and the same pieces, whatever the rules are. After a fixed number of rounds a piece that
+still has a find is taken out as a whole, so the time is linear as well.
+
+Most texts hold none of the rules' literals and cost a few substring tests; `re` is imported and a
+rule compiled when a text holds what the rule needs.
+"""
+
 from __future__ import annotations
 
+from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets
+from gitguard.model.redaction_names import (
+    PASSWORD,
+    STRONG,
+    WEAK,
+    is_leaf_reference,
+    is_placeholder,
+    looks_random,
+    strength,
+)
+from gitguard.model.redaction_rules import RULES, SCANS
+from gitguard.model.redaction_rules import Rule as Rule
+from gitguard.model.redaction_tokens import TOKENS
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from gitguard.model.redaction_keyed import Span
 
-class Rule(Value):
-    """A rule."""
-
-    name: str
-    literals: tuple[str, ...]
-    pattern: str
+PLACEHOLDER = "[REDACTED:{rule}]"
+LEAF = "secret-name"
+"""The rule that finds a leaf by its name."""
+_OPENING = "[REDACTED:"
+_RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+_LONGEST_RULE_NAME = 64
+_LONGEST_NAME = 256
+_ROUNDS = 4
+_WINDOW, _OVERLAP = 65536, 20480
+"""A longer text is searched in windows, which overlap by more than the longest private key."""
 
 
 class Finding(Value):
-    """A finding."""
+    """Where a secret was found, never the secret."""
 
     rule: str
     path: str
 
 
-def configured(config: object) -> "Redactor":
-    """Nothing."""
-    return Redactor()
+class _Plan(Value):
+    """Which rules a text can match at all."""
 
+    tokens: tuple[tuple[int, tuple[str, ...]], ...]
+    rules: tuple[tuple[int, Rule], ...]
+    scans: tuple[int, ...]
+    key_words: tuple[str, ...]
 
-def check_redaction(config: object, *, what: str) -> None:
-    """Nothing."""
+    @property
+    def any(self) -> bool:
+        return bool(self.tokens or self.rules or self.scans or self.key_words)
 
 
 class Redactor:
-    """Finds nothing yet."""
+    """Replaces secrets by `[REDACTED:rule]`; the same texts always give the same texts."""
 
     def __init__(self, custom: tuple[Rule, ...] = (), allowed: tuple[str, ...] = ()) -> None:
-        """Nothing."""
+        self._rules = (
+            *custom,
+            *(
+                Rule(name, tuple(literals.split()), pattern, random)
+                for name, literals, pattern, random in RULES
+            ),
+        )
+        self._custom = len(custom)
+        self._allowed = frozenset(allowed)
+        self._compiled: dict[str, re.Pattern[str]] = {}
 
     def text(self, text: str, name: str = "") -> str:
-        """Nothing."""
-        return text
+        """Return one leaf without its secrets; name is the key it stands under."""
+        return self._leaf(text, name, None, [])
 
     def document(self, value: Any, path: str = "") -> tuple[Any, tuple[Finding, ...]]:
-        """Nothing."""
-        return value, ()
+        """Return a document without the secrets in its leaves and keys, and what was found where.
+
+        The same object comes back if nothing was found.
+        """
+        findings: list[Finding] = []
+        texts: list[str] = []
+        _collect(value, texts)
+        plan = self._plan("\n".join(texts))
+        return self._walk(value, "", path, plan, findings), tuple(findings)
 
     def find(self, value: Any, path: str = "") -> tuple[Finding, ...]:
-        """Nothing."""
-        return ()
+        """Return what would be taken out of a document."""
+        return self.document(value, path)[1]
+
+    def _walk(self, value: Any, name: str, path: str, plan: _Plan, findings: list[Finding]) -> Any:
+        if isinstance(value, str):
+            rules: list[str] = []
+            clean = self._leaf(value, name, plan, rules)
+            findings.extend(Finding(rule, path) for rule in dict.fromkeys(rules))
+            return clean
+        if isinstance(value, dict):
+            return self._walk_mapping(value, path, plan, findings)
+        if isinstance(value, (list, tuple)):
+            items = [
+                self._walk(item, name, f"{path}[{at}]", plan, findings)
+                for at, item in enumerate(value)
+            ]
+            same = all(new is old for new, old in zip(items, value, strict=True))
+            return value if same else type(value)(items)
+        return value
+
+    def _walk_mapping(
+        self, value: Mapping[Any, Any], path: str, plan: _Plan, findings: list[Finding]
+    ) -> Any:
+        clean: dict[Any, Any] = {}
+        same = True
+        secret = value.get("kind") == "Secret"
+        for key, item in value.items():
+            rules: list[str] = []
+            shown = self._leaf(key, "", plan, rules) if isinstance(key, str) else key
+            here = f"{path}.{shown}" if path else str(shown)
+            findings.extend(Finding(rule, here) for rule in dict.fromkeys(rules))
+            while shown in clean:
+                shown = f"{shown} again"
+            name = _name_of(key, value)
+            if secret and key in ("data", "stringData") and isinstance(item, dict):
+                new: Any = self._secret_values(item, here, findings)
+            else:
+                new = self._walk(item, name, here, plan, findings)
+            same = same and shown is key and new is item
+            clean[shown] = new
+        return value if same else clean
+
+    def _secret_values(
+        self, value: Mapping[Any, Any], path: str, findings: list[Finding]
+    ) -> dict[Any, Any]:
+        nothing = _Plan((), (), (), ())
+        named = {key: (item, "password") for key, item in value.items()}
+        return {
+            key: self._walk(item, name, f"{path}.{key}", nothing, findings)
+            for key, (item, name) in named.items()
+        }
+
+    def _leaf(self, text: str, name: str, plan: _Plan | None, rules: list[str]) -> str:
+        if len(text) < 3:
+            return text
+        plan = plan or self._plan(text)
+        found: list[str] = []
+        clean = self._without(text, plan, 0, found) if plan.any else text
+        if name and _is_secret_leaf(name, clean) and not self._is_allowed(clean):
+            clean = PLACEHOLDER.format(rule=LEAF)
+            found = [LEAF]
+        rules.extend(found)
+        return text if clean == text else clean
+
+    def _without(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
+        if _OPENING not in text:
+            return self._piece(text, plan, turn, found)
+        parts: list[str] = []
+        start = 0
+        for begin, end in _walls(text):
+            parts += (self._piece(text[start:begin], plan, turn, found), text[begin:end])
+            start = end
+        parts.append(self._piece(text[start:], plan, turn, found))
+        return "".join(parts)
+
+    def _piece(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
+        spans = self._spans(text, plan) if len(text) > 2 else []
+        if not spans:
+            return text
+        if turn == _ROUNDS:
+            found.append(spans[0][2])
+            return PLACEHOLDER.format(rule=spans[0][2])
+        parts: list[str] = []
+        start = 0
+        for begin, end, rule in spans:
+            found.append(rule)
+            parts.append(self._piece(text[start:begin], plan, turn + 1, found))
+            parts.append(PLACEHOLDER.format(rule=rule))
+            start = end
+        parts.append(self._piece(text[start:], plan, turn + 1, found))
+        return "".join(parts)
+
+    def _spans(self, text: str, plan: _Plan) -> list[Span]:
+        ranked: list[tuple[int, int, int, str]] = []
+        for start in range(0, len(text), _WINDOW):
+            window = text if len(text) <= _WINDOW else text[start : start + _WINDOW + _OVERLAP]
+            for rank, (begin, end, rule) in self._search(window, plan):
+                if end > begin and not self._is_allowed(window[begin:end]):
+                    ranked.append((start + begin, start + end, rank, rule))
+        return _merged(ranked)
+
+    def _search(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
+        """Yield all finds with the rank of their rule: what is most specific comes first."""
+        low = _lower(text)
+        for at, rule in plan.rules:
+            rank = at if at < self._custom else 3000 + at
+            yield from ((rank, span) for span in self._matches(rule, text, low))
+        for at in plan.scans:
+            yield from ((1000 + at, span) for span in SCANS[at][1](text, low))
+        for at, prefixes in plan.tokens:
+            yield from ((2000 + at, span) for span in self._tokens(at, prefixes, text))
+        yield from ((4000, span) for span in assigned_secrets(text, low, plan.key_words))
+
+    def _plan(self, text: str) -> _Plan:
+        low = _lower(text)
+        tokens = []
+        for at, (_name, prefixes, _rest) in enumerate(TOKENS):
+            if present := tuple([prefix for prefix in prefixes.split() if prefix in text]):
+                tokens.append((at, present))
+        rules = [
+            (at, rule)
+            for at, rule in enumerate(self._rules)
+            if any(literal in low for literal in rule.literals)
+        ]
+        scans = [at for at, (literal, _scan) in enumerate(SCANS) if literal in low]
+        key_words = tuple([word for word in KEY_WORDS if word in low])
+        return _Plan(tuple(tokens), tuple(rules), tuple(scans), key_words)
+
+    def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
+        name, _all, rest = TOKENS[token]
+        for prefix in prefixes:
+            at = text.find(prefix)
+            while at >= 0:
+                behind = at + len(prefix)
+                if _begins_word(text, at) and _goes_on(text, behind):
+                    match = self._pattern(rest).match(text, behind)
+                    if match and _is_token(prefix, match[0]):
+                        behind += len(match[0].rstrip(".,:;"))
+                        yield at, behind, name
+                at = text.find(prefix, behind)
+
+    def _matches(self, rule: Rule, text: str, low: str) -> Iterator[Span]:
+        if not any(literal in low for literal in rule.literals):
+            return
+        pattern = self._pattern(rule.pattern)
+        group: str | int = "secret" if "secret" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            value = match[group] or ""
+            if not rule.random or (looks_random(value, 8) and not is_placeholder(value)):
+                yield match.start(group), match.end(group), rule.name
+
+    def _pattern(self, pattern: str) -> re.Pattern[str]:
+        compiled = self._compiled.get(pattern)
+        if compiled is None:
+            import re
+
+            compiled = self._compiled[pattern] = re.compile(pattern)
+        return compiled
+
+    def _is_allowed(self, value: str) -> bool:
+        if not self._allowed:
+            return False
+        import hashlib
+
+        return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest() in self._allowed
+
+
+def _collect(value: Any, texts: list[str]) -> None:
+    if isinstance(value, str):
+        texts.append(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _collect(key, texts)
+            _collect(item, texts)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, texts)
+
+
+def _name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
+    """Return the name of an entry; in `{name: DB_PASSWORD, value: …}` the value has the other's."""
+    if key in ("value", "Value"):
+        for naming in ("name", "key", "Name", "Key"):
+            if isinstance(name := siblings.get(naming), str):
+                return name
+    return key if isinstance(key, str) else ""
+
+
+def _is_secret_leaf(name: str, value: str) -> bool:
+    """Say whether a parsed leaf is a secret because of its name; its text was cleaned before."""
+    if not len(value) > 2 or len(name) > _LONGEST_NAME or _is_wall(value):
+        return False
+    sure = strength(name)
+    if sure < STRONG:
+        return sure == WEAK and looks_random(value, 16) and not set(" :{<") & set(value)
+    if is_placeholder(value) or is_leaf_reference(value):
+        return False
+    return sure == PASSWORD or len(value) > 15 or not value.replace(".", "").isdigit()
+
+
+def _is_wall(value: str) -> bool:
+    return next(_walls(value), None) == (0, len(value))
+
+
+def _walls(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the placeholders of a text begin and end."""
+    at = text.find(_OPENING)
+    while at >= 0:
+        behind = at + len(_OPENING)
+        name = text[behind : behind + _LONGEST_RULE_NAME + 1]
+        size = len(name) - len(name.lstrip(_RULE_NAME))
+        if 0 < size <= _LONGEST_RULE_NAME and text[behind + size : behind + size + 1] == "]":
+            behind += size + 1
+            yield at, behind
+        at = text.find(_OPENING, behind)
+
+
+def _merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:
+    """Join finds that overlap; the most specific of them gives the name."""
+    ranked.sort()
+    merged: list[Span] = []
+    best = 0
+    for begin, end, rank, rule in ranked:
+        if merged and begin < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = (first, max(last, end), rule if rank < best else name)
+            best = min(best, rank)
+        else:
+            merged.append((begin, end, rule))
+            best = rank
+    return merged
+
+
+def _lower(text: str) -> str:
+    """Return text in lower case with every character where it was."""
+    low = text.lower()
+    return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
+
+
+def _begins_word(text: str, at: int) -> bool:
+    """Say whether a word begins here; an escape such as `\\n` or `%3D` may stand before it."""
+    if at == 0 or not text[at - 1].isalnum():
+        return True
+    if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
+        return True
+    return at > 2 and text[at - 3] == "%"
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Say whether what stands here is long enough for a token, before any pattern is compiled."""
+    return len("".join(text[at : at + 10].split())) == 10
+
+
+def _is_token(prefix: str, rest: str) -> bool:
+    """Say whether what follows a prefix is random: no word, and no `xxxxxxxx` of a manual."""
+    start = rest[:128]
+    if len(set(start)) < 6:
+        return False
+    mixed = start.lower() != start and start.upper() != start
+    return mixed or any(digit in start for digit in "0123456789")
+
+
+def check_pattern(pattern: str) -> str:
+    """Return why a custom rule's pattern is refused, as a phrase; empty if it is safe."""
+    from gitguard.model.redaction_patterns import fault_of
+
+    return fault_of(pattern)
+
+
+def is_rule_name(name: str) -> bool:
+    """Say whether a name may stand in a placeholder."""
+    return 0 < len(name) <= _LONGEST_RULE_NAME and not name.strip(_RULE_NAME)
+
+
+def custom_rule(name: str, pattern: str) -> Rule:
+    """Return a rule whose name `is_rule_name` and whose pattern `check_pattern` accepts."""
+    from gitguard.model.redaction_patterns import longest_literal
+
+    return Rule(name, (longest_literal(pattern).lower(),), pattern)

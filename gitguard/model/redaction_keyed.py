@@ -1,0 +1,295 @@
+"""Values that a secret-like name stands before: `api_key: "…"`, `export X_TOKEN=…`, `--password …`.
+
+Most tokens carry no prefix of their provider; only their name tells them from a checksum. The
+scan looks at the few characters around each key word and at nothing twice, so it is linear.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.redaction_names import (
+    BARE,
+    DIGITS,
+    LETTERS,
+    NONE,
+    PASSWORD,
+    STRONG,
+    WEAK,
+    is_placeholder,
+    is_reference,
+    looks_random,
+    strength,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Span = tuple[int, int, str]
+"""Where a secret begins and ends, and the rule that found it."""
+
+_WORDS = """key token secret pass pwd psw cred auth api pat dsn webhook hook jwt bearer cookie sig
+hmac sas license licence session otp seed mnemonic salt connstr connectionstring value"""
+KEY_WORDS = tuple(_WORDS.split())
+ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-option"
+_NAME = LETTERS + DIGITS + "_-."
+_IDENTIFIER = LETTERS + DIGITS + "_"
+_VALUE = LETTERS + DIGITS + "_-./+=~%:!@#$^*?|"
+_CLOSERS = "\"'`])\\}"
+_QUOTES = "\"'`"
+_LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
+_ENDS = " \t\r\n\"'`"
+
+
+def assigned_secrets(text: str, low: str, key_words: Iterable[str]) -> Iterator[Span]:
+    """Yield the values in text that stand behind a secret-like name; low is text in lower case."""
+    for word in key_words:
+        size = len(word)
+        at = low.find(word)
+        while at >= 0:
+            behind = at + size
+            if (span := _behind(text, at, behind)) is not None:
+                yield span
+                behind = max(behind, span[1])
+            at = low.find(word, behind)
+
+
+def _behind(text: str, start: int, end: int) -> Span | None:
+    chunk = text[end : end + _NEAR]
+    rest = chunk.lstrip(_NAME)
+    if not rest:
+        return None
+    operator = rest.lstrip(_CLOSERS)
+    closed = len(rest) - len(operator)
+    found = operator.lstrip(" \t")
+    if not found:
+        return None
+    mark = found[0]
+    blanks = len(operator) - len(found)
+    at = end + len(chunk) - len(found)
+    name_end = end + len(chunk) - len(rest)
+    if mark in ":=>-":
+        at = _after_operator(text, at, mark)
+    elif mark in ",(":
+        at = _after_comma(text, at, mark, closed)
+    elif blanks or closed:
+        at = _after_blank(text, start, name_end, at, found)
+    else:
+        return None
+    return _judge(text, start, name_end, at, found) if at >= 0 else None
+
+
+def _after_operator(text: str, at: int, mark: str) -> int:
+    """Return where the value behind `=`, `:`, `=>`, `:=`, `==`, `->` or `>` begins, -1 if none."""
+    if mark == "-" and text[at : at + 2] != "->":
+        return -1
+    if mark == ":" and text[at : at + 3] == "://":
+        return -1
+    end = at + 1
+    while end < at + 3 and text[end : end + 1] in ("=", ">", ":"):
+        end += 1
+    value = _skip_blanks(text, end)
+    if mark != ":" or end - at > 1:
+        return value
+    # `token: str = "…"`: the value stands behind the type.
+    typed = text[value : value + 40].lstrip(_IDENTIFIER + ".[]|?<> ")
+    behind = value + len(text[value : value + 40]) - len(typed)
+    if typed[:1] == "=" and typed[:2] not in ("==", "=>") and text[behind - 1] == " ":
+        return _skip_blanks(text, behind + 1)
+    return value
+
+
+def _after_comma(text: str, at: int, mark: str, closed: int) -> int:
+    """`("API_KEY", "…")` and `setToken("…")`: what is behind has to be a text of its own."""
+    if mark == "," and not closed:
+        return -1
+    value = _skip_blanks(text, at + 1)
+    return value if text[value : value + 1] in ('"', "'", "`", "\\") else -1
+
+
+def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> int:
+    """`token is …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
+    if found[:3] in ("is ", "is:"):
+        return _skip_blanks(text, at + 3)
+    if text[at] in "\r\n;,|&<" or at == name_end:
+        return -1
+    return at
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    near = text[at : at + 24]
+    return at + len(near) - len(near.lstrip(" \t"))
+
+
+def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | None:
+    before = text[max(0, start - _LONGEST_NAME) : start]
+    name_start = start - (len(before) - len(before.rstrip(_NAME)))
+    begin, end, quoted = _value(text, at)
+    if end - begin < 3:
+        return None
+    value = text[begin : min(end, begin + 512)]
+    if is_placeholder(value) or (not quoted and _is_called(value, text[end : end + 1])):
+        return None
+    name = text[name_start:name_end]
+    if name.lower() == "value":
+        name = _name_of_value(text, name_start)
+    sure = strength(name)
+    if sure == BARE:
+        sure = _with_words_before(text, name_start, name)
+    if sure == NONE or is_reference(value):
+        return None
+    option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
+    element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
+    form = _Form(
+        "=" if element else found, quoted, option, _is_env_line(text, name_start, name_end, name)
+    )
+    if not _accepts(sure, value, form):
+        return None
+    if not quoted:
+        end = _whole(text, begin, end, sure)
+    return begin, end, OPTION if option else ENV_LINE if form.env else ASSIGNMENT
+
+
+def _is_called(value: str, following: str) -> bool:
+    return following in ("(", "[") and value.replace(".", "").replace("_", "").isalnum()
+
+
+class _Form:
+    """How a value is written."""
+
+    def __init__(self, found: str, quoted: bool, option: bool, env: bool) -> None:  # noqa: FBT001
+        self.spoken = found[:3] in ("is ", "is:")
+        self.marked = found[0] in ":=>-" and not option
+        self.quoted, self.option, self.env = quoted, option, env
+        self.compared = found[:2] in ("==", "->") or found[0] == ">"
+        self.called = found[0] == "("
+
+
+def _accepts(sure: int, value: str, form: _Form) -> bool:
+    if sure == BARE:
+        return len(value) >= 24 and _three_kinds(value) and looks_random(value, 24)
+    if sure == WEAK or form.compared or form.called:
+        return looks_random(value, 16 if sure == WEAK else 8)
+    if form.env or (form.option and sure == PASSWORD):
+        return len(value) > 3 and not (value.isdigit() and sure != PASSWORD)
+    if not (form.marked or form.option or form.spoken):
+        if sure == PASSWORD and form.quoted:
+            return " " not in value and len(value) > 3
+        return looks_random(value, 16)
+    if sure == PASSWORD:
+        return _password_like(value, form)
+    return _token_like(value, form)
+
+
+def _password_like(value: str, form: _Form) -> bool:
+    if form.quoted:
+        return len(value) > 3 and (" " not in value or _has_digit(value)) and value[0] != " "
+    plain = value.rstrip(".,;:?!)")
+    if len(plain) < 5 or plain.isdigit():
+        return len(plain) > 5
+    if _has_digit(plain):
+        return "." not in plain or not plain.replace(".", "").replace("_", "").isalnum()
+    return any(symbol in plain for symbol in "!@#$%^*?+~|")
+
+
+def _token_like(value: str, form: _Form) -> bool:
+    if looks_random(value, 8):
+        return True
+    if " " in value or len(value) < 8:
+        return False
+    if form.quoted:
+        return _has_digit(value) and not _is_words(value)
+    return len(value) > 11 and _has_digit(value) and not _is_words(value)
+
+
+def _is_words(value: str) -> bool:
+    """Say whether a value is words and numbers: `my-cluster-2`, `v1.2`, `sha256`."""
+    for mark in "_-./:":
+        value = value.replace(mark, " ")
+    parts = value.split()
+    return all(p.isdigit() or p.rstrip(DIGITS).isalpha() for p in parts) and len(value) < 24
+
+
+def _three_kinds(value: str) -> bool:
+    return value.lower() != value and value.upper() != value and _has_digit(value)
+
+
+def _has_digit(value: str) -> bool:
+    return any(digit in value for digit in DIGITS)
+
+
+def _value(text: str, at: int) -> tuple[int, int, bool]:
+    """Return where the value at a place begins and ends, and whether it is in quotes."""
+    head = text[at : at + 4]
+    if head[:1] in "brufBRUF@$L" and head[1:2] in ('"', "'") and head:
+        at += 1
+        head = text[at : at + 4]
+    escaped = head[:1] == "\\" and head[1:2] in ('"', "'")
+    if escaped or (head[:1] in _QUOTES and head):
+        quote = head[:2] if escaped else head[0]
+        begin = at + len(quote) * (3 if head[:3] == quote * 3 else 1)
+        limit = text.find("\n", begin, begin + _LONGEST)
+        limit = min(len(text), begin + _LONGEST) if limit < 0 else limit
+        end = text.find(quote, begin, limit)
+        if end < 0:
+            end = begin + _run(text, begin)
+        return begin, end, True
+    return at, at + _run(text, at), False
+
+
+def _run(text: str, at: int) -> int:
+    chunk = text[at : at + 256]
+    return len(chunk) - len(chunk.lstrip(_VALUE))
+
+
+def _whole(text: str, begin: int, end: int, sure: int) -> int:
+    """Return where an accepted value without quotes really ends."""
+    while end > begin and (run := _run(text, end)):
+        end += run
+    # A password may hold any mark; one that is followed by a blank or a name ends it.
+    while sure == PASSWORD and end < len(text) - 1 and text[end] not in _ENDS:
+        run = _run(text, end + 1)
+        if (
+            not run
+            or text[end + 1] in "/=:"
+            or text[end] in "<>"
+            or "=" in text[end : end + 1 + run]
+        ):
+            break
+        end += 1 + run
+    while end > begin + 1 and text[end - 1] in ".,;:?":
+        end -= 1
+    return end
+
+
+def _with_words_before(text: str, name_start: int, name: str) -> int:
+    """`key` alone says little; `api key` and `?key=` say more."""
+    before = text[max(0, name_start - 40) : name_start]
+    if before[-1:] in ("?", "&") and before:
+        return WEAK
+    if before[-1:] != " ":
+        return BARE
+    earlier = before.rpartition("\n")[2].split()[-2:]
+    phrase = " ".join([*(word for word in earlier if word.strip("\"'`,").isalnum()), name])
+    return min(strength(phrase), STRONG) or NONE
+
+
+def _name_of_value(text: str, value_start: int) -> str:
+    """`name: DB_PASSWORD, value: …`: return the name that stands before a `value`."""
+    before = text[max(0, value_start - 120) : value_start].rstrip(_CLOSERS + " ,;\n\t\r{<")
+    naming = before.rstrip(_NAME)
+    ends = naming.rstrip(_CLOSERS + " :=").lower().endswith(("name", "key"))
+    return before[len(naming) :] if ends and naming[-1:] != before[-1:] else ""
+
+
+def _is_env_line(text: str, name_start: int, name_end: int, name: str) -> bool:
+    if text[name_end : name_end + 1] != "=" or not name.replace("_", "").isalnum():
+        return False
+    return name == name.upper() and text[name_start - 1 : name_start] in (
+        "",
+        "\n",
+        " ",
+        "\t",
+        ";",
+        '"',
+        "'",
+    )

@@ -1,0 +1,247 @@
+"""Which names announce a secret, and which values can be one.
+
+Everything here is plain string work: it runs in every hook, where importing `re` alone would
+take longer than the rest. A name is judged by its words: what it ends in says what it holds
+(`token_usage` holds a usage, `usage_token` a token).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPOILED, NONE, BARE, WEAK, STRONG, PASSWORD = range(-1, 5)
+"""How sure a name is: WEAK and BARE ones need a value that looks random, BARE a long one."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def _row(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+_PASSWORDS = _set(
+    """password passwd passwort passphrase passcode passwrd pwd psw pswd pass userpass"""
+)
+_SECRETS = _set(
+    """secret token apikey credential credentials creds pat jwt bearer apitoken authtoken accesstoken
+    clientsecret appsecret secretkey accesskey privatekey authkey appkey accountkey masterkey
+    signingkey licensekey licencekey encryptionkey sharedkey sharedaccesskey subscriptionkey
+    writekey adminkey servicekey storagekey secrets passwords mnemonic seedphrase"""
+)
+_WEAK = _set(
+    """auth api authorization oauth dsn webhook hook cookie hmac sas sig signature license licence
+    session sid otp totp nonce tokens apikeys seed salt connstr connectionstring"""
+)
+_ENDINGS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "credential",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "accountkey",
+    "authkey",
+    "signingkey",
+)
+_KEY_MAKERS = _set(
+    """api app access secret private client signing signature sign encryption encrypt decryption
+    master account storage service auth license licence admin consumer application subscription
+    write read ingest ingestion integration deploy ssh hmac jwt webhook project server shared
+    function functions user developer dev personal security activation product crypto aes rsa live
+    production oauth bot sdk rest restricted root team org organization tenant merchant partner
+    vendor payment billing cookie wallet"""
+)
+"""What makes a key a secret one; with any other word before it, its value has to look random."""
+_KEY_SPOILERS = _set(
+    """public primary foreign session sort partition natural composite unique index lookup dict map
+    object row group registry hot arrow enter idempotency publishable i18n translation message
+    config option state journal host cache dedupe dedup bucket file path s3 column field json yaml
+    sorting hash shard routing string int any no str first last next previous prev old_ current
+    matching missing unknown valid invalid each every this other checkpoint commit branch issue
+    ticket record entity item parent child node tree ref git answer press escape return shift
+    control alt space tab backspace function_ host_ gpg pgp verification verify verifying
+    fingerprint known authorized deploypublic pub content idempotence version docs label setting
+    settings property attribute data reg registry_ cursor sequence transaction event correlation
+    trace request response template"""
+)
+_TOKEN_SPOILERS = _set(
+    """max min total num next page prompt completion input output cached sync continuation parse lex
+    start end eos bos pad unk mask special stop current prev previous last first cancellation
+    cancel delimiter separator context cache reasoning pagination resume continue thinking budget
+    remaining used per of by n count no syntax design"""
+)
+_SPOILING_TAILS = _set(
+    """id ids name names type types typ count counts usage url urls uri uris path paths file files
+    filename length len size sizes index indexes header headers field fields prefix suffix format
+    regex pattern policy reset expiry expires expire expiration ttl status hint hints label class
+    cls list map function func fn provider manager service store version versions limit limits
+    rotation required enabled disabled valid invalid error errors message messages msg placeholder
+    algorithm algo method endpoint endpoints scope scopes kind mode prompt input column param
+    params parameter wrap fingerprint ref reference arn location position start end budget window
+    estimate rate cost price source stream bucket per lookup board up down press code codes word
+    words spec rules rule vault ring schema stats config options option form page view link check
+    checker validator validation verifier generator factory handler helper helpers util utils test
+    tests callback event events date time timeout at age created updated created_at used left
+    remaining total in is not was were are can must and or to of for from with by on has vs equals
+    exists missing found none null strength requirements rotate book buffer info information
+    middleware guard dir directory folder storage backend plugin module package domain audience
+    issuer server host port display description desc title text_ state counter set get add del
+    new_ changed response request resource attempts plain_ hash hashes hashing hasher md5 digest
+    sum checksum derivation exchange pair pairs press_ binding bindings mapping"""
+)
+_NEUTRAL_TAILS = _set(
+    """value string text str prod production dev development test_ staging stage sandbox live env
+    default old new main primary secondary base64 b64 encoded raw plain plaintext here var v1 v2
+    v3 current a b base backup key1 key2 ci local global root admin user data"""
+)
+_PLACEHOLDERS = _set(
+    """changeme change_me change-me none null nil true false undefined string str int integer bool
+    boolean number float bytes any object array unknown never void required optional example
+    placeholder redacted hidden masked todo tbd n/a dummy foo bar baz env empty default disabled
+    enabled yes no on off auto inherit prompt ask write read admin user name text char varchar
+    self this value values key keys type types input output field fields data json yaml file stdin
+    present missing invalid valid expired revoked ok notset not-set not_set unset password passwd
+    pass pwd secret token"""
+)
+_PLACEHOLDER_PARTS = _row(
+    """example placeholder redacted changeme change-me change_me your- your_ yourtoken yourkey
+    yourapi xxxx **** •• insert- insert_ replace- replace_ replaceme dummy -here _here"""
+)
+_REFERENCE_STARTS = _row(
+    """${ $( {{ %{ #{ <% env. env( env: env[ process.env os.environ os.getenv secrets. secrets[ vars.
+    var. op:// vault: ssm: arn: ref+ file: keyring: aws-secretsmanager: ./ ../ ~/"""
+)
+_CODE_STARTS = _row(
+    """! @ %( local. data. module. self. this. config. settings. args. opts. options. params. props.
+    import.meta sha256: sha512- sha1- sha384- data:"""
+)
+_SHAPES = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=~%@!#$^&*?,;|\\ ",
+    "a" * 26 + "A" * 26 + "0" * 10 + " " * 22,
+)
+DIGITS = "0123456789"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def words(name: str) -> list[str]:
+    """Return the words of an identifier or a phrase, lower case: `X-apiKey` → x, api, key."""
+    parts: list[str] = []
+    start, before = 0, ""
+    for at, char in enumerate(name):
+        kind = "a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else ""
+        if kind == "" or (kind == "A" and before == "a"):
+            parts.append(name[start:at])
+            start = at if kind else at + 1
+        elif kind == "a" and before == "A" and at - start > 1:
+            parts.append(name[start : at - 1])
+            start = at - 1
+        before = kind
+    parts.append(name[start:])
+    return [part.lower() for part in parts if part]
+
+
+def strength(name: str) -> int:
+    """Say how sure a name is to stand for a secret."""
+    found = words(name)
+    end = len(found)
+    while end > 1 and (found[end - 1] in _NEUTRAL_TAILS or found[end - 1].isdigit()):
+        end -= 1
+    for at in range(end - 1, max(end - 5, -1), -1):
+        sure = _strength_of_word(found, at)
+        if sure == SPOILED or (sure == NONE and found[at] in _SPOILING_TAILS):
+            return NONE
+        if sure == NONE:
+            continue
+        return sure if at == end - 1 else min(sure, WEAK)
+    return NONE
+
+
+def _strength_of_word(found: Sequence[str], at: int) -> int:
+    word = found[at].rstrip(DIGITS)
+    before = found[at - 1] if at else ""
+    if word in ("key", "keys"):
+        return _strength_of_key(found[:at], before)
+    if word in ("token", "tokens") and before in _TOKEN_SPOILERS:
+        return SPOILED
+    if word in _PASSWORDS:
+        return PASSWORD
+    if word in _SECRETS:
+        return STRONG
+    if word in _WEAK:
+        return WEAK
+    if word.endswith(_ENDINGS):
+        return PASSWORD if word.endswith(_ENDINGS[:3]) else STRONG
+    return NONE
+
+
+def _strength_of_key(qualifiers: Sequence[str], before: str) -> int:
+    if not qualifiers:
+        return BARE
+    if before in _KEY_SPOILERS or "public" in qualifiers:
+        return SPOILED
+    return STRONG if before in _KEY_MAKERS else WEAK
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether a value only stands where a secret would: `<your-token>`, `xxxx`, `None`."""
+    low = value.lower().strip("\"'`")
+    if low in _PLACEHOLDERS or len(set(low)) < 3:
+        return True
+    if (low[0] == "<" and low[-1] == ">") or low.endswith(("...", "…")):
+        return True
+    return any(part in low for part in _PLACEHOLDER_PARTS) and not looks_random(value, 16)
+
+
+def is_reference(value: str) -> bool:
+    """Say whether a value in a text names where the secret is: `${TOKEN}`, `self.x`, `%s`."""
+    if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value or "$(" in value:
+        return True
+    rest = value[1:].rstrip("%")
+    return (
+        value[0] in "$%"
+        and rest.replace("_", "").replace(":", "").isalnum()
+        and rest[0] not in DIGITS
+    )
+
+
+def is_leaf_reference(value: str) -> bool:
+    """Say whether a leaf names where its secret is kept: `${TOKEN}`, `secrets.X`, `/run/x`."""
+    if value.startswith(_REFERENCE_STARTS):
+        return True
+    if value[0] == "$" and value.upper() == value and value[1:].replace("_", "").isalpha():
+        return True
+    return value[0] == "/" and "/" in value[1:] and not looks_random(value, 24)
+
+
+def looks_random(value: str, least: int) -> bool:
+    """Say whether a value is made of letters and digits as no word, number or path is."""
+    if len(value) < least:
+        return False
+    parts = value.translate(_SHAPES).split()
+    mixed = 0
+    for part in parts:
+        if _random_part(part):
+            return True
+        mixed += len(part) >= 4 and "0" in part and ("a" in part or "A" in part)
+    return mixed >= 3 or [len(part) for part in parts] == [8, 4, 4, 4, 12]
+
+
+def _random_part(shape: str) -> bool:
+    size = len(shape)
+    if size < 8:
+        return False
+    ups = shape.count("aA")
+    if "0" not in shape:
+        return size >= 12 and ups * 5 >= size
+    turns = shape.count("a0") + shape.count("0a") + shape.count("A0") + shape.count("0A")
+    if turns > 1 or (turns == 1 and ups > 1):
+        return True
+    return turns == 1 and size >= 20
