@@ -317,7 +317,7 @@ class Guard:
             return self._working(store, name)
         head = store.chain.head()
         checkpoint = store.chain.find(head.id, wanted)
-        return store.chain.read(checkpoint.id)[1][name]
+        return store.chain.read(checkpoint.id).contents[name]
 
     def _working(self, store: SessionStore, name: str) -> bytes:
         from gitguard.composing import render_summary
@@ -327,7 +327,7 @@ class Guard:
             head = store.chain.head()
             if not head.id:
                 raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
-            return store.chain.read(head.id)[1][name]
+            return store.chain.read(head.id).contents[name]
         state = store.look().state
         assert state is not None
         if name == STATE_FILE:

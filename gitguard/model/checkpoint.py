@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
@@ -19,6 +19,9 @@ SNAPSHOT_FILE = "snapshot.yaml"
 FILES = (STATE_FILE, SUMMARY_FILE, SNAPSHOT_FILE)
 _SUBJECT_LIMIT = 72
 _WHY_LIMIT = 1000
+_PURGED = "Gitguard-Purged: "
+FOLLOWS = "follows"
+"""What a rewritten checkpoint says from which nothing had to be taken."""
 
 
 class EventRule(Value):
@@ -92,6 +95,8 @@ class Checkpoint(Value):
     pressure: float | None
     code: Code
     forked_from: str = ""
+    purged: str = ""
+    """The rules by which secrets were taken out of it later, or that it follows such a one."""
 
     @property
     def name(self) -> str:
@@ -125,6 +130,15 @@ def format_message(record: CheckpointRecord) -> str:
     return "\n".join([subject, "", why, "", *lines, ""])
 
 
+def purged_message(message: str, rules: tuple[str, ...]) -> str:
+    """Add to a commit's message what was taken out of the checkpoint, or that it only follows."""
+    before = _trailers(message).get("Purged", "")
+    said = dict.fromkeys((*(rule for rule in before.split(", ") if rule), *rules))
+    named = ", ".join(rule for rule in said if rule != FOLLOWS) or FOLLOWS
+    lines = [line for line in message.rstrip("\n").split("\n") if not line.startswith(_PURGED)]
+    return "\n".join([*lines, f"{_PURGED}{named}", ""])
+
+
 def _trailer_text(text: str) -> str:
     plain = text.isprintable() and text == text.strip() and not text.startswith('"')
     plain = plain and text != "none"
@@ -143,6 +157,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
     parents = [value for name, _, value in headers if name == "parent"]
     committer = next((value for name, _, value in headers if name == "committer"), "")
     trailers = _trailers(message)
+    _refuse_newer(commit_id, trailers.get("Format", ""))
     lines = message.split("\n")
     try:
         checkpoint = Checkpoint(
@@ -157,15 +172,23 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             pressure=_pressure(trailers["Pressure"]),
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
+            purged=trailers.get("Purged", ""),
         )
         (tree,) = trees
-        if len(parents) > 1 or int(trailers["Format"]) != FORMAT:
-            raise ValueError("not one line of checkpoints in our format")
+        if len(parents) > 1:
+            raise ValueError(f"it has {len(parents)} parents")
+        if trailers["Format"] != str(FORMAT):
+            raise ValueError(f"it has the format `{trailers['Format'][:20]}`")
     except (KeyError, ValueError, IndexError) as error:
         lacking = isinstance(error, KeyError)
         why = f"it has no trailer `Gitguard-{error.args[0]}`" if lacking else str(error)
         raise InvalidDocument(f"commit {commit_id} is not a checkpoint: {why}") from error
     return checkpoint, tree
+
+
+def _refuse_newer(commit_id: str, version: str) -> None:
+    if version.isdecimal() and version.isascii() and int(version[:9]) > FORMAT:
+        raise NewerFormat(f"commit {commit_id} has format {version[:9]}", "upgrade gitguard")
 
 
 def _trailers(message: str) -> Mapping[str, str]:

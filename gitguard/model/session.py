@@ -36,6 +36,17 @@ class Session(Value):
             )
         return cls(key, key if _is_plain(key) else _slug(key))
 
+    def is_known_as(self, key: str) -> bool:
+        """Say whether a key is this session's; of one known by its name only, whether it fits."""
+        return key == self.key or (self.key == self.name and _fits(key, self.name))
+
+
+def _fits(key: str, name: str) -> bool:
+    try:
+        return Session.of(key).name == name
+    except InvalidInput:
+        return False
+
 
 def _is_plain(key: str) -> bool:
     return (

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.task import TaskState
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
+    from gitguard.store.verification import Verified
 
 _NOTHING = Circumstances()
 
@@ -120,9 +121,10 @@ def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tup
         return found.state, "this machine's copy", ("", 0)
     head = store.chain.head()
     if head.standing == standing.OURS:
-        checkpoint, contents = store.chain.read(head.id)
-        state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-        return state, f"checkpoint {checkpoint.name}", folded_upto(contents[SNAPSHOT_FILE])
+        newest = store.chain.read(head.id)
+        state = states.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+        origin = f"checkpoint {newest.checkpoint.name}"
+        return state, origin, folded_upto(newest.contents[SNAPSHOT_FILE])
     raise InvalidInput(
         "there is no good copy of the state on this machine",
         "Move the bad file away and run `gitguard ensure` to begin again",
@@ -130,10 +132,10 @@ def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tup
 
 
 def _take(store: SessionStore, head: Head) -> str:
-    checkpoint, contents = _read_foreign(store, head.id)
+    theirs = store.chain.verify_foreign(head.id)
     archived = archive_uncommitted(store, head)
-    _adopt(store, head, checkpoint, contents)
-    return f"took {checkpoint.name}, commit {head.id[:12]}, as our head" + archived
+    _adopt(store, head, theirs)
+    return f"took {theirs.checkpoint.name}, commit {head.id[:12]}, as our head" + archived
 
 
 def archive_uncommitted(store: SessionStore, head: Head) -> str:
@@ -161,29 +163,17 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
     return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
 
 
-def _read_foreign(store: SessionStore, commit: str) -> tuple[Checkpoint, dict[str, bytes]]:
-    checkpoint, contents = store.chain.read(commit)
-    if checkpoint.session_key != store.session.key:
-        raise InvalidInput(
-            f"commit {commit[:12]} belongs to the session `{checkpoint.session_key[:80]}`, "
-            f"not to `{store.session.key}`"
-        )
-    return checkpoint, contents
-
-
-def _adopt(
-    store: SessionStore, head: Head, checkpoint: Checkpoint, contents: dict[str, bytes]
-) -> TaskState:
-    data = contents[STATE_FILE]
+def _adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
+    data = theirs.contents[STATE_FILE]
     state = states.decode_state(data, "the checkpoint's state")
     before = store.states.read()
     if before.standing in (states.EDITED, states.BROKEN):
         store.workspace.set_aside(store.states.path)
     found = store.save(state, before)
-    store.chain.adopt(head, checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
+    store.chain.adopt(head, theirs.checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
     assert found.state is not None
     store.write_summary(found.state)
-    store.write_snapshot(contents[SNAPSHOT_FILE])
+    store.write_snapshot(theirs.contents[SNAPSHOT_FILE])
     return state
 
 
@@ -210,16 +200,16 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
             f"the head {head.id[:12]} is not the one this machine wrote",
             f"If you looked at it, run `gitguard trust --head {head.id[:12]}`",
         )
-    checkpoint, contents = _read_foreign(store, head.id)
-    after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-    return StateChange(store.states.read().state, after, checkpoint)
+    theirs = store.chain.verify_foreign(head.id)
+    after = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
+    return StateChange(store.states.read().state, after, theirs.checkpoint)
 
 
 def trust(store: SessionStore, wanted: str) -> StateChange:
     """Make the foreign head ours; an own state or head that differs is archived first."""
     change = plan_trust(store, wanted)
     head = store.chain.head(settle=True)
-    checkpoint, contents = _read_foreign(store, head.id)
+    theirs = store.chain.verify_foreign(head.id)
     note = archive_uncommitted(store, head)
     anchor = head.anchor
     if anchor and head.standing == standing.MOVED and store.chain.owns_objects(anchor.committed):
@@ -228,9 +218,9 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
-    _adopt(store, head, checkpoint, contents)
+    _adopt(store, head, theirs)
     settle(store.workspace, store.session, head.code.branch)
-    return change.replace(notes=(f"trusted {checkpoint.name}, commit {head.id[:12]}{note}",))
+    return change.replace(notes=(f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}",))
 
 
 def forget(store: SessionStore) -> str:
@@ -246,7 +236,7 @@ def plan_restore(store: SessionStore, wanted: str) -> StateChange:
     """Show what restoring a checkpoint of ours would change."""
     head = store.own_head()
     checkpoint = store.chain.find(head.id, wanted)
-    _, contents = store.chain.read(checkpoint.id)
+    contents = store.chain.read(checkpoint.id).contents
     after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
     return StateChange(store.state().state, after, checkpoint)
 

@@ -120,10 +120,11 @@ def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, s
         if anchor is None or found.sha256 != anchor.state_sha256:
             return found, "this machine's copy of the state"
     else:
+        newest = store.chain.verify(head, most=1)
         assert anchor is not None
-        _, contents = store.chain.read(anchor.committed)
-        state = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
-        journal_id, offset = folded_upto(contents[SNAPSHOT_FILE])
+        assert newest is not None
+        state = states.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+        journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
         found = store.states.write(state, found, journal_id=journal_id, journal_offset=offset)
     return found, f"checkpoint {checkpoint_name(anchor.sequence)}"
 

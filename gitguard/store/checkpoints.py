@@ -9,16 +9,9 @@ from gitguard.errors import (
     InvalidInput,
     NotWritable,
     Pending,
+    Tampered,
 )
-from gitguard.model.checkpoint import (
-    FILES,
-    Checkpoint,
-    CheckpointRecord,
-    Code,
-    format_message,
-    parse_commit,
-)
-from gitguard.model.codec import STATE_LIMIT
+from gitguard.model.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
 from gitguard.model.session import is_session_name
 from gitguard.store import files
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
@@ -33,19 +26,18 @@ from gitguard.store.standing import (
     UNTRUSTED,
     Head,
 )
+from gitguard.store.verification import LEAVE, MOST_COMMITS, VERIFIED, Verification, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gitguard.model.session import Session
-    from gitguard.store.reader import ObjectReader
     from gitguard.store.repository import Ref, Repository
+    from gitguard.store.verification import Link, Signed, Verified
     from gitguard.store.workspace import Workspace
 
-_COMMIT_LIMIT = 64 * 1024
 _SHORTEST_ID = 4
-_MOST_COMMITS = 1_000_000
 _ATTEMPTS = 3
 """How often objects are written again that somebody else's clean-up took away."""
 
@@ -81,7 +73,7 @@ class Chain:
     def _compare(self) -> Head:
         anchor = self.anchors.read()
         checked_out = self._repository.checked_out()
-        patterns = [self.ref, "refs/replace", *_branch_pattern(checked_out)]
+        patterns = [self.ref, *_branch_pattern(checked_out)]
         if anchor is None:
             patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
         refs = self._repository.refs(*patterns)
@@ -91,19 +83,21 @@ class Chain:
             unborn = self._without_ref(anchor, code, refs)
             return unborn.replace(checked_out_in=self._workspace.place.worktree)
         if ref is not None and ref.points_to:
-            raise InvalidDocument(
+            raise Tampered(
                 f"`{self.ref}` is a symbolic ref to `{ref.points_to}`, which is refused",
                 f"Remove it with `git symbolic-ref -d {self.ref}` and run `gitguard recover`",
             )
         if ref is None:
             return self._without_ref(anchor, code, refs)
-        if f"refs/replace/{ref.id}" in refs:
-            raise InvalidDocument(
-                f"commit {ref.id} is replaced by `refs/replace/{ref.id}`, which is refused",
-                f"Remove it with `git replace -d {ref.id}`",
-            )
+        self._refuse_disguised(ref.id)
         found = Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in)
         return self._against(found, anchor)
+
+    def _refuse_disguised(self, commit: str) -> None:
+        try:
+            self._repository.disguises().refuse(commit)
+        except InvalidDocument as error:
+            raise Tampered(error.message, error.hint) from error
 
     def _against(self, head: Head, anchor: Anchor | None) -> Head:
         if anchor is None:
@@ -148,7 +142,7 @@ class Chain:
     def _descends(self, commit: str, ancestor: str) -> bool:
         try:
             return any(c.id == ancestor for c in self.history(commit))
-        except InvalidDocument:
+        except (InvalidDocument, Tampered):
             return False
 
     # Writing
@@ -156,8 +150,12 @@ class Chain:
     def commit(
         self, head: Head, record: CheckpointRecord, contents: Mapping[str, bytes], state_sha256: str
     ) -> str:
-        """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3)."""
+        """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3).
+
+        The head is verified first, so that nothing damaged or exchanged is built on.
+        """
         self.refuse_checked_out(head)
+        self.verify(head, most=1)
         anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
         for _ in range(_ATTEMPTS):
             try:
@@ -227,9 +225,14 @@ class Chain:
         self._repository.move_ref(ref or self.ref, new, old or "0" * len(new), why)
         self._workspace.at_step("archive-written" if ref else "ref-put")
 
+    @property
+    def archive_folder(self) -> str:
+        """Where the session's refs lie that were set aside."""
+        return f"refs/gitguard/archive/{self._session.name}"
+
     def archive(self, commit: str, why: str) -> str:
         """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""
-        name = f"refs/gitguard/archive/{self._session.name}/{commit[:12]}"
+        name = f"{self.archive_folder}/{commit[:12]}"
         if name not in self._repository.refs(name):
             self.point_at(commit, "", why, ref=name)
         return name
@@ -243,30 +246,52 @@ class Chain:
 
     # Reading
 
-    def read(self, commit: str) -> tuple[Checkpoint, dict[str, bytes]]:
+    def verify(self, head: Head, *, most: int = VERIFIED) -> Verified | None:
+        """Return the newest checkpoint of ours, with its files; None before the first.
+
+        It and those before it, at most so many in all, are verified object by object; raises
+        `Tampered` for what is not as this machine wrote it. The whole history is what
+        `gitguard verify` looks at.
+        """
+        if not head.committed:
+            return None
+        with self._repository.reader() as reader:
+            links = Verification(reader, self._session).links(
+                head.committed, head.anchor, most=most
+            )
+            return [refuse(link) for link in links][0]
+
+    def verify_foreign(self, commit: str) -> Verified:
+        """Return a checkpoint that somebody else wrote, verified like our own newest one."""
+        with self._repository.reader() as reader:
+            walk = Verification(reader, self._session, way_out=LEAVE)
+            return [refuse(link) for link in walk.links(commit, None, most=VERIFIED)][0]
+
+    def links(
+        self, commit: str, anchor: Anchor | None, signed: Signed | None = None
+    ) -> Iterator[Link]:
+        """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
+        with self._repository.reader() as reader:
+            walk = Verification(reader, self._session, signed=signed)
+            order = self._repository.first_parents(commit)
+            yield from walk.links(commit, anchor, most=MOST_COMMITS, order=order)
+
+    def read(self, commit: str) -> Verified:
         """Read and verify a checkpoint and its three files."""
         with self._repository.reader() as reader:
-            checkpoint, tree = _read_commit(reader, commit)
-            entries = dict(reader.entries(tree))
-            if tuple(sorted(entries)) != tuple(sorted(FILES)):
-                raise InvalidDocument(
-                    f"commit {commit} holds {', '.join(sorted(entries)) or 'nothing'}; "
-                    f"a checkpoint holds {', '.join(FILES)}"
-                )
-            contents = {
-                name: reader.read(blob, "blob", limit=STATE_LIMIT) for name, blob in entries.items()
-            }
-        return checkpoint, contents
+            (link,) = Verification(reader, self._session).links(commit, None, most=1)
+        return refuse(link)
 
     def history(self, commit: str) -> Iterator[Checkpoint]:
-        """Yield checkpoints from commit to the root, each verified."""
+        """Yield checkpoints from commit to the root, or to where a shallow repository ends.
+
+        Each is hashed again; whether they fit together is what verifying looks at.
+        """
+        if not commit:
+            return
         with self._repository.reader() as reader:
-            for _ in range(_MOST_COMMITS):
-                if not commit:
-                    return
-                checkpoint, _ = _read_commit(reader, commit)
-                yield checkpoint
-                commit = checkpoint.parent
+            for link in Verification(reader, self._session).commits(commit):
+                yield link.checkpoint or refuse(link).checkpoint
 
     def find(self, head: str, wanted: str) -> Checkpoint:
         """Find a checkpoint of the chain by number, `cp_` name or (short) commit id."""
@@ -286,10 +311,6 @@ class Chain:
         """Say whether the repository still has a commit."""
         with self._repository.reader() as reader:
             return reader.exists(commit)
-
-
-def _read_commit(reader: ObjectReader, commit: str) -> tuple[Checkpoint, str]:
-    return parse_commit(commit, reader.read(commit, "commit", limit=_COMMIT_LIMIT))
 
 
 def _branch_pattern(checked_out: str) -> list[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Read = dict[str, bytes | InvalidDocument]
 
-_TREE_LIMIT = 4096
+TREE_LIMIT = 4096
 _MISSING = ["missing"]
 _HEADER = 64
 """Bytes in which kind and size of a loose object stand."""
@@ -84,7 +84,7 @@ class ObjectReader:
 
     def entries(self, tree: str) -> Iterator[tuple[str, str]]:
         """Yield name and blob id of a flat tree of plain files; anything else is refused."""
-        return entries_of(tree, self.read(tree, "tree", limit=_TREE_LIMIT))
+        return entries_of(tree, self.read(tree, "tree", limit=TREE_LIMIT))
 
     def _refuse(self, object_id: str) -> None:
         if not is_object_id(object_id):

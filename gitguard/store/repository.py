@@ -68,6 +68,27 @@ class Repository:
         with self.ref_move(name, why) as move:
             move.to(new, old)
 
+    def delete_ref(self, name: str, old: str) -> None:
+        """Remove a ref that still points at old."""
+        done = self.git.attempt(
+            "update-ref", "--stdin", "--no-deref", stdin=f"delete {name} {old}\n".encode()
+        )
+        if done.returncode:
+            raise self._moved(name, old, done)
+
+    def expire_reflog(self, name: str) -> None:
+        """Empty a ref's reflog, which would keep what it pointed at before from being collected."""
+        done = self.git.attempt(
+            "reflog", "expire", "--expire=all", "--expire-unreachable=all", name
+        )
+        if done.returncode and b"points nowhere" not in done.stderr:
+            raise self.git.failure("reflog", done)
+
+    def refs_containing(self, commit: str) -> tuple[str, ...]:
+        """Return the full names of the refs from which a commit can be reached."""
+        listed = self.git.attempt("for-each-ref", "--format=%(refname)", f"--contains={commit}")
+        return tuple(listed.stdout.decode("utf-8", "surrogateescape").split())
+
     def ref_move(self, name: str, why: str) -> RefMove:
         """Return a context in which git waits, ready to move a ref.
 
@@ -148,9 +169,14 @@ class Repository:
         """Return sha1 or sha256."""
         return self.git.run("rev-parse", "--show-object-format").decode().strip()
 
-    def write_commit(self, contents: Mapping[str, bytes], parent: str, message: str) -> str:
-        """Write blobs, a flat tree and a commit, all durable; return the commit's id."""
-        stamp = f"{_IDENTITY} {int(self._clock())} +0000"
+    def write_commit(
+        self, contents: Mapping[str, bytes], parent: str, message: str, *, at: float | None = None
+    ) -> str:
+        """Write blobs, a flat tree and a commit, all durable; return the commit's id.
+
+        at is the commit's time in Unix seconds, now by default.
+        """
+        stamp = f"{_IDENTITY} {int(self._clock() if at is None else at)} +0000"
         with self._object_writer(parent) as writer:
             blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
             entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
@@ -168,6 +194,12 @@ class Repository:
         from gitguard.store.reader import ObjectReader
 
         return ObjectReader(self.place.common_dir, self.git, self.disguises())
+
+    def first_parents(self, commit: str) -> list[str]:
+        """Return the ids from a commit back, as far as git knows them; a guess, not a fact."""
+        if not is_object_id(commit):
+            return []
+        return self.git.attempt("rev-list", "--first-parent", commit).stdout.decode().split()
 
     def disguises(self) -> Disguises:
         """Return what git shows as something else than its id names, as it is now."""

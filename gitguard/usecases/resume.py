@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitFailed, InvalidDocument, NewerFormat
+from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model import capture
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
@@ -11,13 +11,13 @@ from gitguard.recovery.injection import Origin, build_resume
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.checkpoint import Checkpoint
     from gitguard.model.journal import Entry
     from gitguard.model.snapshot import Snapshot, Work
     from gitguard.model.task import TaskState
     from gitguard.session_store import SessionStore
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
+    from gitguard.store.verification import Verified
 
 _DEATH_SPIRAL = 3
 """Compactions after which a fresh conversation is suggested (seed: Context Manager v1, 5.5)."""
@@ -26,7 +26,7 @@ _BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
 
 
 def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
-    """Return the block; raise what `look` and `own_head` raise when there is nothing to trust."""
+    """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
     return resume_of(store, store.look(), store.readable_head(), compactions=compactions)
 
 
@@ -38,10 +38,14 @@ def resume_of(
     compactions: int = 0,
     notes: tuple[str, ...] = (),
 ) -> str:
-    """Return the block of a state and head that were verified, with notes for its reader."""
+    """Return the block of a state in force, with notes for its reader.
+
+    The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
+    """
+    newest = store.chain.verify(head)
     state, part = store.folded(found)
     origin = _origin(store, head, head.code.branch, compactions)
-    changes = _changes(store, head, state, part.entries)
+    changes = _changes(store, head, newest, state, part.entries)
     origin = origin.replace(notes=notes + origin.notes, changes=changes)
     work = capture.work_of(part.entries, state, store.clock())
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
@@ -56,17 +60,17 @@ def stable_block(store: SessionStore, head: Head, *, compactions: int = 0) -> st
     counts as well, leaves nothing of that cache. Empty while there is no checkpoint, or nothing in
     it.
     """
-    if not head.committed:
+    newest = store.chain.verify(head)
+    if newest is None:
         return ""
     from gitguard.store.states import decode_state
 
-    checkpoint, contents = store.chain.read(head.committed)
-    state = decode_state(contents[STATE_FILE], "the checkpoint's state")
+    state = decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
     if state.is_untouched:
         return ""
-    snapshot = _snapshot(contents[SNAPSHOT_FILE])
+    snapshot = _snapshot(newest.contents[SNAPSHOT_FILE])
     work = _committed_work(state, snapshot)
-    origin = _origin(store, head, checkpoint.code.branch, compactions)
+    origin = _origin(store, head, newest.checkpoint.code.branch, compactions)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 
@@ -113,11 +117,17 @@ def _notes(store: SessionStore, branch: str, compactions: int) -> tuple[str, ...
     return tuple(notes)
 
 
-def _changes(store: SessionStore, head: Head, state: TaskState, entries: tuple[Entry, ...]) -> str:
+def _changes(
+    store: SessionStore,
+    head: Head,
+    newest: Verified | None,
+    state: TaskState,
+    entries: tuple[Entry, ...],
+) -> str:
     """Return what changed in the workspace since the checkpoint, in one line."""
-    checkpoint = _newest(store, head)
-    if checkpoint is None:
+    if newest is None:
         return ""
+    checkpoint = newest.checkpoint
     from gitguard.recovery.changes import changes_since, look_around
     from gitguard.store.repository import Repository
 
@@ -128,12 +138,3 @@ def _changes(store: SessionStore, head: Head, state: TaskState, entries: tuple[E
     return changes_since(
         checkpoint.code, look_around(repository, checkpoint, head.code, files, ours)
     )
-
-
-def _newest(store: SessionStore, head: Head) -> Checkpoint | None:
-    if not head.committed:
-        return None
-    try:
-        return next(store.chain.history(head.committed), None)
-    except (GitFailed, InvalidDocument):
-        return None  # the state was verified without it

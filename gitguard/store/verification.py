@@ -1,0 +1,240 @@
+"""Holds a chain of checkpoints against what it has to be, from its head to its root.
+
+Every object is hashed again by the reader. Beyond that a checkpoint has to be a commit of three
+plain files with at most one parent, of this session, numbered one higher than its parent; the
+newest one has to be the one that the anchor notes.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
+from gitguard.model.checkpoint import FILES, checkpoint_name, parse_commit
+from gitguard.model.codec import STATE_FILE, STATE_LIMIT, sha256
+from gitguard.model.value import Value
+from gitguard.store.reader import TREE_LIMIT, entries_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.model.session import Session
+    from gitguard.store.anchor import Anchor
+    from gitguard.store.reader import ObjectReader, Read
+
+    Signed = Callable[[str, bytes], GitguardError | None]
+
+VERIFIED = 50
+"""How many of the newest checkpoints are verified before anything of them is handed out."""
+MOST_COMMITS = 1_000_000
+GO_ON = (
+    "Bring the object back from a clone or a copy, or go on with this machine's copy of the state: "
+    "`gitguard session fork NAME` begins a new history and leaves this one as it is"
+)
+LEAVE = "Leave it as it is, or begin another session with `gitguard session use NAME`"
+_COMMIT_LIMIT = 64 * 1024
+_AT_ONCE = 256
+
+
+class Link(Value):
+    """One checkpoint of a chain as it was found."""
+
+    id: str
+    checkpoint: Checkpoint | None = None
+    """None where the commit does not read as one; the walk ends there."""
+    tree: str = ""
+    files: Mapping[str, str] = {}
+    """The blob of each file; empty where the tree is not what it has to be."""
+    contents: Mapping[str, bytes] = {}
+    """The files, without those that were read with an earlier link of the walk."""
+    problems: tuple[GitguardError, ...] = ()
+    ends_shallow: bool = False
+    """Whether the repository holds no more of the history, and says so."""
+
+    def but(self, problem: GitguardError) -> Link:
+        """Return the link with one more problem."""
+        return self.replace(problems=(*self.problems, problem))
+
+
+class Verification:
+    """One walk over a chain; objects that several checkpoints share are looked at once."""
+
+    def __init__(
+        self,
+        reader: ObjectReader,
+        session: Session,
+        *,
+        way_out: str = GO_ON,
+        signed: Signed | None = None,
+    ) -> None:
+        """Verify with an open reader.
+
+        way_out is what to do about an object that is damaged; signed says what is wrong with the
+        signature of a commit, given its id and its bytes.
+        """
+        self._reader = reader
+        self._session = session
+        self._way_out = way_out
+        self._signed = signed
+        self._blobs: dict[str, InvalidDocument | None] = {}
+        self._ahead: Read = {}
+        self._order: Sequence[str] = ()
+        self._places: dict[str, int] = {}
+
+    def links(
+        self, head: str, anchor: Anchor | None, *, most: int, order: Sequence[str] = ()
+    ) -> Iterator[Link]:
+        """Yield the checkpoints of a chain, newest first, at most so many.
+
+        The newest is held against an anchor, if one is given. order is a guess at the ids that
+        follow one another, so that many are read at once; nothing is believed of it.
+        """
+        self._order, self._places = order, {commit: n for n, commit in enumerate(order)}
+        newest = True
+        for found in self._chunks(head, most):
+            for link in self._with_files(found):
+                yield _held_against(link, anchor) if newest and anchor is not None else link
+                newest = False
+
+    def commits(self, head: str, *, at_once: int = 1) -> Iterator[Link]:
+        """Yield the commits of a chain without looking at their files."""
+        for found in self._chunks(head, MOST_COMMITS, at_once):
+            yield from found
+
+    # Commits
+
+    def _chunks(self, head: str, most: int, at_once: int = _AT_ONCE) -> Iterator[list[Link]]:
+        wanted, sequence = head, 0
+        while wanted and most > 0:
+            found: list[Link] = []
+            while wanted and len(found) < min(most, at_once):
+                link = self._commit(wanted, sequence, child=found[-1].id if found else "")
+                found.append(link)
+                checkpoint = link.checkpoint
+                wanted = checkpoint.parent if checkpoint and not link.ends_shallow else ""
+                sequence = checkpoint.sequence - 1 if checkpoint else 0
+            most -= len(found)
+            yield found
+
+    def _commit(self, commit: str, sequence: int, child: str) -> Link:
+        """Read a commit; sequence is the number it has to have, 0 for any."""
+        body = self._body(commit)
+        if isinstance(body, InvalidDocument):
+            return Link(commit, problems=(self._as_tampered(body),))
+        try:
+            checkpoint, tree = parse_commit(commit, body)
+        except InvalidDocument as error:
+            return Link(commit, problems=(self._as_tampered(error),))
+        link = Link(commit, checkpoint, tree, ends_shallow=self._ends_shallow(checkpoint))
+        for problem in self._problems_of(checkpoint, sequence):
+            link = link.but(problem)
+        problem_of_signature = self._signed(commit, body) if self._signed else None
+        return link if problem_of_signature is None else link.but(problem_of_signature)
+
+    def _body(self, commit: str) -> bytes | InvalidDocument:
+        if commit not in self._ahead:
+            place = self._places.get(commit)
+            ids = [commit] if place is None else self._order[place : place + _AT_ONCE]
+            self._ahead = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
+        return self._ahead.pop(commit)
+
+    def _ends_shallow(self, checkpoint: Checkpoint) -> bool:
+        is_cut = checkpoint.parent and checkpoint.id in self._reader.disguises.cut
+        return bool(is_cut) and not self._reader.exists(checkpoint.parent)
+
+    def _problems_of(self, checkpoint: Checkpoint, sequence: int) -> Iterator[Tampered]:
+        if not self._session.is_known_as(checkpoint.session_key):
+            yield Tampered(
+                f"commit {checkpoint.id} belongs to the session `{checkpoint.session_key[:80]}`, "
+                f"not to `{self._session.key[:80]}`",
+                LEAVE,
+            )
+        if sequence and checkpoint.sequence != sequence:
+            yield Tampered(
+                f"commit {checkpoint.id} is checkpoint {checkpoint.sequence}, where number "
+                f"{sequence} has to be",
+                LEAVE,
+            )
+        if not checkpoint.parent and checkpoint.sequence != 1:
+            yield Tampered(
+                f"the history begins with checkpoint {checkpoint.sequence}, commit "
+                f"{checkpoint.id}; what came before is cut off",
+                LEAVE,
+            )
+
+    # Trees and files
+
+    def _with_files(self, links: list[Link]) -> list[Link]:
+        trees = self._reader.read_all(
+            [link.tree for link in links if link.tree], "tree", limit=TREE_LIMIT
+        )
+        found = [self._with_tree(link, trees[link.tree]) if link.tree else link for link in links]
+        wanted = {blob for link in found for blob in link.files.values()} - self._blobs.keys()
+        blobs = self._reader.read_all(sorted(wanted), "blob", limit=STATE_LIMIT)
+        for blob, data in blobs.items():
+            self._blobs[blob] = data if isinstance(data, InvalidDocument) else None
+        return [self._with_contents(link, blobs) for link in found]
+
+    def _with_tree(self, link: Link, data: bytes | InvalidDocument) -> Link:
+        try:
+            if isinstance(data, InvalidDocument):
+                raise data
+            files = dict(entries_of(link.tree, data))
+            if tuple(sorted(files)) != tuple(sorted(FILES)):
+                raise InvalidDocument(
+                    f"commit {link.id} holds {', '.join(sorted(files))[:200] or 'nothing'}; "
+                    f"a checkpoint holds {', '.join(FILES)}"
+                )
+        except InvalidDocument as error:
+            return link.but(self._as_tampered(error))
+        return link.replace(files=files)
+
+    def _with_contents(self, link: Link, blobs: Read) -> Link:
+        read = {name: blobs.get(blob) for name, blob in link.files.items()}
+        link = link.replace(contents={n: d for n, d in read.items() if isinstance(d, bytes)})
+        for blob in link.files.values():
+            problem = self._blobs[blob]
+            if problem is not None:
+                link = link.but(self._as_tampered(problem))
+        return link
+
+    def _as_tampered(self, error: InvalidDocument) -> GitguardError:
+        if isinstance(error, NewerFormat):
+            return error
+        return Tampered(error.message, error.hint or self._way_out)
+
+
+def _held_against(link: Link, anchor: Anchor) -> Link:
+    """Return the newest link with what the anchor says against it."""
+    hint = (
+        "Look at the history with `gitguard verify`; if it is right, set the anchor aside with "
+        "`gitguard trust --forget` and take the branch with `gitguard trust`"
+    )
+    checkpoint = link.checkpoint
+    if checkpoint is not None and checkpoint.sequence != anchor.sequence:
+        link = link.but(
+            Tampered(
+                f"commit {link.id} is {checkpoint.name}; the anchor notes it as "
+                f"{checkpoint_name(anchor.sequence)}",
+                hint,
+            )
+        )
+    state = link.contents.get(STATE_FILE)
+    if anchor.state_sha256 and state is not None and sha256(state) != anchor.state_sha256:
+        link = link.but(Tampered(f"the state in commit {link.id} is not the anchored one", hint))
+    return link
+
+
+class Verified(Value):
+    """A checkpoint with which nothing is wrong, and its three files."""
+
+    checkpoint: Checkpoint
+    contents: Mapping[str, bytes]
+
+
+def refuse(link: Link) -> Verified:
+    """Return a checkpoint with which nothing is wrong, or raise what is."""
+    for problem in link.problems:
+        raise problem
+    assert link.checkpoint is not None  # or a problem would say why
+    return Verified(link.checkpoint, link.contents)
