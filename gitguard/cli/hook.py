@@ -13,6 +13,8 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from gitguard.hosts.base import Host
     from gitguard.model.events import Abilities, HookEvent, HookReply
 
@@ -34,18 +36,23 @@ def run(arguments: list[str]) -> None:
     """Answer the event on standard input and end the process."""
     # The process lives for milliseconds: neither collecting nor tearing down pays.
     gc.disable()
-    text = ""
-    try:
-        _arm(_SHORTEST_LIMIT)
-        text = answer(arguments, sys.stdin.buffer.read(INPUT_LIMIT + 1))
-    except BaseException as error:  # noqa: BLE001 - a hook must never break its host
-        doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
-        _mark(doing, error, _root(arguments))
+    text = respond(arguments, sys.stdin.buffer if sys.stdin else None)
     try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
         os.write(1, text.encode("utf-8", "replace"))
     except OSError:
         pass
     os._exit(0)
+
+
+def respond(arguments: list[str], stream: BinaryIO | None) -> str:
+    """Answer the event in a stream; whatever goes wrong leaves a mark and a neutral answer."""
+    try:
+        _arm(_SHORTEST_LIMIT)
+        return answer(arguments, stream.read(INPUT_LIMIT + 1) if stream else b"")
+    except BaseException as error:  # noqa: BLE001 - a hook must never break its host
+        doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
+        _mark(doing, error, _root(arguments))
+        return ""
 
 
 def _arm(limit: float) -> None:

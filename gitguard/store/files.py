@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 """A named pipe in a file's place must not make us wait for its writer."""
+_LARGEST_SHARED = 1 << 26
+"""The largest file, in bytes, that is copied to be appended to; ours are far smaller."""
 _DEAD_AFTER = 60
 """Seconds after which a temporary file that did not change was left by a dead process."""
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
@@ -65,7 +67,8 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, settled: bool = Tr
     """
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW, mode)
+        remove(temporary)  # whatever lies there is not of this process
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, mode)
         try:
             write_all(handle, data)
             os.fsync(handle)
@@ -107,7 +110,7 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
     A function is asked for the line with the offset at which it will stand.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW, 0o600)
+        handle = _open_to_append(path)
         try:
             size = os.fstat(handle).st_size
             torn = size and os.pread(handle, 1, size - 1) != b"\n"
@@ -119,9 +122,21 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
         raise refused(path, error) from error
 
 
+def _open_to_append(path: str) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW | _NO_WAIT
+    handle = os.open(path, flags, 0o600)
+    found = os.fstat(handle)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+        return handle
+    os.close(handle)
+    # A second name of a file may lie anywhere, and what it names stays as it is.
+    write_bytes(path, read_bytes(path, limit=_LARGEST_SHARED) or b"")
+    return os.open(path, flags, 0o600)
+
+
 def sync_file(path: str) -> None:
     """Make a file's content durable."""
-    _sync(path, os.O_RDONLY)
+    _sync(path, os.O_RDONLY | _NO_WAIT)
 
 
 def sync_folder(path: str) -> None:
@@ -178,8 +193,13 @@ def make_folder(path: str) -> None:
         os.makedirs(path, mode=0o700, exist_ok=True)
     except OSError as error:
         raise refused(path, error) from error
+    refuse_link(path)
+
+
+def refuse_link(path: str) -> None:
+    """Refuse a symbolic link where a folder of ours belongs."""
     if os.path.islink(path):
-        raise InvalidDocument(f"`{path}` is a symbolic link, which is refused")
+        raise InvalidDocument(f"`{path}` is a symbolic link, which is refused", "Remove the link")
 
 
 def is_writable(path: str) -> bool:

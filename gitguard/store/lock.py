@@ -49,6 +49,7 @@ class Lock:
         os.close(self._handle)
 
     def _acquire(self) -> None:
+        files.refuse_link(os.path.dirname(self.path))
         deadline = time.monotonic() + self._timeout
         while True:
             handle = self._open()
@@ -59,6 +60,8 @@ class Lock:
                 raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
             time.sleep(_RETRY)
         self._handle = handle
+        if os.fstat(handle).st_nlink > 1:
+            return  # also a file of somebody else's, which stays as it is
         try:
             os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
         except OSError:

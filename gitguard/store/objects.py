@@ -94,6 +94,7 @@ class LooseObjects:
         try:
             os.mkdir(folder)
         except FileExistsError:
+            files.refuse_link(folder)
             return
         os.chmod(folder, os.stat(self._objects).st_mode & 0o7777)
 

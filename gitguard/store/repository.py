@@ -94,8 +94,18 @@ class Repository:
 
         Git starts while the caller still writes objects, which hides the time that takes.
         """
+        self._refuse_links(name)
         self._clear_dead_lock(name)
         return RefMove(name, why, self.git, self._check_move)
+
+    def _refuse_links(self, name: str) -> None:
+        """Refuse links below `refs/heads`, through which git would write elsewhere."""
+        for top in ("", "logs"):
+            path = os.path.join(self.place.common_dir, top)
+            for part in name.split("/"):
+                path = os.path.join(path, part)
+                if part not in ("refs", "heads"):  # some tools share these between repositories
+                    files.refuse_link(path)
 
     def _check_move(self, name: str, new: str, old: str, done: GitOutcome) -> None:
         if done.returncode and b"nonexistent object" in done.stderr:

@@ -156,10 +156,7 @@ class Workspace:
         """Refuse folders of ours that lead out of the workspace."""
         folder = self.session_folder(session) if session else self.folder
         while len(folder) > len(self.place.worktree):
-            if os.path.islink(folder):
-                raise InvalidDocument(
-                    f"`{folder}` is a symbolic link, which is refused", "Remove the link"
-                )
+            files.refuse_link(folder)
             folder = os.path.dirname(folder)
 
     # Sessions
@@ -226,6 +223,7 @@ class Workspace:
         Where the git directory cannot be written, as in an agent's sandbox, and nobody made the
         lock yet, it lies beside the working files.
         """
+        self.refuse_links(session)
         folder = os.path.join(self.place.common_dir, "gitguard")
         shared = os.path.join(folder, f"{session.name}.lock")
         if not files.is_writable(folder) and not os.path.exists(shared):
