@@ -22,7 +22,8 @@
     ├── EditedState              36
     ├── OwnerOnly                37
     ├── NotWritable              38
-    └── NotConfirmed             39
+    ├── NotConfirmed             39
+    └── SecretsFound             40
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
@@ -168,6 +169,12 @@ class NotWritable(GitguardError):
     """A place we have to write to refuses."""
 
     exit_code = 38
+
+
+class SecretsFound(GitguardError):
+    """A history or working file holds what looks like a secret."""
+
+    exit_code = 40
 
 
 class NotConfirmed(GitguardError):

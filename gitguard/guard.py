@@ -7,14 +7,13 @@ lock. Nothing here prints, exits or looks at the environment.
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import Complete, InvalidInput, NotInitialised
-from gitguard.model.value import Value
+from gitguard.errors import Complete, InvalidInput
 from gitguard.session_store import Saved, SessionStore
 from gitguard.store.settings import open_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from gitguard.context.bundle import Bundle, ContextItem
@@ -25,24 +24,16 @@ if TYPE_CHECKING:
     from gitguard.model.task import TaskState
     from gitguard.recovery.restore import StateChange
     from gitguard.recovery.startup import Startup
-    from gitguard.review.history import FieldChange
+    from gitguard.review.leaks import Leak
     from gitguard.store.repository import Repository
     from gitguard.store.workspace import Places
     from gitguard.usecases.changing import Noted
     from gitguard.usecases.gate import Gated
     from gitguard.usecases.installation import Installer, Outcome
+    from gitguard.usecases.looking import Difference
     from gitguard.usecases.merging import Wishes
+    from gitguard.usecases.purging import Purged, Secrets
     from gitguard.usecases.status import Overview
-
-
-class Difference(Value):
-    """How two checkpoints differ."""
-
-    older: str
-    newer: str
-    changes: tuple[FieldChange, ...]
-    summary: str
-    """Unified diff of the two summaries."""
 
 
 class Guard:
@@ -301,60 +292,57 @@ class Guard:
 
     def log(self, most: int = 20) -> list[Checkpoint]:
         """Return the newest checkpoints of the session, verified, newest first."""
-        store = self.store(self.any_session())
-        head = store.chain.head()
-        found: list[Checkpoint] = []
-        for checkpoint in store.chain.history(head.id):
-            if len(found) == most:
-                break
-            found.append(checkpoint)
-        return found
+        from gitguard.usecases.looking import newest
+
+        return newest(self.store(self.any_session()), most)
 
     def show(self, name: str, wanted: str = "") -> bytes:
         """Return a checkpoint's file, or the working one when no checkpoint is named."""
-        store = self.store(self.any_session())
-        if not wanted:
-            return self._working(store, name)
-        head = store.chain.head()
-        checkpoint = store.chain.find(head.id, wanted)
-        return store.chain.read(checkpoint.id).contents[name]
+        from gitguard.usecases.looking import show
 
-    def _working(self, store: SessionStore, name: str) -> bytes:
-        from gitguard.composing import render_summary
-        from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
-
-        if name not in (STATE_FILE, SUMMARY_FILE):
-            head = store.chain.head()
-            if not head.id:
-                raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
-            return store.chain.read(head.id).contents[name]
-        state = store.look().state
-        assert state is not None
-        if name == STATE_FILE:
-            return dump_json(state.to_document())
-        return render_summary(state).encode()
+        return show(self.store(self.any_session()), name, wanted)
 
     def diff(self, older: str = "", newer: str = "") -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
-        from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-        from gitguard.model.text import diff_texts
-        from gitguard.review.history import compare_states
-        from gitguard.store.states import decode_state
+        from gitguard.usecases.looking import diff
 
-        older = older or self._newest()
-        sides = [
-            (self.show(STATE_FILE, side), self.show(SUMMARY_FILE, side)) for side in (older, newer)
-        ]
-        before, after = (decode_state(state, "the state") for state, _ in sides)
-        texts = [summary.decode("utf-8", "replace") for _, summary in sides]
-        names = (older, newer or "now")
-        return Difference(*names, compare_states(before, after), diff_texts(*texts, names=names))
+        return diff(self.store(self.any_session()), older, newer)
 
-    def _newest(self) -> str:
-        newest = self.log(1)
-        if not newest:
-            raise NotInitialised("there is no checkpoint yet", "Run `gitguard ensure`")
-        return newest[0].name
+    # Secrets
+
+    def scan(self) -> Iterator[Leak]:
+        """Yield the secrets that the session's history and files hold."""
+        return self._secrets("").scan()
+
+    def purge(
+        self,
+        wanted: str,
+        *,
+        reason: str = "",
+        value: str = "",
+        tell: Callable[[int, int], None] | None = None,
+        dry_run: bool = False,
+    ) -> Purged:
+        """Take secrets out of a checkpoint and all that follows it, or say what would be.
+
+        value is one that no rule recognises. tell is called with how many checkpoints are written
+        of how many.
+        """
+        from gitguard.model.session import Session
+
+        secrets = self._secrets(value)
+        with secrets.lock():
+            if dry_run:
+                return secrets.plan(wanted)
+            done = secrets.purge(wanted, reason, tell)
+        own = self.any_session().name
+        others = (Session(name, name) for name in self.sessions() if name != own)
+        return done.replace(elsewhere=secrets.newest_of(map(self.store, others)))
+
+    def _secrets(self, value: str) -> Secrets:
+        from gitguard.usecases.purging import Secrets
+
+        return Secrets(self.store(self.any_session()), self.config.redaction, value)
 
     def status(self) -> Overview:
         """Describe the session without changing anything."""

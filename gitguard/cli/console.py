@@ -6,6 +6,8 @@ import functools
 import json
 import os
 import sys
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -16,7 +18,7 @@ from gitguard.model.redaction import Redactor
 from gitguard.model.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gitguard.guard import Guard
 
@@ -128,6 +130,35 @@ def common_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def asking(command: F) -> F:
+    """Give a command that asks first the options that answer beforehand."""
+    for option in (
+        click.option("-y", "--yes", is_flag=True, help="Do not ask"),
+        click.option("--dry-run", is_flag=True, help="Show what would change, and stop"),
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a function that shows how much is done, on a terminal and after a second."""
+    began = time.monotonic()
+    shown = False
+
+    def tell(done: int, of: int) -> None:
+        nonlocal shown
+        if sys.stderr.isatty() and time.monotonic() - began > 1:
+            shown = True
+            click.echo(f"\r{done:,} of {of:,} {what}", nl=False, err=True)
+
+    try:
+        yield tell
+    finally:
+        if shown:
+            click.echo(err=True)
 
 
 def with_console(command: F) -> F:

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, confirm, with_console
+from gitguard.cli.console import Console, asking, confirm, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.review.history import compare_states
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gitguard.recovery.restore import StateChange
-
-F = TypeVar("F", bound="Callable[..., Any]")
-
-
-def _asking(command: F) -> F:
-    """Give a command that asks first the options that answer beforehand."""
-    for option in (
-        click.option("-y", "--yes", is_flag=True, help="Do not ask"),
-        click.option("--dry-run", is_flag=True, help="Show what would change, and stop"),
-    ):
-        command = option(command)
-    return command
 
 
 @click.command()
 @click.argument("checkpoint")
-@_asking
+@asking
 @with_console
 def restore(console: Console, checkpoint: str, dry_run: bool, yes: bool) -> None:
     """Make the state of an earlier CHECKPOINT the newest
@@ -47,7 +33,7 @@ def restore(console: Console, checkpoint: str, dry_run: bool, yes: bool) -> None
 
 
 @click.command()
-@_asking
+@asking
 @with_console
 def accept(console: Console, dry_run: bool, yes: bool) -> None:
     """Take a `state.json` that somebody edited by hand
@@ -66,7 +52,7 @@ def accept(console: Console, dry_run: bool, yes: bool) -> None:
 @click.command()
 @click.option("--head", default="", metavar="ID", help="The head you looked at")
 @click.option("--forget", is_flag=True, help="Set this machine's anchor of the session aside")
-@_asking
+@asking
 @with_console
 def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -> None:
     """Adopt a session branch that this machine did not write

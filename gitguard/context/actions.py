@@ -7,7 +7,7 @@ belong to a human; no sandbox.
 
 from __future__ import annotations
 
-OWNER_COMMANDS = ("override", "trust", "accept")
+OWNER_COMMANDS = ("override", "trust", "accept", "purge")
 """Commands that only a human may run (DESIGN section 4, halt)."""
 COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar
 
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction import Redactor, Rule
 
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
+_RULE_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _MOST_RULES = 50
 """So many rules of one's own, because every text is held against each of them."""
 
@@ -288,14 +289,14 @@ def check_config(config: Config, *, what: str) -> None:
 
 
 def _check_redaction(redaction: RedactionConfig, what: str) -> None:
-    from gitguard.model.redaction import check_pattern, is_rule_name
+    from gitguard.model.redaction import check_pattern
 
     if len(redaction.rules) > _MOST_RULES:
         raise InvalidConfig(
             f"{what}: `redaction.rules` has {len(redaction.rules)} rules; {_MOST_RULES} are allowed"
         )
     for i, rule in enumerate(redaction.rules):
-        if not is_rule_name(rule.name):
+        if not 0 < len(rule.name) <= 64 or not set(rule.name) <= _RULE_NAME:
             raise InvalidConfig(
                 f"{what}: `redaction.rules[{i}].name` is `{rule.name:.80}`",
                 "Use lower-case letters, digits and `-`",
@@ -313,12 +314,12 @@ def _check_redaction(redaction: RedactionConfig, what: str) -> None:
             )
 
 
-def redactor_of(redaction: RedactionConfig) -> Redactor:
-    """Return what takes secrets out of everything, with a configuration's own rules."""
+def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> Redactor:
+    """Return what takes secrets out of everything, with a configuration's and further rules."""
     from gitguard.model.redaction import Redactor, custom_rule
 
     rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
-    return Redactor(tuple(rules), redaction.allow)
+    return Redactor((*further, *rules), redaction.allow)
 
 
 def tighten(user: Config, repository: Config) -> Config:

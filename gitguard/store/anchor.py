@@ -48,26 +48,31 @@ class Anchor(Record):
         "state_sha256": Kind("text", "The hash of the state in it."),
         "pending": Kind("text", "A commit that is written while the ref may not be moved yet."),
         "pending_sha256": Kind("text", "The hash of the state in that."),
+        "pending_sequence": Kind("count", "Its number; 0 is the next one."),
         "previous": Kind("text", "The checkpoint before."),
         "identity": Kind("record", "The git directory they lie in.", record=Identity),
+        "reason": Kind("text", "Why the head was last replaced by another of the same number."),
     }
     committed: str = ""
     sequence: int = 0
     state_sha256: str = ""
     pending: str = ""
     pending_sha256: str = ""
+    pending_sequence: int = 0
     previous: str = ""
     identity: Identity | None = None
+    reason: str = ""
     extra: Mapping[str, Any] = {}
 
     def promoted(self) -> Anchor:
         """Return the anchor once its pending commit has become the head."""
         return self.replace(
             committed=self.pending,
-            sequence=self.sequence + 1,
+            sequence=self.pending_sequence or self.sequence + 1,
             state_sha256=self.pending_sha256,
             pending="",
             pending_sha256="",
+            pending_sequence=0,
             previous=self.committed,
         )
 

@@ -1,0 +1,102 @@
+"""Commands about secrets that were written already: find them, and take them out."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, asking, confirm, progress, read_input, with_console
+from gitguard.cli.surroundings import refuse_agents
+from gitguard.errors import InvalidInput, SecretsFound
+
+if TYPE_CHECKING:
+    from gitguard.usecases.purging import Purged
+
+_VALUE_LIMIT = 1 << 16
+_SHOWN = 20
+
+
+@click.command()
+@with_console
+def scan(console: Console) -> None:
+    """Look for secrets in checkpoints and working files
+
+    Prints where and by which rule, never the value. Ends with 40 if there are any.
+    """
+    leaks = list(console.guard.scan())
+    problem = SecretsFound(
+        f"{len(leaks)} secrets were written", "Take them out with `gitguard purge CHECKPOINT`"
+    )
+    text = "\n".join(leak.line for leak in leaks) or "No secrets were found."
+    console.say(text, {"leaks": leaks}, problem if leaks else None)
+
+
+@click.command()
+@click.argument("checkpoint")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it stands in the next checkpoint")
+@click.option("--value-stdin", is_flag=True, help="Read from standard input a value to take out")
+@asking
+@with_console
+def purge(
+    console: Console, checkpoint: str, reason: str, value_stdin: bool, dry_run: bool, yes: bool
+) -> None:
+    """Take secrets out of a CHECKPOINT and all that follow it
+
+    They are written anew with the same numbers, and working files and this machine's copies are
+    cleaned. Git keeps the old objects until `git gc --prune=now`, clones until they are replaced.
+    """
+    value = _read_value(yes=yes, dry_run=dry_run) if value_stdin else ""
+    plan = console.guard.purge(checkpoint, value=value, dry_run=True)
+    if dry_run:
+        console.say(_found_text(plan), {"leaks": list(plan.leaks)})
+        return
+    refuse_agents("purge")
+    if not console.as_json:
+        click.echo(_found_text(plan))
+    confirm("Write these checkpoints anew without them?", yes=yes)
+    with progress("checkpoints") as tell:
+        done = console.guard.purge(checkpoint, reason=reason, value=value, tell=tell)
+    console.say(_purged_text(done), {name: getattr(done, name) for name in done.field_names})
+
+
+def _read_value(*, yes: bool, dry_run: bool) -> str:
+    """Read a value where neither a process list nor a shell's history shows it."""
+    if sys.stdin and sys.stdin.isatty():
+        return str(click.prompt("Value", hide_input=True))
+    if not (yes or dry_run):
+        raise InvalidInput(
+            "standard input cannot both name a value and answer", "Say --yes as well"
+        )
+    return read_input(_VALUE_LIMIT).decode("utf-8", "replace").strip("\r\n")
+
+
+def _found_text(plan: Purged) -> str:
+    lines = [leak.line for leak in plan.leaks[:_SHOWN]]
+    besides = len(plan.leaks) - len(lines)
+    return "\n".join([*lines, *([f"… and {besides:,} more"] if besides else [])])
+
+
+def _purged_text(done: Purged) -> str:
+    remains = done.remains
+    lines = [f"{len(done.rewritten):,} checkpoints were written anew."]
+    if remains.objects:
+        shown = " ".join(name[:12] for name in remains.objects[:_SHOWN])
+        more = " …" if len(remains.objects) > _SHOWN else ""
+        lines.append(f"{len(remains.objects):,} old objects stay until `git gc --prune=now`:")
+        lines.append(f"  {shown}{more}")
+    if remains.refs:
+        lines.append("These refs still lead to the old history; remove or replace them:")
+        lines += [f"  {ref}" for ref in remains.refs]
+    if done.elsewhere:
+        lines.append("These hold such a secret as well and were left alone:")
+        lines += [f"  {leak.where}  {leak.path}: {leak.rule}" for leak in done.elsewhere]
+    lines.append(
+        "Every clone, fork and backup still holds it, and so does a remote that it was pushed to: "
+        "revoke the secret."
+    )
+    return "\n".join(lines)
+
+
+COMMANDS: list[click.Command] = [scan, purge]

@@ -1,0 +1,92 @@
+"""Secrets in checkpoints that were written already: what is found, and the same files without."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.checkpoint import SNAPSHOT_FILE
+from gitguard.model.codec import STATE_FILE, dump_json, load_json
+from gitguard.model.redaction import Finding
+from gitguard.model.snapshot import read_snapshot, render_snapshot
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.model.redaction import Redactor
+
+MESSAGE = "message"
+"""Where a finding lies that is in the commit's message."""
+
+
+class Leak(Value):
+    """A secret that was written: where, and by which rule it was recognised; never the value."""
+
+    where: str
+    """A full ref or a path."""
+    checkpoint: str
+    """Its name, empty outside a history."""
+    commit: str
+    rule: str
+    path: str
+    """The file, and in a state the field."""
+
+    @property
+    def line(self) -> str:
+        """Return the leak as a person reads it."""
+        place = f"{self.checkpoint} {self.commit[:12]}" if self.commit else self.where
+        return f"{place}  {self.path}: {self.rule}"
+
+
+class Cleaned(Value):
+    """A checkpoint's files and message without secrets."""
+
+    contents: Mapping[str, bytes]
+    message: str
+    findings: tuple[Finding, ...]
+
+
+def clean_checkpoint(contents: Mapping[str, bytes], message: str, redactor: Redactor) -> Cleaned:
+    """Take the secrets out of a checkpoint's files and message; without any they stay the same."""
+    cleaned: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    for name, data in contents.items():
+        clean = {STATE_FILE: _clean_state, SNAPSHOT_FILE: _clean_snapshot}.get(name, _clean_text)
+        cleaned[name], found = clean(data, redactor)
+        findings += [Finding(f.rule, f"{name}:{f.path}" if f.path else name) for f in found]
+    lines = [_clean_line(line, redactor) for line in message.split("\n")]
+    findings += [f.replace(path=MESSAGE) for line in lines for f in line[1]]
+    return Cleaned(cleaned, "\n".join(line for line, _ in lines), tuple(findings))
+
+
+def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+    try:
+        document = load_json(data, what="a state")
+    except InvalidDocument:
+        return _clean_text(data, redactor)
+    cleaned, found = redactor.document(document)
+    return (dump_json(cleaned), found) if found else (data, ())
+
+
+def _clean_snapshot(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+    found = redactor.find(data.decode("utf-8", "replace"))
+    if not found:
+        return data, ()
+    with suppress(InvalidDocument):  # then as text, which keeps it as readable as it was
+        data = render_snapshot(read_snapshot(data).redacted(redactor)[0])
+    return _clean_text(data, redactor)[0], found
+
+
+def _clean_text(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+    text = data.decode("utf-8", "replace")
+    found = redactor.find(text)
+    return (redactor.text(text).encode(), found) if found else (data, ())
+
+
+def _clean_line(line: str, redactor: Redactor) -> tuple[str, tuple[Finding, ...]]:
+    # Which session and checkpoint a commit is, is bound to it; a branch's name is somebody's text.
+    if line.startswith("Gitguard-") and not line.startswith("Gitguard-Branch: "):
+        return line, ()
+    return redactor.text(line), redactor.find(line)

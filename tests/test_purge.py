@@ -1,0 +1,214 @@
+"""Secrets never reach git; one that did is found, and taken out of everything that can be reached."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidInput
+from gitguard.guard import Guard
+from gitguard.model.codec import dump_json
+from gitguard.model.journal import Entry
+from gitguard.model.redaction import Redactor
+from gitguard.store.workspace import Places
+
+from .conftest import Git, OpenGuard
+from .test_recovery import BRANCH
+
+NOW = "2026-01-31T09:30:00Z"
+TOKEN = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+UNKNOWN = "correct horse battery staple"
+"""A secret that no rule can know."""
+
+
+class Blind(Redactor):
+    """Lets everything through, as gitguard did before it knew a rule."""
+
+    def text(self, text: str, name: str = "") -> str:
+        return text
+
+    def document(self, value: object, path: str = "") -> tuple[object, tuple[()]]:
+        return value, ()
+
+    def find(self, value: object, path: str = "") -> tuple[()]:
+        return ()
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    guard.ensure()
+    guard.note({"goal": "Ours"})
+    return guard
+
+
+@pytest.fixture
+def leaked(begun: Guard, open_guard: OpenGuard) -> Guard:
+    """A session whose third checkpoint holds a token, as do the two after it."""
+    blind = open_guard()
+    blind.workspace.redactor = Blind()
+    blind.note({"goal": f"Deploy with {TOKEN}", "learnings": [f"pass phrase: {UNKNOWN}"]})
+    blind.note({"current_phase": "later"})
+    blind.checkpoint(f"Because of {TOKEN}.")
+    return open_guard()
+
+
+def contents(git: Git) -> Iterator[tuple[str, bytes]]:
+    """Yield every object of the repository."""
+    listed = git("cat-file", "--batch-all-objects", "--batch-check").splitlines()
+    for object_id, kind, _ in (line.split() for line in listed):
+        done = subprocess.run(
+            ["git", "cat-file", kind, object_id], cwd=git.root, capture_output=True, check=True
+        )
+        yield object_id, done.stdout
+
+
+def holders(git: Git, text: str) -> list[str]:
+    return [object_id for object_id, data in contents(git) if text.encode() in data]
+
+
+def files_with(text: str, *roots: Path) -> list[Path]:
+    found = (path for root in roots for path in root.rglob("*") if path.is_file())
+    return [path for path in found if text.encode() in path.read_bytes()]
+
+
+def test_a_secret_that_is_noted_reaches_neither_git_nor_any_file(
+    begun: Guard, git: Git, tmp_path: Path
+) -> None:
+    noted = begun.note({"goal": f"Use {TOKEN} to push", "decisions": [{"what": TOKEN, "why": "x"}]})
+    assert {found.path for found in noted.redacted} == {"goal", "decisions[0].what"}
+    assert "[REDACTED:" in noted.state.goal
+    begun.store().journal.append(Entry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
+    begun.checkpoint(f"Because {TOKEN} is new.")
+    assert "[REDACTED:" in begun.resume()
+    assert holders(git, TOKEN) == []
+    assert files_with(TOKEN, tmp_path) == []
+
+
+def test_what_the_journal_held_before_there_was_a_rule_is_taken_out_when_it_is_folded(
+    begun: Guard, open_guard: OpenGuard, git: Git
+) -> None:
+    blind = open_guard()
+    blind.workspace.redactor = Blind()
+    blind.store().journal.append(Entry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
+    begun.checkpoint("Folds it.")
+    assert "[REDACTED:" in begun.show("snapshot.yaml").decode()
+    assert holders(git, TOKEN) == []
+
+
+def test_a_state_that_holds_a_secret_is_clean_in_the_next_checkpoint(
+    leaked: Guard, git: Git
+) -> None:
+    leaked.checkpoint("With the rules of today.")
+    for name in ("state.json", "summary.md", "snapshot.yaml"):
+        assert TOKEN not in git("show", f"{BRANCH}:{name}")
+
+
+def test_an_edited_state_that_is_accepted_is_redacted(begun: Guard, git: Git) -> None:
+    path = Path(begun.store().states.path)
+    document = json.loads(path.read_text())
+    path.write_bytes(dump_json({**document, "goal": f"Use {TOKEN}"}))
+    begun.accept()
+    assert holders(git, TOKEN) == []
+
+
+def test_scan_names_checkpoint_file_and_rule_and_never_the_value(leaked: Guard) -> None:
+    leaks = list(leaked.scan())
+    places = {(leak.checkpoint, leak.path.partition(":")[0]) for leak in leaks}
+    assert {(f"cp_00{n}", "state.json") for n in (3, 4, 5)} <= places
+    assert ("cp_005", "message") in places
+    assert ("cp_002", "state.json") not in places
+    assert TOKEN not in "".join(f"{leak.line}{leak}" for leak in leaks)
+
+
+def test_purge_takes_a_secret_out_of_every_object_after_a_gc_and_of_every_file(
+    leaked: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    before, traces = leaked.log(), git.traces()
+    done = leaked.purge("3", reason="a token was pasted")
+    assert list(leaked.scan()) == []
+    after = leaked.log()
+    assert [c.sequence for c in after] == [6, 5, 4, 3, 2, 1]
+    assert [c.id for c in after[4:]] == [c.id for c in before[3:]]
+    assert [(c.at, c.trigger) for c in after[1:]] == [(c.at, c.trigger) for c in before]
+    assert "github" in git("log", "-1", "--format=%(trailers:key=Gitguard-Purged)", after[3].id)
+    assert "a token was pasted" in after[0].why
+    assert set(done.rewritten) == {c.id for c in before[:3]}
+    assert set(done.rewritten) <= set(done.remains.objects)
+    assert done.remains.refs == ()
+    assert set(holders(git, TOKEN)) <= set(done.remains.objects)
+    git("gc", "--quiet", "--prune=now")
+    assert holders(git, TOKEN) == []
+    assert files_with(TOKEN, tmp_path) == []
+    assert git.traces() == traces
+    assert "[REDACTED:" in open_guard().resume()
+    open_guard().checkpoint("Goes on.")
+    git.fsck()
+
+
+def test_purge_takes_out_a_value_that_no_rule_knows(
+    leaked: Guard, git: Git, tmp_path: Path
+) -> None:
+    leaked.purge("cp_003", value=UNKNOWN)
+    git("gc", "--quiet", "--prune=now")
+    assert holders(git, UNKNOWN) == holders(git, TOKEN) == []
+    assert files_with(UNKNOWN, tmp_path) == []
+
+
+def test_purge_cleans_what_was_set_aside(leaked: Guard, git: Git, open_guard: OpenGuard) -> None:
+    head = git("rev-parse", BRANCH)
+    git("update-ref", BRANCH, f"{head}~1")
+    leaked.trust(git("rev-parse", BRANCH)[:12])
+    assert git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/") == head
+    open_guard().purge("3")
+    archived = git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/")
+    assert archived not in ("", head)
+    git("gc", "--quiet", "--prune=now")
+    assert holders(git, TOKEN) == []
+
+
+def test_purge_from_too_late_a_checkpoint_names_the_older_one(leaked: Guard) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        leaked.purge("4")
+    assert caught.value.hint.startswith("Run `gitguard purge cp_003`")
+
+
+def test_purge_of_what_holds_no_secret_changes_nothing(begun: Guard, git: Git) -> None:
+    head = git("rev-parse", BRANCH)
+    with pytest.raises(InvalidInput, match="looks like a secret"):
+        begun.purge("1")
+    assert git("rev-parse", BRANCH) == head
+
+
+def test_purge_names_refs_and_sessions_that_still_hold_it(
+    leaked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    git("update-ref", "refs/remotes/origin/gitguard/main", BRANCH)
+    from gitguard.model.session import Session
+
+    blind = open_guard()
+    blind.workspace.redactor = Blind()
+    blind.fork_session(Session.of("other"))
+    open_guard().use_session(Session.of("main"))
+    done = open_guard().purge("3")
+    assert done.remains.refs == ("refs/remotes/origin/gitguard/main",)
+    assert {leak.where for leak in done.elsewhere} == {"refs/heads/gitguard/other"}
+
+
+def test_another_machine_sees_the_purge_as_a_history_to_be_trusted_again(
+    leaked: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", ".", str(clone))
+    elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
+    theirs = Guard(str(clone), elsewhere, leaked.clock)
+    git.at(clone)("branch", "--quiet", "gitguard/main", "origin/gitguard/main")
+    theirs.trust()
+    leaked.purge("3")
+    git.at(clone)("fetch", "--quiet", "--force", "origin", f"{BRANCH}:{BRANCH}")
+    head = git("rev-parse", BRANCH)
+    Guard(str(clone), elsewhere, leaked.clock).trust(head[:12])
+    assert "[REDACTED:" in Guard(str(clone), elsewhere, leaked.clock).resume()
