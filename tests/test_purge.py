@@ -1,4 +1,4 @@
-"""Secrets never reach git; one that did is found, and taken out of everything that can be reached."""
+"""Secrets never reach git; one that did is found, and taken out of all that can be reached."""
 
 from __future__ import annotations
 
