@@ -56,4 +56,6 @@ def _common_dir_of(git_dir: str) -> str:
     data = files.read_bytes(os.path.join(git_dir, "commondir"), limit=4096)
     if data is None:
         return git_dir
+    if b"\0" in data:
+        raise NotARepository(f"`{git_dir}/commondir` names no folder", "Look at it; git wrote it")
     return os.path.realpath(os.path.join(git_dir, data.decode("utf-8", "surrogateescape").strip()))

@@ -86,7 +86,9 @@ class Plumbing:
     def command(self, *arguments: str) -> list[str]:
         """Return the command line of a git command."""
         settings = [word for s in _SETTINGS for word in ("-c", s)]
-        return [self._git, *settings, f"--git-dir={self._place.git_dir}", *arguments]
+        # Both are named, because a repository's own settings may say anything of its worktree.
+        where = (f"--git-dir={self._place.git_dir}", f"--work-tree={self._place.worktree}")
+        return [self._git, *settings, *where, *arguments]
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> GitOutcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
