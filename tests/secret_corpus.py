@@ -6,7 +6,8 @@ headers) from open scanners and providers' documentation. No sample is stored, o
 is made anew from a seed, so that no scanner of secrets is set off by these files.
 
 A shape is written as literal text with random parts in angle brackets: `<h40>` are 40 hexadecimal
-digits, `<=live|test>` is one of those words, `<uuid>`, `<words>` and `<jwt>` are what they say.
+digits, `<=live|test>` is one of those words, `<uuid>`, `<words>` and `<jwt>` are what they say,
+and `<~d10>` are digits that are no secret, as the id of an account within a token.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ ALPHABETS = {
     "s": string.ascii_lowercase + string.digits + "!@#%^&*(-_=+)",
 }
 _PART = re.compile(
-    r"<(?:=([^<>]+)|([hHdlLaUAwbzBqtps])([0-9]+)|(uuid|UUID|words|jwt|basic|pem|pemline))>"
+    r"<(?:=([^<>]+)|~?([hHdlLaUAwbzBqtps])([0-9]+)|(uuid|UUID|words|jwt|basic|pem|pemline))>"
 )
 _WORDS = (
     *("Quokka", "Zephyr", "Obelix", "Fjordlax", "Wombat", "Krypton", "Nimbus", "Pretzel"),
@@ -113,7 +114,7 @@ def write(random: Random, pattern: str) -> Secret:
         made = _write_part(random, match)
         text += pattern[at : match.start()] + made
         at = match.end()
-        if not match[1]:
+        if not match[1] and "~" not in match[0]:
             pieces += made.splitlines()
     text += pattern[at:]
     long = [piece for piece in pieces if len(piece) >= _SHORTEST_PIECE]

@@ -445,7 +445,7 @@ _TEXTS: dict[str, tuple[Document, ...]] = {
         "volumes:\n  - name: token\n    secret:\n      secretName: api-token",
     ),
     "translations": (
-        {"sign_in": "Anmelden", "forgot_password": "Passwort vergessen?"},
+        {"sign_in": "Anmelden", "signed_out": "Sie sind abgemeldet", "password_hint": "Hinweis"},
         {"login": {"password_label": "Enter your password", "forgot": "Forgot password?"}},
         'msgid "Password"\nmsgstr "Mot de passe"',
         "auth.token.expired=Your session has expired, please sign in again",

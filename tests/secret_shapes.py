@@ -113,7 +113,7 @@ _FAMILIAR = [
         "Twilio",
         "<h32>",
         "TWILIO_AUTH_TOKEN",
-        text("curl -u AC<h32>:{} https://api.twilio.com/2010-04-01/Accounts"),
+        text("curl <=-u> AC<h32>:{} https://api.twilio.com/2010-04-01/Accounts"),
         source="detect-secrets",
     ),
     *(
@@ -249,7 +249,7 @@ _KNOWN = [
     ),
     known(
         "Telegram",
-        "<d10>:AA<w33>",
+        "<~d10>:AA<w33>",
         "TELEGRAM_BOT_TOKEN",
         text("curl -s https://api.telegram.org/bot{}/getMe"),
     ),
@@ -266,7 +266,7 @@ _KNOWN = [
     known("WakaTime", "waka_<uuid>", "WAKATIME_API_KEY", text("[settings]\napi_key = {}")),
     known(
         "Discord",
-        "M<w23>.<w6>.<w27>",
+        "M<A23>.<w6>.<w27>",
         "DISCORD_TOKEN",
         text('client.login("{}")'),
         source="detect-secrets",
@@ -367,7 +367,7 @@ _OPAQUE = [
     opaque("LinkedIn", "<A16>", "LINKEDIN_CLIENT_SECRET", query("l/t?client_secret={}&code=1")),
     opaque("Lob", "<=live|test>_<h35>", "LOB_API_KEY", text("curl https://api.lob.com/v1 -u {}:")),
     opaque("Looker", "<A24>", "LOOKERSDK_CLIENT_SECRET", text("[Looker]\nclient_secret={}")),
-    opaque("Mailgun", "key-<h32>", "MAILGUN_API_KEY", text("curl --user 'api:{}' https://m/v3")),
+    opaque("Mailgun", "key-<h32>", "MAILGUN_API_KEY", text("curl <=--user> 'api:{}' https://m/v3")),
     opaque("Mailgun", "<h32>-<h8>-<h8>", "MAILGUN_API_KEY MAILGUN_SIGNING_KEY"),
     opaque("Mattermost", "<a26>", "MATTERMOST_TOKEN", bearer("https://chat.example.com/api/v4")),
     opaque(
@@ -396,7 +396,7 @@ _OPAQUE = [
         "Zendesk",
         "<A40>",
         "ZENDESK_API_TOKEN",
-        text("curl -u admin@example.com/token:{} https://acme.zendesk.com/api/v2/tickets"),
+        text("curl <=-u> admin@example.com/token:{} https://acme.zendesk.com/api/v2/tickets"),
     ),
     opaque("AbuseIPDB", "<h80>", "ABUSEIPDB_API_KEY", source="betterleaks"),
     opaque("Amplitude", "<h32>", "AMPLITUDE_SECRET_KEY AMPLITUDE_API_KEY", source="betterleaks"),
@@ -681,7 +681,9 @@ _SYSTEMS = [
         "Elasticsearch",
         "<A20>",
         "ELASTIC_PASSWORD",
-        text("curl https://elastic:{}@es:9200/_cat/indices", "curl -u elastic:{} https://es:9200"),
+        text(
+            "curl https://elastic:{}@es:9200/_cat/indices", "curl <=-u> elastic:{} https://es:9200"
+        ),
         source="docs",
     ),
     opaque(
@@ -695,7 +697,10 @@ _SYSTEMS = [
         "curl",
         "<words>",
         "",
-        text("curl -u 'deploy:{}' https://ci.example.com/job", "curl --user deploy:{} http://h/x"),
+        text(
+            "curl <=-u> 'deploy:{}' https://ci.example.com/job",
+            "curl <=--user> deploy:{} http://h/x",
+        ),
     ),
     opaque("HTTP basic", "<basic>", "", header("Authorization", "https://ci/job", "Basic")),
     opaque(
