@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, Tampered
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery, HostSession
 from gitguard.store import states
@@ -44,9 +44,7 @@ class HandingBack(Conversation):
 
     def _deliver(self, *, first: bool) -> tuple[str, Found]:
         """Return the resume block if this conversation lacks it, with a receipt kept."""
-        from gitguard.recovery.injection import is_due
         from gitguard.recovery.startup import refuse_tracked
-        from gitguard.usecases.resume import resume_of
 
         refuse_tracked(self._workspace, self._repository())
         found = self._store.states.read()
@@ -55,9 +53,19 @@ class HandingBack(Conversation):
         problem = states.diagnose(found)
         if problem is not None:
             raise problem
+        try:
+            return self._fresh_block(found, first=first), found
+        except Tampered as error:
+            self._mark(error)  # nothing of it is handed out; what is said from now on still counts
+            return "", found
+
+    def _fresh_block(self, found: Found, *, first: bool) -> str:
+        from gitguard.recovery.injection import is_due
+        from gitguard.usecases.resume import resume_of
+
         head = self._store.readable_head()
         if not is_due(self._known, head.committed):
-            return "", found
+            return ""
         assert found.state is not None
         block = self._handoff()
         if not block and not (first and found.state.is_untouched):
@@ -69,7 +77,7 @@ class HandingBack(Conversation):
                 notes=self._startup_notes,
             )
         self._note_delivery(head, block)
-        return block, found
+        return block
 
     def _handoff(self) -> str:
         """Return what a fresh hand-off file says, which stands in for the resume block."""

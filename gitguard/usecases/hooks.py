@@ -10,7 +10,13 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import EditedState, GitguardError, InvalidDocument, MissingState
+from gitguard.errors import (
+    EditedState,
+    GitguardError,
+    InvalidDocument,
+    MissingState,
+    Tampered,
+)
 from gitguard.model import events
 from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.events import NEUTRAL
@@ -121,7 +127,7 @@ class Conversation:
             )
         except MissingState as error:
             return error
-        except EditedState as error:
+        except (EditedState, Tampered) as error:
             self._mark(error)
             return None
         self._startup_notes = startup.notes

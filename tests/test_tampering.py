@@ -1,0 +1,313 @@
+"""Histories that are not what this machine wrote: refused where they are read, never destroyed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import GitguardError, NewerFormat, Tampered
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+
+from .conftest import Git, OpenGuard
+from .conversation import BLOCK, Conversation
+from .test_startup import own_file
+
+BRANCH = "refs/heads/gitguard/main"
+OURS = {"commit": "", "tree": "^{tree}", "state": ":state.json", "snapshot": ":snapshot.yaml"}
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    """Five checkpoints, each with a state of its own."""
+    guard.ensure()
+    for number in range(2, 6):
+        guard.note({"goal": f"Goal {number}"})
+        guard.checkpoint(f"Number {number}.")
+    assert "Goal 5" in guard.resume()
+    return guard
+
+
+def file_of(root: Path, object_id: str) -> Path:
+    return root / ".git" / "objects" / object_id[:2] / object_id[2:]
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    path.unlink()
+    path.write_bytes(data)
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    overwrite(path, bytes(data))
+
+
+def exchange(path: Path) -> None:
+    """Put another content under the same name, well formed."""
+    head, _, data = zlib.decompress(path.read_bytes()).partition(b"\0")
+    kind = head.split()[0]
+    data = data.replace(b"Goal", b"Evil").replace(b"Number", b"Fumber").replace(b"100644 s", b"100644 t")  # fmt: skip  # noqa: E501
+    overwrite(path, zlib.compress(b"%s %d\0" % (kind, len(data)) + data))
+
+
+EDITS: dict[str, Callable[[Path], None]] = {
+    "emptied": lambda path: overwrite(path, b""),
+    "truncated": lambda path: overwrite(path, path.read_bytes()[:-8]),
+    "flipped": flip,
+    "exchanged": exchange,
+    "deleted": lambda path: path.unlink(),
+}
+
+
+def refuses(guard: Guard, said: str | None = None) -> Tampered:
+    """Show that the history is neither handed out nor built on, and is left as it is."""
+    for ask in (guard.resume, lambda: guard.checkpoint("On top.")):
+        with pytest.raises(Tampered, match=said) as caught:
+            ask()
+    assert caught.value.hint
+    return caught.value
+
+
+# Objects
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("kind", OURS)
+def test_a_damaged_object_of_the_newest_checkpoint_is_refused_and_a_fork_goes_on(
+    begun: Guard, git: Git, open_guard: OpenGuard, kind: str, edit: str
+) -> None:
+    head = git("rev-parse", BRANCH)
+    EDITS[edit](file_of(git.root, git("rev-parse", BRANCH + OURS[kind])))
+    error = refuses(open_guard())
+    assert "gitguard session fork" in error.hint
+    assert git("for-each-ref", "--format=%(objectname)", BRANCH) == head
+    assert begun.note({"learnings": ["noted meanwhile"]}).state.learnings == ("noted meanwhile",)
+    assert begun.fork_session(Session.of("onwards")).sequence == 1
+    assert "Goal 5" in open_guard().resume()
+    assert begun.checkpoint("Goes on.").sequence == 2
+    assert git("for-each-ref", "--format=%(objectname)", BRANCH) == head
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_a_damaged_object_of_an_older_checkpoint_is_not_handed_out_beside(
+    begun: Guard, git: Git, kind: str
+) -> None:
+    exchange(file_of(git.root, git("rev-parse", f"{BRANCH}~2{OURS[kind]}")))
+    with pytest.raises(Tampered, match="does not have the content of its id"):
+        begun.resume()
+
+
+def test_a_damaged_object_in_a_pack_is_refused(begun: Guard, git: Git) -> None:
+    git("-c", "core.compression=0", "gc", "--quiet", "--prune=now")
+    (pack,) = (git.root / ".git/objects/pack").glob("*.pack")
+    data = pack.read_bytes()
+    assert data.count(b"Goal 5") > 1
+    overwrite(pack, data.replace(b"Goal 5", b"Evil 5"))
+    refuses(begun)
+
+
+def test_a_fork_after_all_objects_are_gone_keeps_the_state(begun: Guard, git: Git) -> None:
+    for path in (git.root / ".git/objects").glob("??/*"):
+        path.unlink()
+    refuses(begun, "missing")
+    git("update-ref", "-d", "HEAD")
+    begun.fork_session(Session.of("onwards"))
+    assert "Goal 5" in begun.resume()
+
+
+def test_working_files_do_not_come_back_from_a_damaged_checkpoint(begun: Guard, git: Git) -> None:
+    exchange(file_of(git.root, git("rev-parse", f"{BRANCH}:state.json")))
+    own_file(begun, "state.json").unlink()
+    shutil.rmtree(begun.workspace.folder)
+    with pytest.raises(Tampered, match="content of its id"):
+        begun.ensure()
+    with pytest.raises(GitguardError):
+        begun.recover()
+
+
+# Objects that git would show as others
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("kind", OURS)
+def test_a_replaced_object_is_refused_with_its_way_out(
+    begun: Guard, git: Git, kind: str, *, packed: bool
+) -> None:
+    ours = git("rev-parse", BRANCH + OURS[kind])
+    git("update-ref", f"refs/replace/{ours}", git("rev-parse", f"{BRANCH}~4{OURS[kind]}"))
+    if packed:
+        git("pack-refs", "--all", "--prune")
+    error = refuses(begun, "is replaced by")
+    assert f"git replace -d {ours}" in error.hint
+    git("replace", "-d", ours)
+    assert "Goal 5" in begun.resume()
+
+
+def test_a_graft_on_the_chain_is_refused_with_its_way_out(begun: Guard, git: Git) -> None:
+    grafts = git.root / ".git" / "info" / "grafts"
+    newest, older = git("rev-parse", BRANCH, f"{BRANCH}~3").split()
+    grafts.write_text(f"{newest}\n")
+    error = refuses(begun, "other parents")
+    assert f"`{grafts}`" in error.hint
+    grafts.write_text(f"{older}\n")
+    with pytest.raises(Tampered, match="other parents"):
+        begun.resume()
+    grafts.unlink()
+    assert "Goal 5" in begun.resume()
+
+
+def test_a_graft_or_replacement_of_something_else_is_nobodys_business(
+    begun: Guard, git: Git
+) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "Second")
+    first, second = git("rev-parse", "HEAD~1", "HEAD").split()
+    git("update-ref", f"refs/replace/{first}", second)
+    (git.root / ".git/info/grafts").write_text(f"{second}\n")
+    assert "Goal 5" in begun.resume()
+    assert begun.checkpoint("Goes on.").commit
+
+
+def test_a_shallow_line_in_the_chain_changes_nothing(begun: Guard, git: Git) -> None:
+    (git.root / ".git" / "shallow").write_text(git("rev-parse", f"{BRANCH}~2") + "\n")
+    assert git("rev-list", "--count", BRANCH) == "3"
+    assert "Goal 5" in begun.resume()
+    assert len(begun.log()) == len(set(begun.log())) == begun.checkpoint("Goes on.").sequence - 1
+
+
+def test_a_shallow_clone_ends_where_it_ends(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", "--depth=2", "--no-single-branch", f"file://{git.root}", str(clone))
+    theirs = open_guard(clone, state_home=str(tmp_path / "other-machine"))
+    newest = begun.log(1)[0].sequence
+    theirs.trust()
+    assert [c.sequence for c in theirs.log()] == [newest, newest - 1]
+    assert "Goal 5" in theirs.resume()
+    assert theirs.checkpoint("Goes on.").sequence == newest + 1
+
+
+def test_objects_of_an_alternate_are_believed_by_their_hashes(
+    begun: Guard, git: Git, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    objects = git.root / ".git" / "objects"
+    shutil.move(objects, elsewhere)
+    (objects / "info").mkdir(parents=True)
+    (objects / "pack").mkdir()
+    (objects / "info" / "alternates").write_text(f"{elsewhere}\n")
+    assert "Goal 5" in begun.resume()
+    assert begun.checkpoint("Goes on.").commit
+    blob = git("rev-parse", f"{BRANCH}~5:state.json")
+    exchange(elsewhere / blob[:2] / blob[2:])
+    with pytest.raises(Tampered, match="content of its id"):
+        begun.resume()
+
+
+# Histories that do not fit together
+
+
+def rewritten(git: Git, commit: str, change: Callable[[str], str]) -> str:
+    """Write a commit again with a change, and all its descendants on the branch on top."""
+    old = forged = ""
+    for new in git("rev-list", "--reverse", f"{commit}~1..{BRANCH}").split():
+        body = git("cat-file", "commit", new) + "\n"
+        body = body.replace(f"parent {old}\n", f"parent {forged}\n") if old else change(body)
+        old = new
+        forged = git("hash-object", "-t", "commit", "-w", "--stdin", stdin=body)
+    return forged
+
+
+def trailer(name: str, value: str) -> Callable[[str], str]:
+    def change(body: str) -> str:
+        lines = body.split("\n")
+        wanted = f"Gitguard-{name}: "
+        return "\n".join(wanted + value if line.startswith(wanted) else line for line in lines)
+
+    return change
+
+
+def with_second_parent(body: str) -> str:
+    return body.replace("\nauthor ", f"\nparent {'1' * 40}\nauthor ", 1)
+
+
+def without_parent(body: str) -> str:
+    return "\n".join(line for line in body.split("\n") if not line.startswith("parent "))
+
+
+UNFIT = {
+    "a gap in the numbers": (trailer("Sequence", "77"), Tampered, "where number"),
+    "another session": (trailer("Session", "other"), Tampered, "belongs to the session `other`"),
+    "two parents": (with_second_parent, Tampered, "has 2 parents"),
+    "a cut root": (without_parent, Tampered, "what came before is cut off"),
+    "no checkpoint": (lambda body: body.replace("Gitguard-", "Other-"), Tampered, "no trailer"),
+    "an old format": (trailer("Format", "0"), Tampered, "the format `0`"),
+    "a newer format": (trailer("Format", "2"), NewerFormat, "has format 2"),
+}
+
+
+@pytest.mark.parametrize("commit", [BRANCH, f"{BRANCH}~2"])
+@pytest.mark.parametrize("unfit", UNFIT)
+def test_a_history_that_does_not_fit_together_is_never_adopted(
+    begun: Guard, git: Git, unfit: str, commit: str
+) -> None:
+    change, error, said = UNFIT[unfit]
+    if unfit == "a gap in the numbers" and commit == BRANCH:
+        said = "where number 5|where number"
+    ours, forged = git("rev-parse", BRANCH), rewritten(git, commit, change)
+    git("update-ref", BRANCH, forged)
+    with pytest.raises(Tampered, match="does not follow"):
+        begun.resume()
+    with pytest.raises(error, match=said):
+        begun.trust(forged)
+    assert git("rev-parse", BRANCH) == forged
+    begun.recover()
+    assert git("rev-parse", BRANCH) == ours
+    assert "Goal 5" in begun.resume()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"), [({"sequence": 3}, "cp_003"), ({"state_sha256": "0" * 64}, "the state in")]
+)
+def test_an_anchor_that_notes_another_checkpoint_is_told_apart(
+    begun: Guard, changes: dict[str, object], said: str
+) -> None:
+    path = own_file(begun, "anchor.json")
+    anchor = json.loads(path.read_text())
+    path.write_text(json.dumps(anchor | changes))
+    error = refuses(begun, said)
+    assert "trust --forget" in error.hint
+    begun.forget()
+    begun.trust()
+    assert "Goal 5" in begun.resume()
+
+
+# Hooks fail open
+
+
+@pytest.mark.parametrize("depth", ["", "~1"])
+def test_a_hook_hands_out_nothing_of_a_refused_history_and_status_says_why_first(
+    tmp_path: Path, depth: str
+) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    for goal in ("Goal 1", "Goal 2", "Goal 3"):
+        talk.guard.note({"goal": goal})
+        talk.guard.checkpoint("A reason.")
+    assert BLOCK in talk.beside("S2").prompt("go on")
+    blob = talk.git("rev-parse", f"{BRANCH}{depth}:state.json").strip()
+    exchange(file_of(talk.root, blob))
+    after = talk.beside("S3")
+    assert BLOCK not in after.prompt("and go on with what I say now")
+    assert "Evil" not in after.prompt("again")
+    (fault, *_) = talk.faults()
+    assert f"object {blob} does not have the content of its id" in fault
+    told = talk.guard.store().journal.read("", 0).entries
+    assert any("what I say now" in entry.summary for entry in told)
+    assert after.bash("ls") == {}
