@@ -17,6 +17,7 @@ from gitguard.model.redaction import Redactor
 from gitguard.store.workspace import Places
 
 from .conftest import Git, OpenGuard
+from .conversation import Conversation
 from .test_recovery import BRANCH
 
 NOW = "2026-01-31T09:30:00Z"
@@ -212,3 +213,20 @@ def test_another_machine_sees_the_purge_as_a_history_to_be_trusted_again(
     head = git("rev-parse", BRANCH)
     Guard(str(clone), elsewhere, leaked.clock).trust(head[:12])
     assert "[REDACTED:" in Guard(str(clone), elsewhere, leaked.clock).resume()
+
+
+# Where texts are cut
+
+
+@pytest.mark.parametrize("room", [170, 190, 198])
+def test_a_secret_that_a_cut_goes_through_leaves_no_half_of_it(tmp_path: Path, room: int) -> None:
+    talk = Conversation(tmp_path)
+    filler = "x " * (room // 2)
+    talk.prompt("p " * (room // 2 + 900) + TOKEN)
+    talk.bash(f"echo {filler}{TOKEN}")
+    talk.send("PostToolUseFailure", error="e " * (room // 2) + TOKEN)
+    talk.send("Stop", last_assistant_message="a " * (room // 2 + 200) + TOKEN)
+    talk.guard.checkpoint("Looks.")
+    half = TOKEN[:12]
+    assert files_with(half, tmp_path / "repo", tmp_path / "state") == []
+    assert holders(Git(talk.root), half) == []

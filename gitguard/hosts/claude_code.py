@@ -119,11 +119,11 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
     return ToolCall(
         name=name,
         id=read.name_of(payload, "tool_use_id"),
-        summary=shorten(one_line(summary), 200),
+        summary=read.cut(one_line(summary), 200),
         command=command,
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
-        error=shorten(read.text(payload, "error"), 2000),
+        error=read.cut(read.text(payload, "error"), 2000),
         interrupted=payload.get("is_interrupt") is True,
         plan=_plan(name, given, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,
@@ -147,7 +147,7 @@ def _items(listed: object) -> tuple[PlanItem, ...]:
     return tuple(
         PlanItem(
             id=read.name_of(item, "id") or str(number),
-            text=shorten(one_line(read.text(item, "subject") or read.text(item, "content")), 200),
+            text=read.cut(one_line(read.text(item, "subject") or read.text(item, "content")), 200),
             done=item.get("status") == "completed",
             gone=item.get("status") == "deleted",
         )

@@ -6,7 +6,7 @@ import os
 
 from gitguard.hosts import payload as read
 from gitguard.model.events import PlanItem, ToolCall
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
     return ToolCall(
         name=name,
         id=read.name_of(event, "toolCallId"),
-        summary=shorten(one_line(command or ", ".join(paths) or read.parameters(given)), 200),
+        summary=read.cut(one_line(command or ", ".join(paths) or read.parameters(given)), 200),
         command=command,
         paths_read=paths if name == "read" else (),
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
@@ -65,7 +65,7 @@ def _error(event: dict[str, Any]) -> str:
     if code:
         said = said.strip().removesuffix(f"(Command exited with code {code})")
         said = f"exit code {code}: {said}".removesuffix(": ")
-    return shorten(said.strip(), _ERROR_LIMIT)
+    return read.cut(said.strip(), _ERROR_LIMIT)
 
 
 def _said(result: dict[str, Any]) -> str:
@@ -96,7 +96,7 @@ def _plan(name: str, given: dict[str, Any]) -> tuple[PlanItem, ...]:
         return ()
     steps = read.objects(given, "plan")[:_MOST_ITEMS]
     return tuple(
-        PlanItem(str(number), shorten(one_line(said), 500), step.get("status") == "completed")
+        PlanItem(str(number), read.cut(one_line(said), 500), step.get("status") == "completed")
         for number, step in enumerate(steps, 1)
         if (said := read.text(step, "step"))
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.text import encodable, shorten
+from gitguard.model.redaction import Redactor
+from gitguard.model.text import encodable, shorten, shorten_clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_REDACTOR = Redactor()
+"""By the built-in rules; what only a configuration knows is taken out of what is left."""
 NAME_LIMIT, _PATH_LIMIT = 200, 4096
 """Names and paths that are longer than these are no names and paths."""
 
@@ -50,7 +53,12 @@ def required(payload: dict[str, Any], name: str) -> str:
     return value
 
 
+def cut(text: str, limit: int) -> str:
+    """Return a text without secrets, cut to a number of characters."""
+    return shorten_clean(text, limit, _REDACTOR)
+
+
 def parameters(given: dict[str, Any]) -> str:
     """Return the parameters of a call in one line, for people."""
     texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))
-    return encodable(", ".join(shorten(part, 80) for part in texts))
+    return encodable(", ".join(cut(part, 80) for part in texts))

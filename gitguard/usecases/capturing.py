@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, Pending
 from gitguard.model import journal
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line, shorten_clean
 from gitguard.model.thread import GIST, Exchange, is_decision
 from gitguard.model.transcript import USER
 from gitguard.store import states
@@ -16,9 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.journal import Entry
     from gitguard.model.task import TaskState
+    from gitguard.model.transcript import Message
     from gitguard.store.states import Found
 
 _PROMPT_LIMIT = 2000
+_MESSAGE_BEGINS = 16_384
 _ANSWER_LIMIT = 600
 """Enough of an answer to begin its gist with, and to tell a long one from a short one."""
 
@@ -27,7 +29,7 @@ class Capturing(Conversation):
     """Captures prompts and answers (source: Context Manager v1, section 7.2, layer B)."""
 
     def _record_prompt(self, found: Found) -> None:
-        prompt = shorten(one_line(self._event.prompt), _PROMPT_LIMIT)
+        prompt = self._clean(one_line(self._event.prompt), _PROMPT_LIMIT)
         if not prompt:
             return
         state = None if found.standing == states.EDITED else found.state
@@ -67,7 +69,7 @@ class Capturing(Conversation):
             self._checkpoint("start", "A new task begins.", found=saved)
 
     def _record_answer(self) -> None:
-        answer = self._event.answer.strip()[:_ANSWER_LIMIT]
+        answer = self._clean(self._event.answer.strip(), _ANSWER_LIMIT)
         self._store.journal.append(self._entry(journal.TURN_ENDED, summary=answer))
         self._known = self._known.replace(answer=answer)
 
@@ -80,7 +82,8 @@ class Capturing(Conversation):
         from gitguard.transcripts import find_format
 
         try:
-            said = extend((), find_format(transcript.format).messages(transcript))
+            messages = find_format(transcript.format).messages(transcript)
+            said = extend((), map(self._without_secrets, messages))
         except GitguardError as error:
             self._mark(error)
             return
@@ -92,6 +95,14 @@ class Capturing(Conversation):
             # A conversation that was forgotten, or goes on under another name, is known so far.
             if not known or exchange.when > known[-1].when:
                 self._store.journal.append(self._said_before(exchange))
+
+    def _clean(self, text: str, limit: int) -> str:
+        return shorten_clean(text, limit, self._workspace.redactor)
+
+    def _without_secrets(self, message: Message) -> Message:
+        # Of a message only the beginning is kept, and how long it was.
+        begins, rest = message.text[:_MESSAGE_BEGINS], message.text[_MESSAGE_BEGINS:]
+        return message.replace(text=self._workspace.redactor.text(begins) + rest)
 
     def _said_before(self, exchange: Exchange) -> Entry:
         event = journal.PROMPT if exchange.role == USER else journal.TURN_ENDED
