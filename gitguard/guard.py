@@ -223,9 +223,10 @@ class Guard:
 
     def resume(self) -> str:
         """Return the block that hands the state back; the history is verified first."""
-        from gitguard.usecases.resume import resume_block
+        from gitguard.usecases.resume import resume_block, take_over
 
-        return resume_block(self.store())
+        store = self.store()
+        return resume_block(store, notes=take_over(store))
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gitguard.store.checkpoints import Chain
     from gitguard.store.journal import JournalPart
     from gitguard.store.lock import Lock
+    from gitguard.store.repository import Repository
+    from gitguard.store.signing import SignatureCheck
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
@@ -66,13 +68,23 @@ class SessionStore:
         """The session's checkpoints; git is first needed here."""
         if self._chain is None:
             from gitguard.store.checkpoints import Chain
-            from gitguard.store.repository import Repository
 
-            places = self.workspace.places
-            repository = Repository(self.workspace.place, places.environment, self.clock)
             prefix = self.config.store.ref_prefix
-            self._chain = Chain(self.workspace, repository, self.session, prefix)
+            self._chain = Chain(self.workspace, self.repository(), self.session, prefix)
         return self._chain
+
+    def repository(self) -> Repository:
+        """Return the door to git."""
+        from gitguard.store.repository import Repository
+
+        place, environment = self.workspace.place, self.workspace.places.environment
+        return Repository(place, environment, self.clock, signs=self.config.sign)
+
+    def signatures(self) -> SignatureCheck:
+        """Return what says whose signatures are on checkpoints."""
+        from gitguard.store.signing import SignatureCheck
+
+        return SignatureCheck(self.repository().git, self.config.signers)
 
     @property
     def now(self) -> str:

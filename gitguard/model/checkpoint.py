@@ -22,6 +22,7 @@ _WHY_LIMIT = 1000
 _PURGED = "Gitguard-Purged: "
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
+_SHA1_LENGTH = 40
 
 
 class EventRule(Value):
@@ -97,6 +98,8 @@ class Checkpoint(Value):
     forked_from: str = ""
     purged: str = ""
     """The rules by which secrets were taken out of it later, or that it follows such a one."""
+    signature: str = ""
+    """How its signature begins, which says of what kind it is; empty where it has none."""
 
     @property
     def name(self) -> str:
@@ -156,6 +159,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
     trees = [value for name, _, value in headers if name == "tree"]
     parents = [value for name, _, value in headers if name == "parent"]
     committer = next((value for name, _, value in headers if name == "committer"), "")
+    signed = "gpgsig" if len(commit_id) == _SHA1_LENGTH else "gpgsig-sha256"
     trailers = _trailers(message)
     _refuse_newer(commit_id, trailers.get("Format", ""))
     lines = message.split("\n")
@@ -173,6 +177,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
+            signature="\n".join(value for name, _, value in headers if name == signed),
         )
         (tree,) = trees
         if len(parents) > 1:

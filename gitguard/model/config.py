@@ -202,6 +202,10 @@ class Config(Record):
         "redaction": Kind(
             "record", "What is taken out before anything is written.", record=RedactionConfig
         ),
+        "sign": Kind("flag", "Sign checkpoints with your git key, and take over signed ones."),
+        "signers": Kind(
+            "texts", "Whose signatures count, by SSH principal or fingerprint; empty: all of git's."
+        ),
         "destructive": Kind("texts", "Further commands that count as destructive."),
         "reference_mode": Kind(
             "flag", "Estimate pressure from characters; for tests and reference only."
@@ -214,6 +218,8 @@ class Config(Record):
     handoff: HandoffConfig = HandoffConfig()
     store: StoreConfig = StoreConfig()
     redaction: RedactionConfig = RedactionConfig()
+    sign: bool = False
+    signers: tuple[str, ...] = ()
     destructive: tuple[str, ...] = ()
     reference_mode: bool = False
     extra: Mapping[str, Any] = {}

@@ -58,12 +58,19 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     elif head.standing in (standing.MOVED, standing.DELETED):
         done.append(_put_back(store, head))
     else:
-        standing.refuse_foreign_head(head, store.chain.ref)
+        done += _take_signed(store)
+        standing.refuse_foreign_head(store.chain.head(), store.chain.ref)
     done += _repair_state(store)
     found = store.state() if store.states.read().has_summary else store.states.read()
     if found.state is not None and store.write_summary(found.state):
         done.append("rendered the summary again from the state")
     return tuple(done)
+
+
+def _take_signed(store: SessionStore) -> tuple[str, ...]:
+    from gitguard.recovery.adoption import take_signed
+
+    return take_signed(store, most=0)
 
 
 def _put_back(store: SessionStore, head: Head) -> str:
@@ -134,7 +141,7 @@ def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tup
 def _take(store: SessionStore, head: Head) -> str:
     theirs = store.chain.verify_foreign(head.id)
     archived = archive_uncommitted(store, head)
-    _adopt(store, head, theirs)
+    adopt(store, head, theirs)
     return f"took {theirs.checkpoint.name}, commit {head.id[:12]}, as our head" + archived
 
 
@@ -163,7 +170,8 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
     return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
 
 
-def _adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
+def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
+    """Make a head that was verified ours, and its state the one in force."""
     data = theirs.contents[STATE_FILE]
     state = states.decode_state(data, "the checkpoint's state")
     before = store.states.read()
@@ -218,7 +226,7 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
-    _adopt(store, head, theirs)
+    adopt(store, head, theirs)
     settle(store.workspace, store.session, head.code.branch)
     return change.replace(notes=(f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}",))
 

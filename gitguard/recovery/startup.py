@@ -52,8 +52,13 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     """
     # Settling sets aside what another repository at this path has left.
     head = store.chain.head(settle=True)
-    found = store.states.read()
     notes = _notes_on(head)
+    if head.standing == standing.ADVANCED:
+        from gitguard.recovery.adoption import take_signed
+
+        notes += take_signed(store)
+        head = store.chain.head()
+    found = store.states.read()
     if found.standing == states.ABSENT:
         return _from_nothing(store, found, head, notes, circumstances)
     diagnosed = states.diagnose(found)

@@ -54,6 +54,7 @@ class Chain:
         self._workspace = workspace
         self._repository = repository
         self._session = session
+        self.doubt = ""
 
     # Standing
 
@@ -63,7 +64,7 @@ class Chain:
         A caller that holds the lock may settle that, and the end of an anchor that belonged to
         another repository at this path, on disk; others only look.
         """
-        found = self._compare()
+        found = self._compare().replace(doubt=self.doubt)
         if settle and found.replaced_repository:
             self._set_aside()
         elif settle and found.anchor is not None and found.anchor != self.anchors.read():

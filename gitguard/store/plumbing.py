@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 30
 """Seconds after which a git command has failed."""
+KEY_TIME_LIMIT = 4
+"""The same where a key is used: what waits for a passphrase or a touch must not hold up a hook."""
 _GRACE = 0.5
 """Seconds in which a git that is told to end may remove its lock files."""
 _SETTINGS = (
@@ -53,6 +55,10 @@ _ENVIRONMENT = {
 }
 _LOOK = "Look at the repository with `git fsck`"
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+_KEYS = ("GNUPGHOME", "SSH_AUTH_SOCK")
+"""Where the user's keys are. No terminal or display is named, so that nothing asks there."""
+_USERS = ("system", "global")
+"""The scopes of settings that no repository can make."""
 
 
 class GitOutcome(Value):
@@ -73,27 +79,66 @@ class Plumbing:
         itself would not ask whose it is.
         """
         kept = {name: environment[name] for name in _KEPT if name in environment}
+        kept["PATH"] = _outside(kept.get("PATH", os.defpath), place)
+        keys = {name: environment[name] for name in _KEYS if name in environment}
         self._place = place
         self._environment = {**kept, **_ENVIRONMENT}
+        self._key_environment = {**self._environment, **keys, "SSH_ASKPASS_REQUIRE": "never"}
         self._plain_environment = kept
-        self._git = _find_git(kept.get("PATH", os.defpath), place)
+        self._git = _find_git(kept["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
             raise GitFailed(
                 f"`{place.worktree}` belongs to another user",
                 f"If you trust it, run `git config --global --add safe.directory {place.worktree}`",
             )
 
-    def command(self, *arguments: str) -> list[str]:
-        """Return the command line of a git command."""
-        settings = [word for s in _SETTINGS for word in ("-c", s)]
+    def command(self, *arguments: str, settings: tuple[str, ...] = ()) -> list[str]:
+        """Return the command line of a git command, with settings on top of ours."""
+        given = [word for s in (*_SETTINGS, *settings) for word in ("-c", s)]
         # Both are named, because a repository's own settings may say anything of its worktree.
         where = (f"--git-dir={self._place.git_dir}", f"--work-tree={self._place.worktree}")
-        return [self._git, *settings, *where, *arguments]
+        return [self._git, *given, *where, *arguments]
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> GitOutcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
         command = self.command(*arguments)
         return GitProcess(command, self._environment, self._place.worktree).finish(stdin)
+
+    def attempt_with_keys(
+        self,
+        *arguments: str,
+        settings: tuple[str, ...],
+        environment: Mapping[str, str],
+        stdin: bytes = b"",
+    ) -> GitOutcome:
+        """Run a git command that signs or checks a signature, within a shorter time.
+
+        The settings have to name every program that it may start, for otherwise the repository's
+        own configuration would.
+        """
+        command = self.command(*arguments, settings=settings)
+        surroundings = {**self._key_environment, **environment}
+        process = GitProcess(command, surroundings, os.path.abspath(os.sep))
+        return process.finish(stdin, limit=KEY_TIME_LIMIT)
+
+    def user_settings(self, pattern: str) -> list[tuple[str, str]]:
+        """Return the settings whose names match, from the user's files alone, in their order."""
+        question = ("config", "--null", "--show-scope", "--get-regexp", pattern)
+        command = [self._git, f"--git-dir={self._place.git_dir}", *question]
+        done = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
+        if done.returncode > 1:
+            raise self.failure("config", done)
+        words = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+        found = zip(words[::2], words[1::2], strict=False)
+        pairs = (setting.partition("\n") for scope, setting in found if scope in _USERS)
+        return [(name, value) for name, _, value in pairs]
+
+    def is_users_own(self, path: str) -> bool:
+        """Say whether a path in the user's settings leads to one place, outside of the worktree."""
+        home = self._plain_environment.get("HOME", "")
+        if path.startswith("~/"):
+            path = home + path[1:]
+        return os.path.isabs(path) and bool(_outside(path, self._place))
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command and return what it says; raise `GitFailed` if it fails."""
@@ -210,17 +255,17 @@ class GitProcess:
             self.kill()
             raise
 
-    def finish(self, request: bytes = b"") -> GitOutcome:
+    def finish(self, request: bytes = b"", *, limit: float = TIME_LIMIT) -> GitOutcome:
         """Send a last request and wait for the end."""
         import subprocess
 
         if self._was_killed:
             return GitOutcome(self._process.returncode or -1, b"", b"it was ended by us")
         try:
-            said, complained = self._process.communicate(request, timeout=TIME_LIMIT)
+            said, complained = self._process.communicate(request, timeout=limit)
         except subprocess.TimeoutExpired as error:
             self.kill()
-            raise GitFailed(f"`git {self._name}` did not end within {TIME_LIMIT} s") from error
+            raise GitFailed(f"`git {self._name}` did not end within {limit} s") from error
         except OSError as error:
             raise self._cut_off(error) from error
         except BaseException:
@@ -255,6 +300,14 @@ class GitProcess:
     def has_ended(self) -> bool:
         """Whether the end was waited for."""
         return self._was_killed or self._process.returncode is not None
+
+
+def _outside(path: str, place: Place) -> str:
+    """Return the folders of PATH that are no part of the worktree."""
+    inside = place.worktree + os.sep
+    folders = (folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
+    kept = (f for f in folders if not (os.path.realpath(f) + os.sep).startswith(inside))
+    return os.pathsep.join(kept)
 
 
 def _find_git(path: str, place: Place) -> str:

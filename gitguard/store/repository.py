@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Clock = Callable[[], float]
 
-_IDENTITY = "gitguard <gitguard@localhost>"
+_NAME, _EMAIL = "gitguard", "gitguard@localhost"
 _REF_LOCK_AGE = 60
 """Seconds after which a ref's lock that did not change was left by a dead process."""
 
@@ -41,12 +41,34 @@ class Ref(Value):
     """The worktree that has it checked out, empty if none has."""
 
 
+class Stamp(Value):
+    """Who a commit is by, and when it was made."""
+
+    name: str
+    email: str
+    seconds: int
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}> {self.seconds} +0000"
+
+    def to_environment(self) -> dict[str, str]:
+        """Return what tells git the same."""
+        parts = {"NAME": self.name, "EMAIL": self.email, "DATE": f"@{self.seconds} +0000"}
+        return {f"GIT_{who}_{k}": v for who in ("AUTHOR", "COMMITTER") for k, v in parts.items()}
+
+
 class Repository:
     """Git's refs and objects for one worktree."""
 
-    def __init__(self, place: Place, environment: Mapping[str, str], clock: Clock) -> None:
-        """Open the door with the caller's environment; clock returns Unix seconds."""
+    def __init__(
+        self, place: Place, environment: Mapping[str, str], clock: Clock, *, signs: bool = False
+    ) -> None:
+        """Open the door with the caller's environment; clock returns Unix seconds.
+
+        signs is whether commits are signed with the user's key.
+        """
         self.place = place
+        self._signs = signs
         self.git = Plumbing(place, environment)
         self._clock = clock
 
@@ -184,16 +206,21 @@ class Repository:
     ) -> str:
         """Write blobs, a flat tree and a commit, all durable; return the commit's id.
 
-        at is the commit's time in Unix seconds, now by default.
+        at is the commit's time in Unix seconds, now by default. Raises `Pending` where the commit
+        has to be signed and cannot be.
         """
-        stamp = f"{_IDENTITY} {int(self._clock() if at is None else at)} +0000"
+        stamp = Stamp(_NAME, _EMAIL, int(self._clock() if at is None else at))
         with self._object_writer(parent) as writer:
             blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
             entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
             tree = writer.write("tree", b"".join(entries))
-            lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
-            lines += [f"author {stamp}", f"committer {stamp}", "", message]
-            return writer.write("commit", "\n".join(lines).encode())
+            if not self._signs:
+                lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+                lines += [f"author {stamp}", f"committer {stamp}", "", message]
+                return writer.write("commit", "\n".join(lines).encode())
+        from gitguard.store.signing import Signer
+
+        return Signer(self.git).commit(tree, parent, message, stamp)
 
     def _object_writer(self, parent: str) -> LooseObjects | GitObjects:
         is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"

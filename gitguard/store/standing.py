@@ -32,6 +32,8 @@ class Head(Value):
     """The remote-tracking ref of the session, when there is nothing else."""
     replaced_repository: bool = False
     """Whether the anchor belonged to another repository at the same path; it was archived."""
+    doubt: str = ""
+    """Why a head ahead of ours was not taken for its signatures, where those count."""
 
     @property
     def committed(self) -> str:
@@ -43,9 +45,10 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
     ours = head.committed[:12] or "nothing"
     theirs = head.id[:12]
+    doubt = f"; it is not taken unasked: {head.doubt}" if head.doubt else ""
     refusals: dict[str, GitguardError] = {
         ADVANCED: HeadAdvanced(
-            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based",
+            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based{doubt}",
             "Take it with `gitguard recover --take`, or keep ours with "
             "`gitguard session fork NAME`",
         ),

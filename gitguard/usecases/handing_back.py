@@ -47,6 +47,10 @@ class HandingBack(Conversation):
         from gitguard.recovery.startup import refuse_tracked
 
         refuse_tracked(self._workspace, self._repository())
+        if self._config.sign:
+            from gitguard.recovery.adoption import take_signed
+
+            self._startup_notes += take_signed(self._store)
         found = self._store.states.read()
         if found.needs_rewrite:
             found = self._store.states.rewrite(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidDocument, NewerFormat
+from gitguard.errors import InvalidDocument, NewerFormat, NotWritable
 from gitguard.model import capture
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
@@ -25,9 +25,23 @@ _BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
 
-def resume_block(store: SessionStore, *, compactions: int = 0) -> str:
+def resume_block(store: SessionStore, *, compactions: int = 0, notes: tuple[str, ...] = ()) -> str:
     """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
-    return resume_of(store, store.look(), store.readable_head(), compactions=compactions)
+    found, head = store.look(), store.readable_head()
+    return resume_of(store, found, head, compactions=compactions, notes=notes)
+
+
+def take_over(store: SessionStore) -> tuple[str, ...]:
+    """Take a signed head of another machine first, where that can be written."""
+    if not store.config.sign:
+        return ()
+    from gitguard.recovery.adoption import take_signed
+
+    try:
+        with store.lock():
+            return take_signed(store)
+    except NotWritable:
+        return ()
 
 
 def resume_of(

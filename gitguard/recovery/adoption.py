@@ -1,0 +1,142 @@
+"""Takes a head ahead of ours without asking, where every commit up to it is signed.
+
+It was written on another machine by somebody whose signature counts here. What this machine has in
+no checkpoint yet is never left behind for it: then a person chooses (DESIGN section 4).
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from gitguard.errors import GitguardError, NotWritable
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.value import Value
+from gitguard.recovery.restore import adopt
+from gitguard.store import files, states
+from gitguard.store.standing import ADVANCED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.model.session import Session
+    from gitguard.model.signature import Verdict
+    from gitguard.model.task import TaskState
+    from gitguard.session_store import SessionStore
+    from gitguard.store.anchor import Anchor
+    from gitguard.store.standing import Head
+    from gitguard.store.states import Found
+
+MOST_UNASKED = 200
+"""So many signatures are checked where nobody asked for it, as each takes milliseconds."""
+
+
+class Ahead(Value):
+    """What is between our newest checkpoint and a head ahead of it."""
+
+    session: Session
+    sequence: int
+    """The number of our newest checkpoint."""
+    own_work: str
+    """What this machine has in no checkpoint yet, empty if nothing."""
+    checkpoints: tuple[Checkpoint, ...]
+    """Theirs, oldest first."""
+
+
+class Judgement(Value):
+    """Whether a head ahead of ours may be taken unasked."""
+
+    signers: tuple[str, ...] = ()
+    doubt: str = ""
+    """Why it may not, empty if it may."""
+
+
+def judge(ahead: Ahead, verdicts: Iterable[Verdict], *, most: int = 0) -> Judgement:
+    """Decide; the verdicts on the checkpoints are asked for one by one, and only if they matter."""
+    doubt = ahead.own_work or _doubt_of_order(ahead)
+    if not doubt and most and len(ahead.checkpoints) > most:
+        doubt = (
+            f"{len(ahead.checkpoints):,} checkpoints are ahead of ours, and only {most:,} are "
+            "checked unasked; `gitguard recover` checks them all"
+        )
+    if doubt:
+        return Judgement(doubt=doubt)
+    signers: dict[str, None] = {}
+    for checkpoint, verdict in zip(ahead.checkpoints, verdicts, strict=True):
+        if not verdict.is_good:
+            return Judgement(doubt=f"{_named(checkpoint)} is refused: {verdict.reason}")
+        signers[verdict.signer or verdict.key] = None
+    return Judgement(tuple(signers))
+
+
+def _doubt_of_order(ahead: Ahead) -> str:
+    for number, checkpoint in enumerate(ahead.checkpoints, ahead.sequence + 1):
+        if not ahead.session.is_known_as(checkpoint.session_key):
+            return f"{_named(checkpoint)} belongs to the session `{checkpoint.session_key:.80}`"
+        if checkpoint.sequence != number:
+            return f"{_named(checkpoint)} stands where cp_{number:03d} belongs"
+    return ""
+
+
+def _named(checkpoint: Checkpoint) -> str:
+    return f"{checkpoint.name}, commit {checkpoint.id[:12]},"
+
+
+def take_signed(store: SessionStore, *, most: int = MOST_UNASKED) -> tuple[str, ...]:
+    """Take a signed head ahead of ours, where the user's config says `sign`; the lock is held.
+
+    Returns a sentence for a person if it was taken; else the chain's refusal says why not.
+    """
+    head = store.chain.head(settle=True) if store.config.sign else None
+    if head is None or head.standing != ADVANCED:
+        return ()
+    try:
+        if not files.is_writable(store.chain.anchors.folder):
+            raise NotWritable(f"`{store.chain.anchors.folder}` cannot be written")
+        return _take(store, head, most)
+    except GitguardError as error:
+        store.chain.doubt = error.message
+        return ()
+
+
+def _take(store: SessionStore, head: Head, most: int) -> tuple[str, ...]:
+    theirs = store.chain.verify_foreign(head.id)
+    state = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
+    ahead = _look(store, head, state)
+    check = store.signatures()
+    judgement = judge(ahead, (check.verdict(c) for c in ahead.checkpoints), most=most)
+    store.chain.doubt = judgement.doubt
+    if judgement.doubt:
+        return ()
+    adopt(store, head, theirs)
+    count = len(ahead.checkpoints)
+    by = ", ".join(judgement.signers)
+    return (
+        f"took {theirs.checkpoint.name}, commit {head.id[:12]}, as our head: {count} signed "
+        f"checkpoint{'s' * (count > 1)} by {by}",
+    )
+
+
+def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
+    anchor = head.anchor
+    assert anchor is not None
+    newer = takewhile(lambda c: c.id != anchor.committed, store.chain.history(head.id))
+    found = store.states.read()
+    return Ahead(
+        session=store.session,
+        sequence=anchor.sequence,
+        own_work=_own_work(store, found, anchor, theirs),
+        checkpoints=tuple(newer)[::-1],
+    )
+
+
+def _own_work(store: SessionStore, found: Found, anchor: Anchor, theirs: TaskState) -> str:
+    """Say what of ours no checkpoint holds; theirs may be there after a crash while taking it."""
+    if found.standing not in (states.OURS, states.ABSENT):
+        return f"this machine's own state is {found.standing}"
+    if found.state not in (None, theirs) and found.sha256 != anchor.state_sha256:
+        return "this machine's own state is newer than its last checkpoint"
+    if store.journal.read(found.journal_id, found.journal_offset).unfolded:
+        return "what was done here since the last checkpoint is in none yet"
+    return ""

@@ -1,0 +1,179 @@
+"""Signs checkpoints and checks signatures, through git and with the user's own settings alone.
+
+A repository's configuration can name programs that git would run to sign or to check. So every
+setting that matters is read from the user's files and given on the command line, which outranks it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, Pending
+from gitguard.model.signature import (
+    KINDS,
+    OPENPGP,
+    SSH,
+    UNKNOWN,
+    UNSIGNED,
+    Verdict,
+    heard,
+    judge_gpg,
+    judge_ssh,
+)
+from gitguard.store.objects import ObjectsGone, is_object_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.store.plumbing import Plumbing
+    from gitguard.store.repository import Stamp
+
+_DEFAULTS = {
+    "gpg.format": OPENPGP,
+    "user.signingkey": "",
+    "gpg.openpgp.program": "gpg",
+    "gpg.x509.program": "gpgsm",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.ssh.allowedsignersfile": "",
+    "gpg.ssh.revocationfile": "",
+    "gpg.mintrustlevel": "fully",
+}
+"""What git reads to sign and to check, by the names it prints, with its own defaults; but a key has
+to be trusted fully."""
+_NO_COMMAND = "gpg.ssh.defaultKeyCommand="
+_OLD_NAMES = {"gpg.program": "gpg.openpgp.program"}
+_WANTED = "^(gpg\\..*|user\\.signingkey)$"
+_LAX = ("undefined", "never", "marginal")
+_NO_SIGNERS_FILE = (
+    "your git configuration has to name a file `gpg.ssh.allowedSignersFile`, by its full path and "
+    "outside of the repository"
+)
+_ENCODING = "i18n.commitEncoding=UTF-8"
+
+
+class UserSettings:
+    """The user's own settings for signatures."""
+
+    def __init__(self, git: Plumbing) -> None:
+        """Read them from the user's files."""
+        self._values = dict(_DEFAULTS)
+        for name, value in git.user_settings(_WANTED):
+            known = _OLD_NAMES.get(name, name)
+            if known in self._values:
+                self._values[known] = value or _DEFAULTS[known]
+        if self._values["gpg.mintrustlevel"].lower() in _LAX:
+            self._values["gpg.mintrustlevel"] = _DEFAULTS["gpg.mintrustlevel"]
+
+    @property
+    def kind(self) -> str:
+        """Which kind of signature the user makes and takes."""
+        return self._values["gpg.format"]
+
+    @property
+    def can_sign(self) -> bool:
+        """Whether a key is named; no command is run to find one, nor is it guessed."""
+        return bool(self._values["user.signingkey"])
+
+    @property
+    def signers_file(self) -> str:
+        """The file that says whose SSH signatures count."""
+        return self._values["gpg.ssh.allowedsignersfile"]
+
+    def as_arguments(self) -> tuple[str, ...]:
+        """Return all of them as settings of a git command."""
+        revoked = self._values["gpg.ssh.revocationfile"] or os.devnull
+        values = {**self._values, "gpg.ssh.revocationfile": revoked}
+        return (_ENCODING, _NO_COMMAND, *(f"{name}={value}" for name, value in values.items()))
+
+
+class Signer:
+    """Writes signed commits."""
+
+    def __init__(self, git: Plumbing) -> None:
+        """Sign through git."""
+        self._git = git
+
+    def commit(self, tree: str, parent: str, message: str, stamp: Stamp) -> str:
+        """Write a signed commit, durable; return its id.
+
+        Raises `Pending` where the key cannot be used now.
+        """
+        parents = ("-p", parent) if parent else ()
+        try:
+            settings = UserSettings(self._git)
+            if not settings.can_sign:
+                raise _unsigned("your git configuration names no key to sign with")
+            done = self._git.attempt_with_keys(
+                *("commit-tree", "-S", *parents, tree),
+                settings=settings.as_arguments(),
+                environment=stamp.to_environment(),
+                stdin=message.encode(),
+            )
+        except GitFailed as error:
+            raise _unsigned(error.message) from error
+        if b"is not a valid object" in done.stderr:
+            raise ObjectsGone(f"somebody removed {tree} while it was signed")
+        if done.returncode:
+            raise _unsigned(f"git said: {heard(done.stderr.decode('utf-8', 'replace'))}")
+        return done.stdout.decode().strip()
+
+
+def _unsigned(why: str) -> Pending:
+    return Pending(
+        f"the checkpoint cannot be signed: {why}",
+        "Name a key with `git config --global user.signingkey KEY` that can be used without a "
+        "question, unlock it in its agent, or set `sign: false` in your own config.yaml; the next "
+        "checkpoint then commits",
+    )
+
+
+class SignatureCheck:
+    """Says what the signatures of checkpoints are worth."""
+
+    def __init__(self, git: Plumbing, signers: tuple[str, ...] = ()) -> None:
+        """Check through git; signers limits who may sign, by name (SSH) or fingerprint."""
+        self._git = git
+        self._signers = {_plain(signer) for signer in signers}
+        self._settings: UserSettings | None = None
+
+    def verdict(self, checkpoint: Checkpoint) -> Verdict:
+        """Check one checkpoint, which was read and hashed before."""
+        assert is_object_id(checkpoint.id)
+        if not checkpoint.signature:
+            return Verdict(UNSIGNED, reason="it is not signed")
+        if self._settings is None:
+            self._settings = UserSettings(self._git)
+        kind = KINDS.get(checkpoint.signature, "")
+        wanted = self._settings.kind
+        if kind != wanted:
+            named = f"of the kind `{kind}`" if kind else "of no kind we know"
+            return Verdict(
+                UNKNOWN, reason=f"its signature is {named}, and your git takes `{wanted}` only"
+            )
+        if kind == SSH and not self._git.is_users_own(self._settings.signers_file):
+            return Verdict(UNKNOWN, reason=_NO_SIGNERS_FILE)
+        return self._allowed(self._ask(checkpoint.id, kind, self._settings), kind)
+
+    def _ask(self, commit: str, kind: str, settings: UserSettings) -> Verdict:
+        question = ("verify-commit", "--raw", commit)
+        try:
+            done = self._git.attempt_with_keys(
+                *question, settings=settings.as_arguments(), environment={}
+            )
+        except GitFailed as error:
+            return Verdict(UNKNOWN, reason=error.message)
+        said = done.stderr.decode("utf-8", "replace")
+        judge = judge_ssh if kind == SSH else judge_gpg
+        return judge(said, holds=done.returncode == 0)
+
+    def _allowed(self, found: Verdict, kind: str) -> Verdict:
+        # The name in a GPG key is whatever its owner wrote there; an SSH principal is the user's.
+        names = {_plain(found.key), *([_plain(found.signer)] if kind == SSH else [])}
+        if not found.is_good or not self._signers or names & self._signers:
+            return found
+        why = f"{found.signer or found.key} signed it, who is not among your `signers`"
+        return found.replace(standing=UNKNOWN, reason=why)
+
+
+def _plain(name: str) -> str:
+    return "".join(name.split())
