@@ -230,3 +230,21 @@ def test_a_secret_that_a_cut_goes_through_leaves_no_half_of_it(tmp_path: Path, r
     half = TOKEN[:12]
     assert files_with(half, tmp_path / "repo", tmp_path / "state") == []
     assert holders(Git(talk.root), half) == []
+
+
+def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged_again(
+    leaked: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    from .test_crashes import crashes
+
+    for _ in crashes(lambda: open_guard().purge("3"), every=7):
+        open_guard().resume()
+        assert [c.sequence for c in open_guard().log(1000)][-1] == 1
+    open_guard().purge("3")
+    assert list(open_guard().scan()) == []
+    git("gc", "--quiet", "--prune=now")
+    assert holders(git, TOKEN) == []
+    assert files_with(TOKEN, tmp_path) == []
+    sequences = [c.sequence for c in open_guard().log(1000)]
+    assert sequences == list(range(len(sequences), 0, -1))
+    git.fsck()
