@@ -22,9 +22,9 @@ from gitguard.model.redaction_names import (
     looks_random,
     strength,
 )
-from gitguard.model.redaction_rules import RULES, SCANS
+from gitguard.model.redaction_rules import PHRASES, SCANS, WORDS
 from gitguard.model.redaction_rules import Rule as Rule
-from gitguard.model.redaction_tokens import TOKENS
+from gitguard.model.redaction_tokens import SHORTEST, TOKENS, tokens_in
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -54,31 +54,40 @@ class Finding(Value):
     path: str
 
 
-class _Plan(Value):
+class _Plan:
     """Which rules a text can match at all."""
 
-    tokens: tuple[tuple[int, tuple[str, ...]], ...]
-    rules: tuple[tuple[int, Rule], ...]
-    scans: tuple[int, ...]
-    key_words: tuple[str, ...]
+    __slots__ = ("key_words", "literals", "scans", "tokens")
+
+    def __init__(
+        self,
+        tokens: Sequence[tuple[int, Sequence[str]]] = (),
+        literals: Sequence[tuple[str, int]] = (),
+        scans: Sequence[int] = (),
+        key_words: Sequence[str] = (),
+    ) -> None:
+        self.tokens, self.literals, self.scans, self.key_words = tokens, literals, scans, key_words
 
     @property
     def any(self) -> bool:
-        return bool(self.tokens or self.rules or self.scans or self.key_words)
+        """Say whether there is any."""
+        return bool(self.key_words or self.literals or self.tokens or self.scans)
 
 
 class Redactor:
     """Replaces secrets by `[REDACTED:rule]`; the same texts always give the same texts."""
 
     def __init__(self, custom: tuple[Rule, ...] = (), allowed: tuple[str, ...] = ()) -> None:
-        self._rules = (
-            *custom,
-            *(
-                Rule(name, tuple(literals.split()), pattern, random)
-                for name, literals, pattern, random in RULES
-            ),
-        )
         self._custom = len(custom)
+        self._rules = [
+            *custom,
+            *(_rule(line) for line in PHRASES),
+            *(_rule(line) for line in WORDS),
+        ]
+        literals = [(word, at) for at, rule in enumerate(self._rules) for word in rule.literals]
+        first_word = len(custom) + len(PHRASES)
+        self._in_phrases = [found for found in literals if found[1] < first_word]
+        self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
         self._compiled: dict[str, re.Pattern[str]] = {}
 
@@ -143,7 +152,7 @@ class Redactor:
     def _secret_values(
         self, value: Mapping[Any, Any], path: str, findings: list[Finding]
     ) -> dict[Any, Any]:
-        nothing = _Plan((), (), (), ())
+        nothing = _Plan()
         named = {key: (item, "password") for key, item in value.items()}
         return {
             key: self._walk(item, name, f"{path}.{key}", nothing, findings)
@@ -202,29 +211,27 @@ class Redactor:
     def _search(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
         """Yield all finds with the rank of their rule: what is most specific comes first."""
         low = _lower(text)
-        for at, rule in plan.rules:
+        for at in sorted({at for literal, at in plan.literals if literal in low}):
             rank = at if at < self._custom else 3000 + at
-            yield from ((rank, span) for span in self._matches(rule, text, low))
+            yield from ((rank, span) for span in self._matches(self._rules[at], text))
         for at in plan.scans:
-            yield from ((1000 + at, span) for span in SCANS[at][1](text, low))
+            if SCANS[at][0] in low:
+                yield from ((1000 + at, span) for span in SCANS[at][1](text, low))
         for at, prefixes in plan.tokens:
             yield from ((2000 + at, span) for span in self._tokens(at, prefixes, text))
         yield from ((4000, span) for span in assigned_secrets(text, low, plan.key_words))
 
     def _plan(self, text: str) -> _Plan:
         low = _lower(text)
-        tokens = []
-        for at, (_name, prefixes, _rest) in enumerate(TOKENS):
-            if present := tuple([prefix for prefix in prefixes.split() if prefix in text]):
-                tokens.append((at, present))
-        rules = [
-            (at, rule)
-            for at, rule in enumerate(self._rules)
-            if any(literal in low for literal in rule.literals)
-        ]
+        long = " ".join([word for word in text.split() if len(word) >= SHORTEST])
+        literals = [found for found in self._in_phrases if found[0] in low]
+        if long:
+            low_long = _lower(long)
+            literals += [found for found in self._in_words if found[0] in low_long]
         scans = [at for at, (literal, _scan) in enumerate(SCANS) if literal in low]
-        key_words = tuple([word for word in KEY_WORDS if word in low])
-        return _Plan(tuple(tokens), tuple(rules), tuple(scans), key_words)
+        key_words = [word for word in KEY_WORDS if word in low]
+        tokens = tokens_in(long) if long else ()
+        return _Plan(tokens, literals, scans, key_words)
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
         name, _all, rest = TOKENS[token]
@@ -239,9 +246,7 @@ class Redactor:
                         yield at, behind, name
                 at = text.find(prefix, behind)
 
-    def _matches(self, rule: Rule, text: str, low: str) -> Iterator[Span]:
-        if not any(literal in low for literal in rule.literals):
-            return
+    def _matches(self, rule: Rule, text: str) -> Iterator[Span]:
         pattern = self._pattern(rule.pattern)
         group: str | int = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):
@@ -263,6 +268,11 @@ class Redactor:
         import hashlib
 
         return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest() in self._allowed
+
+
+def _rule(line: tuple[str, str, str, bool]) -> Rule:
+    name, literals, pattern, random = line
+    return Rule(name, tuple(literals.split()), pattern, random)
 
 
 def _collect(value: Any, texts: list[str]) -> None:

@@ -37,6 +37,7 @@ _VALUE = LETTERS + DIGITS + "_-./+=~%:!@#$^*?|"
 _CLOSERS = "\"'`])\\}"
 _QUOTES = "\"'`"
 _LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
+_SURELY_RANDOM = 16
 _ENDS = " \t\r\n\"'`"
 
 
@@ -110,9 +111,11 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
     """`token is …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
-    if text[at] in "\r\n;,|&<" or at == name_end:
+    if at == name_end or found[0] in "\r\n;,|&<":
         return -1
-    return at
+    if found[0] in _QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
+        return at
+    return at if "-" in text[max(0, start - _NEAR) : start] else -1
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -168,13 +171,13 @@ def _accepts(sure: int, value: str, form: _Form) -> bool:
     if sure == BARE:
         return len(value) >= 24 and _three_kinds(value) and looks_random(value, 24)
     if sure == WEAK or form.compared or form.called:
-        return looks_random(value, 16 if sure == WEAK else 8)
+        return looks_random(value, _SURELY_RANDOM if sure == WEAK else 8)
     if form.env or (form.option and sure == PASSWORD):
         return len(value) > 3 and not (value.isdigit() and sure != PASSWORD)
     if not (form.marked or form.option or form.spoken):
         if sure == PASSWORD and form.quoted:
             return " " not in value and len(value) > 3
-        return looks_random(value, 16)
+        return looks_random(value, _SURELY_RANDOM)
     if sure == PASSWORD:
         return _password_like(value, form)
     return _token_like(value, form)

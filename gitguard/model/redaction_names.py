@@ -27,8 +27,8 @@ _PASSWORDS = _set(
     """password passwd passwort passphrase passcode passwrd pwd psw pswd pass userpass"""
 )
 _SECRETS = _set(
-    """secret token apikey credential credentials creds pat jwt bearer apitoken authtoken accesstoken
-    clientsecret appsecret secretkey accesskey privatekey authkey appkey accountkey masterkey
+    """secret token apikey credential credentials creds pat jwt bearer apitoken authtoken
+    accesstoken clientsecret appsecret secretkey accesskey privatekey authkey appkey accountkey masterkey
     signingkey licensekey licencekey encryptionkey sharedkey sharedaccesskey subscriptionkey
     writekey adminkey servicekey storagekey secrets passwords mnemonic seedphrase"""
 )

@@ -28,7 +28,7 @@ class Rule(Value):
     """Whether what was found has to look random as well, because words match the pattern too."""
 
 
-RULES: tuple[tuple[str, str, str, bool], ...] = (
+WORDS: tuple[tuple[str, str, str, bool], ...] = (
     # Webhooks, whose path is the secret
     ("slack-webhook", "hooks.slack", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9/_-]{16,200})", False),
     ("discord-webhook", "/api/webhooks/ /webhooks/", r"/webhooks/[0-9]{8,24}/(?P<secret>[A-Za-z0-9_-]{30,120})", False),
@@ -51,6 +51,10 @@ RULES: tuple[tuple[str, str, str, bool], ...] = (
     ("deepl-key", ":fx", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:fx\b", False),
     ("newrelic-key", "nral", r"\b[0-9a-f]{36}NRAL\b", False),
     ("sumologic-endpoint", "/receiver/v1/http/", r"/receiver/v1/http/(?P<secret>[A-Za-z0-9_=-]{20,200})", False),
+)  # fmt: skip
+"""Rules whose literals stand in the secret's own word, which is long."""
+
+PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     # Headers
     ("authorization-header", "bearer ", r"(?i)\bbearer +(?P<secret>[A-Za-z0-9_.~+/=:|-]{8,4096})", True),
     ("authorization-header", "basic ", r"(?i)\bbasic +(?P<secret>[A-Za-z0-9+/=]{8,1024})(?![A-Za-z0-9_-])", True),
@@ -71,7 +75,10 @@ RULES: tuple[tuple[str, str, str, bool], ...] = (
     ("sql-password", "identified", r"(?i)\bidentified (?:with [\w'\"]{1,40} )?(?:by|as) (?:password )?[\"'](?P<secret>[^\"'\n]{3,200})[\"']", False),
     ("oracle-password", "jdbc:oracle sqlplus", r"(?i)(?:jdbc:oracle:\w{2,6}:|sqlplus (?:-\w{1,3} )?)[A-Za-z0-9_$#]{1,60}/(?P<secret>[^\s@\"'$<>{]{3,100})@", False),
 )  # fmt: skip
-"""Name, literals, pattern, and whether the find has to look random."""
+"""Rules for a secret that other words announce.
+
+A line of both is a name, literals, a pattern, and whether the find has to look random.
+"""
 
 
 def private_keys(text: str, low: str) -> Iterator[Span]:

@@ -167,7 +167,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("apify-token", "apify_api_ apify_proxy_", f"{A}{{28,50}}"),
     ("scrapfly-key", "scp-live- scp-test-", f"{H}{{32}}"),
     # Messages and mail
-    ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxe- xoxe.xoxb- xoxe.xoxp- xapp- xwfp-", "[A-Za-z0-9%-]{10,400}"),
+    ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxe- xoxe.xoxb- xoxe.xoxp- xapp- xwfp-", "[A-Za-z0-9%-]{12,400}"),
     ("slack-token", "xoxd-", "[A-Za-z0-9%+/=_-]{20,512}"),
     ("twilio-key", "SK", f"{H}{{32}}{E}"),
     ("sendgrid-key", "SG.", r"[A-Za-z0-9_-]{10,64}\.[A-Za-z0-9_-]{20,80}"),
@@ -249,3 +249,42 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("jwt", "eyJ ewog ewoJ eyAi", r"[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,8192}(?:\.[A-Za-z0-9_-]{0,4096}){0,3}"),
 )  # fmt: skip
 """Rule, prefixes, what follows. The first of two rules that match the same text gives the name."""
+
+SHORTEST = 14
+"""The shortest word that can hold a token."""
+_MARKS = "\"'`=:,;()[]{}<>@&?|\\/#$%*+^~\t"
+_TO_BLANKS = str.maketrans(_MARKS, " " * len(_MARKS))
+_ESCAPES = ("\\n", "\\r", "\\t", "%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
+
+
+def _heads() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
+    """Return the prefixes by their first two characters, and such that hold a mark."""
+    heads: dict[str, list[tuple[int, str]]] = {}
+    others: list[tuple[int, str]] = []
+    for at, (_name, prefixes, _rest) in enumerate(TOKENS):
+        for prefix in prefixes.split():
+            marked = prefix.translate(_TO_BLANKS) != prefix
+            (others if marked else heads.setdefault(prefix[:2], [])).append((at, prefix))
+    return heads, others
+
+
+_HEADS, _OTHERS = _heads()
+
+
+def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """Return the rules, by their place in the table, of which words hold a prefix, and which.
+
+    There are hundreds of prefixes, and a search for each would take most of the time; a look-up
+    of how each word begins takes little.
+    """
+    present = {found for found in _OTHERS if found[1] in words}
+    if "\\" in words or "%" in words:
+        for escape in _ESCAPES:
+            words = words.replace(escape, " ")
+    for word in words.translate(_TO_BLANKS).split():
+        if len(word) > 11 and (heads := _HEADS.get(word[:2])):
+            present.update([found for found in heads if word.startswith(found[1])])
+    by_rule: dict[int, list[str]] = {}
+    for at, prefix in sorted(present):
+        by_rule.setdefault(at, []).append(prefix)
+    return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
