@@ -111,6 +111,14 @@ def test_the_hand_off_page_is_what_happens(tmp_path: Path) -> None:
     check_console(REFERENCES / "handoff.md", root, home)
 
 
+def test_the_signing_page_is_what_happens(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    shell("gitguard ensure", root, home)
+    check_console(REFERENCES / "signing.md", root, home)
+    assert "sign: true" in (home / ".config" / "gitguard" / "config.yaml").read_text()
+
+
 def test_schema_and_page_name_the_same_fields() -> None:
     schema = json.loads((REFERENCES / "task-state.schema.json").read_text())
     page = (REFERENCES / "task-state.md").read_text()
