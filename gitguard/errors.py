@@ -171,6 +171,12 @@ class NotWritable(GitguardError):
     exit_code = 38
 
 
+class NotReadable(GitguardError):
+    """The system fails to read a file; it never means that the file is missing or damaged."""
+
+    exit_code = 41
+
+
 class SecretsFound(GitguardError):
     """A history or working file holds what looks like a secret."""
 

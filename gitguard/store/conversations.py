@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, NotWritable
+from gitguard.errors import InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json
 from gitguard.model.host_session import SessionRecord
 from gitguard.store import files
@@ -61,7 +61,7 @@ def recall(workspace: Workspace, session: Session) -> Mapping[str, HostSession]:
     try:
         data = files.read_bytes(path, limit=LIMIT)
         return {} if data is None else decode_record(data, path).host_sessions
-    except GitguardError:
+    except InvalidDocument:
         return {}
 
 

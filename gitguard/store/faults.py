@@ -51,7 +51,7 @@ def forget(folders: Iterable[str]) -> None:
 def _marks(path: str) -> list[dict[str, Any]]:
     try:
         lines, _ = files.complete_lines(path, offset=0, limit=2 * _MOST)
-    except InvalidDocument as error:
+    except GitguardError as error:
         return [{"at": "", "doing": "reading faults", "error": error.message}]
     return [_mark(line) for line in lines]
 

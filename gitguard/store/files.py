@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 
-from gitguard.errors import InvalidDocument, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ _LARGEST_SHARED = 1 << 26
 _DEAD_AFTER = 60
 """Seconds after which a temporary file that did not change was left by a dead process."""
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+
+
+_UNFIT = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.EACCES, errno.EPERM})
+"""What the system answers when something lies there that is not ours to read."""
 
 
 def read_bytes(path: str, *, limit: int) -> bytes | None:
@@ -54,10 +58,25 @@ def _read_all(handle: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _unreadable(path: str, error: OSError) -> InvalidDocument:
+def _unreadable(path: str, error: OSError) -> GitguardError:
     if error.errno == errno.ELOOP:
         return InvalidDocument(f"`{path}` is a symbolic link, which is refused")
-    return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
+    if error.errno in _UNFIT:
+        return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
+    return NotReadable(
+        f"cannot read `{path}`: {error.strerror}",
+        "Run the command again; if that does not help, look after the disk",
+    )
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names in a folder, none where there is no folder."""
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise _unreadable(folder, error) from error
 
 
 def write_bytes(path: str, data: bytes, *, mode: int = 0o600, settled: bool = True) -> None:

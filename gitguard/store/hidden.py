@@ -81,7 +81,7 @@ def _lock(workspace: Workspace) -> Lock:
 def _other_worktrees(place: Place) -> list[str]:
     """Return the roots of the repository's other worktrees, as far as git's own files tell."""
     folder = os.path.join(place.common_dir, "worktrees")
-    linked = os.listdir(folder) if os.path.isdir(folder) else []
+    linked = files.names_in(folder)
     told = [files.read_bytes(os.path.join(folder, name, "gitdir"), limit=4096) for name in linked]
     dot_gits = [place.common_dir, *(os.fsdecode(path).strip() for path in told if path)]
     roots = {os.path.realpath(os.path.dirname(dot_git)) for dot_git in dot_gits}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import EditedState, GitguardError, NotWritable
+from gitguard.errors import EditedState, InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json, load_json
 from gitguard.store import files
 
@@ -57,7 +57,7 @@ def _listed(path: str) -> list[str]:
     try:
         data = files.read_bytes(path, limit=_LIMIT)
         document = {} if data is None else load_json(data, what=f"`{path}`", limit=_LIMIT)
-    except GitguardError:
+    except InvalidDocument:
         return []
     ids = document.get("journals")
     return [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
@@ -68,7 +68,7 @@ def _folded(workspace: Workspace, session: Session) -> str:
 
     try:
         written = AnchorFile(workspace.anchor_folder(session)).read_written()
-    except GitguardError:
+    except InvalidDocument:
         return ""
     return written.journal_id if written else ""
 

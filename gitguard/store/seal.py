@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import InvalidDocument
 from gitguard.store import files
 
 _NAME = "_seal.key"
@@ -61,7 +61,7 @@ class Seal:
         if not self._known:
             try:
                 self._known = files.read_bytes(self._path, limit=_KEY_SIZE) or b""
-            except GitguardError:
+            except InvalidDocument:
                 self._known = b""
         return self._known if len(self._known) == _KEY_SIZE else b""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotWritable
+from gitguard.errors import InvalidDocument, MissingState, NewerFormat, NotReadable, NotWritable
 from gitguard.model.codec import (
     STATE_FILE,
     STATE_LIMIT,
@@ -147,7 +147,7 @@ class StateFiles:
             )
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
-        except InvalidDocument as error:
+        except (InvalidDocument, NotReadable) as error:
             return found.replace(standing=BROKEN, problem=error.message)
         if data is None:
             return found.replace(standing=MISSING if found.has_summary else ABSENT)

@@ -213,8 +213,7 @@ class Workspace:
 
     def session_names(self) -> list[str]:
         """List the sessions that have working files."""
-        folder = os.path.join(self.folder, "sessions")
-        names = os.listdir(folder) if os.path.isdir(folder) else []
+        names = files.names_in(os.path.join(self.folder, "sessions"))
         return sorted(name for name in names if is_session_name(name))
 
     def lock(self, session: Session, *, timeout: float) -> Lock:
