@@ -24,7 +24,14 @@ from gitguard.model.redaction_names import (
 )
 from gitguard.model.redaction_rules import PHRASES, SCANS, WORDS
 from gitguard.model.redaction_rules import Rule as Rule
-from gitguard.model.redaction_tokens import SHORTEST, TOKENS, tokens_in
+from gitguard.model.redaction_tokens import (
+    SHORTEST,
+    TOKENS,
+    begins_word,
+    goes_on,
+    is_token,
+    tokens_in,
+)
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -41,7 +48,7 @@ LEAF = "secret-name"
 _OPENING = "[REDACTED:"
 _RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
 _LONGEST_RULE_NAME = 64
-_LONGEST_NAME = 256
+_LONGEST_NAME, _MOST_NAMES = 256, 1024
 _ROUNDS = 4
 _WINDOW, _OVERLAP = 65536, 20480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
@@ -89,6 +96,7 @@ class Redactor:
         self._in_phrases = [found for found in literals if found[1] < first_word]
         self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
+        self._strengths: dict[str, int] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
 
     def text(self, text: str, name: str = "") -> str:
@@ -103,14 +111,18 @@ class Redactor:
         findings: list[Finding] = []
         texts: list[str] = []
         _collect(value, texts)
-        plan = self._plan("\n".join(texts))
+        joined = "\n".join(texts)
+        # What a large document holds somewhere says little about each of its leaves.
+        plan = self._plan(joined) if len(joined) <= _WINDOW else None
         return self._walk(value, "", path, plan, findings), tuple(findings)
 
     def find(self, value: Any, path: str = "") -> tuple[Finding, ...]:
         """Return what would be taken out of a document."""
         return self.document(value, path)[1]
 
-    def _walk(self, value: Any, name: str, path: str, plan: _Plan, findings: list[Finding]) -> Any:
+    def _walk(
+        self, value: Any, name: str, path: str, plan: _Plan | None, findings: list[Finding]
+    ) -> Any:
         if isinstance(value, str):
             rules: list[str] = []
             clean = self._leaf(value, name, plan, rules)
@@ -128,7 +140,7 @@ class Redactor:
         return value
 
     def _walk_mapping(
-        self, value: Mapping[Any, Any], path: str, plan: _Plan, findings: list[Finding]
+        self, value: Mapping[Any, Any], path: str, plan: _Plan | None, findings: list[Finding]
     ) -> Any:
         clean: dict[Any, Any] = {}
         same = True
@@ -165,11 +177,19 @@ class Redactor:
         plan = plan or self._plan(text)
         found: list[str] = []
         clean = self._without(text, plan, 0, found) if plan.any else text
-        if name and _is_secret_leaf(name, clean) and not self._is_allowed(clean):
+        if name and _is_secret_leaf(self._strength(name), clean) and not self._is_allowed(clean):
             clean = PLACEHOLDER.format(rule=LEAF)
             found = [LEAF]
         rules.extend(found)
         return text if clean == text else clean
+
+    def _strength(self, name: str) -> int:
+        sure = self._strengths.get(name)
+        if sure is None:
+            if len(self._strengths) >= _MOST_NAMES:
+                self._strengths.clear()
+            sure = self._strengths[name] = strength(name[-_LONGEST_NAME:])
+        return sure
 
     def _without(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
         if _OPENING not in text:
@@ -239,9 +259,9 @@ class Redactor:
             at = text.find(prefix)
             while at >= 0:
                 behind = at + len(prefix)
-                if _begins_word(text, at) and _goes_on(text, behind):
+                if begins_word(text, at) and goes_on(text, behind):
                     match = self._pattern(rest).match(text, behind)
-                    if match and _is_token(prefix, match[0]):
+                    if match and is_token(match[0]):
                         behind += len(match[0].rstrip(".,:;"))
                         yield at, behind, name
                 at = text.find(prefix, behind)
@@ -296,13 +316,12 @@ def _name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
     return key if isinstance(key, str) else ""
 
 
-def _is_secret_leaf(name: str, value: str) -> bool:
+def _is_secret_leaf(sure: int, value: str) -> bool:
     """Say whether a parsed leaf is a secret because of its name; its text was cleaned before."""
-    if not len(value) > 2 or len(name) > _LONGEST_NAME or _is_wall(value):
+    if sure < WEAK or _is_wall(value):
         return False
-    sure = strength(name)
     if sure < STRONG:
-        return sure == WEAK and looks_random(value, 16) and not set(" :{<") & set(value)
+        return looks_random(value, 16) and not set(" :{<") & set(value)
     if is_placeholder(value) or is_leaf_reference(value):
         return False
     return sure == PASSWORD or len(value) > 15 or not value.replace(".", "").isdigit()
@@ -345,29 +364,6 @@ def _lower(text: str) -> str:
     """Return text in lower case with every character where it was."""
     low = text.lower()
     return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
-
-
-def _begins_word(text: str, at: int) -> bool:
-    """Say whether a word begins here; an escape such as `\\n` or `%3D` may stand before it."""
-    if at == 0 or not text[at - 1].isalnum():
-        return True
-    if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
-        return True
-    return at > 2 and text[at - 3] == "%"
-
-
-def _goes_on(text: str, at: int) -> bool:
-    """Say whether what stands here is long enough for a token, before any pattern is compiled."""
-    return len("".join(text[at : at + 10].split())) == 10
-
-
-def _is_token(prefix: str, rest: str) -> bool:
-    """Say whether what follows a prefix is random: no word, and no `xxxxxxxx` of a manual."""
-    start = rest[:128]
-    if len(set(start)) < 6:
-        return False
-    mixed = start.lower() != start and start.upper() != start
-    return mixed or any(digit in start for digit in "0123456789")
 
 
 def check_pattern(pattern: str) -> str:

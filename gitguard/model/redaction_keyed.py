@@ -28,7 +28,7 @@ Span = tuple[int, int, str]
 """Where a secret begins and ends, and the rule that found it."""
 
 _WORDS = """key token secret pass pwd psw cred auth api pat dsn webhook hook jwt bearer cookie sig
-hmac sas license licence session otp seed mnemonic salt connstr connectionstring value"""
+hmac sas license licence otp mnemonic connstr connectionstring value"""
 KEY_WORDS = tuple(_WORDS.split())
 ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-option"
 _NAME = LETTERS + DIGITS + "_-."
@@ -38,6 +38,7 @@ _CLOSERS = "\"'`])\\}"
 _QUOTES = "\"'`"
 _LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
 _SURELY_RANDOM = 16
+_CODE = frozenset(" ()[]{}<>\\")
 _ENDS = " \t\r\n\"'`"
 
 
@@ -73,7 +74,7 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     elif mark in ",(":
         at = _after_comma(text, at, mark, closed)
     elif blanks or closed:
-        at = _after_blank(text, start, name_end, at, found)
+        at = _after_blank(text, start, name_end, at, found) if not closed else -1
     else:
         return None
     return _judge(text, start, name_end, at, found) if at >= 0 else None
@@ -111,7 +112,7 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
     """`token is …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
-    if at == name_end or found[0] in "\r\n;,|&<":
+    if text[start:name_end].lower() == "pass" or found[0] in "\r\n;,|&<":
         return -1
     if found[0] in _QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
         return at
@@ -164,12 +165,14 @@ class _Form:
         self.marked = found[0] in ":=>-" and not option
         self.quoted, self.option, self.env = quoted, option, env
         self.compared = found[:2] in ("==", "->") or found[0] == ">"
-        self.called = found[0] == "("
+        self.called = found[0] in "(,"
 
 
 def _accepts(sure: int, value: str, form: _Form) -> bool:
     if sure == BARE:
         return len(value) >= 24 and _three_kinds(value) and looks_random(value, 24)
+    if sure == PASSWORD and form.called:
+        return _has_digit(value) and " " not in value
     if sure == WEAK or form.compared or form.called:
         return looks_random(value, _SURELY_RANDOM if sure == WEAK else 8)
     if form.env or (form.option and sure == PASSWORD):
@@ -195,9 +198,9 @@ def _password_like(value: str, form: _Form) -> bool:
 
 
 def _token_like(value: str, form: _Form) -> bool:
-    if looks_random(value, 8):
+    if looks_random(value, 8) and set(value).isdisjoint(_CODE):
         return True
-    if " " in value or len(value) < 8:
+    if len(value) < 8 or not set(value).isdisjoint(_CODE):
         return False
     if form.quoted:
         return _has_digit(value) and not _is_words(value)

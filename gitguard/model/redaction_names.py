@@ -28,13 +28,14 @@ _PASSWORDS = _set(
 )
 _SECRETS = _set(
     """secret token apikey credential credentials creds pat jwt bearer apitoken authtoken
-    accesstoken clientsecret appsecret secretkey accesskey privatekey authkey appkey accountkey masterkey
-    signingkey licensekey licencekey encryptionkey sharedkey sharedaccesskey subscriptionkey
-    writekey adminkey servicekey storagekey secrets passwords mnemonic seedphrase"""
+    accesstoken clientsecret appsecret secretkey accesskey privatekey authkey appkey accountkey
+    masterkey signingkey licensekey licencekey encryptionkey sharedkey sharedaccesskey
+    subscriptionkey writekey adminkey servicekey storagekey secrets passwords mnemonic
+    seedphrase"""
 )
 _WEAK = _set(
-    """auth api authorization oauth dsn webhook hook cookie hmac sas sig signature license licence
-    session sid otp totp nonce tokens apikeys seed salt connstr connectionstring"""
+    """auth api authorization oauth dsn webhook hook cookie hmac sas license licence
+    otp totp tokens apikeys connstr connectionstring"""
 )
 _ENDINGS = (
     "password",
@@ -116,8 +117,8 @@ _PLACEHOLDER_PARTS = _row(
     yourapi xxxx **** •• insert- insert_ replace- replace_ replaceme dummy -here _here"""
 )
 _REFERENCE_STARTS = _row(
-    """${ $( {{ %{ #{ <% env. env( env: env[ process.env os.environ os.getenv secrets. secrets[ vars.
-    var. op:// vault: ssm: arn: ref+ file: keyring: aws-secretsmanager: ./ ../ ~/"""
+    """${ $( {{ %{ #{ <% env. env( env: env[ process.env os.environ os.getenv secrets. secrets[
+    vars. var. op:// vault: ssm: arn: ref+ file: keyring: aws-secretsmanager: ./ ../ ~/"""
 )
 _CODE_STARTS = _row(
     """! @ %( local. data. module. self. this. config. settings. args. opts. options. params. props.
@@ -218,7 +219,7 @@ def is_leaf_reference(value: str) -> bool:
         return True
     if value[0] == "$" and value.upper() == value and value[1:].replace("_", "").isalpha():
         return True
-    return value[0] == "/" and "/" in value[1:] and not looks_random(value, 24)
+    return value[0] == "/" and not looks_random(value, 24)
 
 
 def looks_random(value: str, least: int) -> bool:
@@ -240,7 +241,7 @@ def _random_part(shape: str) -> bool:
         return False
     ups = shape.count("aA")
     if "0" not in shape:
-        return size >= 12 and ups * 5 >= size
+        return size >= 16 and ups * 4 >= size
     turns = shape.count("a0") + shape.count("0a") + shape.count("A0") + shape.count("0A")
     if turns > 1 or (turns == 1 and ups > 1):
         return True

@@ -288,3 +288,26 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)
     return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
+
+
+def begins_word(text: str, at: int) -> bool:
+    """Say whether a word begins here; an escape such as `\\n` or `%3D` may stand before it."""
+    if at == 0 or not text[at - 1].isalnum():
+        return True
+    if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
+        return True
+    return at > 2 and text[at - 3] == "%"
+
+
+def goes_on(text: str, at: int) -> bool:
+    """Say whether what stands here is long enough for a token, before any pattern is compiled."""
+    return len("".join(text[at : at + 10].split())) == 10
+
+
+def is_token(rest: str) -> bool:
+    """Say whether what follows a prefix is random: no word, and no `xxxxxxxx` of a manual."""
+    start = rest[:128]
+    if len(set(start)) < 6:
+        return False
+    mixed = start.lower() != start and start.upper() != start
+    return mixed or any(digit in start for digit in "0123456789")
