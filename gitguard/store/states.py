@@ -286,11 +286,29 @@ class StateFiles:
         )
 
     def rewrite(self, found: Found) -> Found:
-        """Write the working file again from the copy."""
+        """Write the working file again from the copy, which notes first what the file will hold.
+
+        Other worktrees may go on from there, and this one's file is to be known as ours then too.
+        """
         assert found.written is not None
+        self._note_rewrite(found.written)
         files.write_bytes(self.path, found.written.state.encode())
         self._workspace.at_step("state-rewritten")
         return found.replace(standing=OURS, needs_rewrite=False, problem="")
+
+    def _note_rewrite(self, written: Written) -> None:
+        if any(t.sha256 == written.sha256 for t in written.worktrees if t.git_dir == self._git_dir):
+            return
+        try:
+            held = files.read_bytes(self.path, limit=STATE_LIMIT)
+        except InvalidDocument:
+            held = None
+        noted = written.written_in(self._git_dir, before="" if held is None else sha256(held))
+        try:
+            self._copies.write_written(noted)
+        except NotWritable as error:
+            if not files.is_refusal(error):
+                raise
 
     def read_summary(self) -> str | None:
         """Return the summary as it lies there, None where there is none.
