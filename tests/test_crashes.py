@@ -400,6 +400,21 @@ def test_two_processes_that_begin_the_same_session_begin_one(
     assert [c.sequence for c in guard.log()] == [1]
 
 
+def test_a_worktree_whose_file_was_rewritten_from_another_s_state_still_knows_it(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    """Found by a crowd: the file in the idle worktree seemed to be somebody else's edit."""
+    idle = tmp_path / "idle"
+    git("worktree", "add", "--quiet", "-b", "idle", str(idle))
+    open_guard(session="main").note({"learnings": ["one"]})
+    open_guard(idle, session="main").ensure()
+    for number in range(3):
+        open_guard(session="main").note({"learnings": [f"later {number}"]})
+    assert open_guard(idle, session="main").state().learnings[-1] == "later 2"
+    open_guard(idle, session="main").note({"learnings": ["from the idle one"]})
+    assert open_guard(session="main").state().learnings[-1] == "from the idle one"
+
+
 # Readers beside a writer
 
 
