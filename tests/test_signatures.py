@@ -136,6 +136,14 @@ def test_every_checkpoint_verifies_with_plain_git(begun: Guard, git: Git, here: 
     git.fsck()
 
 
+def test_what_a_purge_writes_anew_is_signed_anew(begun: Guard, git: Git, here: Machine) -> None:
+    begun.note({"goal": "The pass phrase is correct horse battery staple"})
+    begun.purge("3", reason="It leaked.", value="correct horse battery staple")
+    assert "staple" not in git("show", f"{BRANCH}:state.json")
+    for commit in git("log", "--format=%H", BRANCH).split():
+        here.verify(git.root, commit)
+
+
 def test_gpg_signs_as_well(guard: Guard, git: Git, here: Machine, gpg_keys: GpgKeys) -> None:
     here.use_gpg(gpg_keys.folder, gpg_keys.make("ada"))
     signed = reopened(guard, here)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
 
-MOST_UNASKED = 200
+MOST_UNASKED = 100
 """So many signatures are checked where nobody asked for it, as each takes milliseconds."""
 
 

@@ -79,7 +79,8 @@ class Plumbing:
         itself would not ask whose it is.
         """
         kept = {name: environment[name] for name in _KEPT if name in environment}
-        kept["PATH"] = _outside(kept.get("PATH", os.defpath), place)
+        folders = kept.get("PATH", os.defpath).split(os.pathsep)
+        kept["PATH"] = os.pathsep.join(f for f in folders if _is_outside(f, place))
         keys = {name: environment[name] for name in _KEYS if name in environment}
         self._place = place
         self._environment = {**kept, **_ENVIRONMENT}
@@ -138,7 +139,7 @@ class Plumbing:
         home = self._plain_environment.get("HOME", "")
         if path.startswith("~/"):
             path = home + path[1:]
-        return os.path.isabs(path) and bool(_outside(path, self._place))
+        return _is_outside(path, self._place)
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command and return what it says; raise `GitFailed` if it fails."""
@@ -302,21 +303,19 @@ class GitProcess:
         return self._was_killed or self._process.returncode is not None
 
 
-def _outside(path: str, place: Place) -> str:
-    """Return the folders of PATH that are no part of the worktree."""
-    inside = place.worktree + os.sep
-    folders = (folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
-    kept = (f for f in folders if not (os.path.realpath(f) + os.sep).startswith(inside))
-    return os.pathsep.join(kept)
+def _is_outside(path: str, place: Place) -> bool:
+    """Say whether a path is a full one that leads out of the repository."""
+    real = os.path.realpath(path) + os.sep
+    inner = (place.worktree + os.sep, place.common_dir + os.sep)
+    return os.path.isabs(path) and not real.startswith(inner)
 
 
 def _find_git(path: str, place: Place) -> str:
     # A relative entry of PATH, or one inside the worktree, would run the repository's own `git`.
-    inside = place.worktree + os.sep
     for folder in path.split(os.pathsep):
         candidate = os.path.join(folder, "git")
-        outside = os.path.isabs(folder) and not os.path.realpath(candidate).startswith(inside)
-        if outside and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+        runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
+        if runs and _is_outside(candidate, place):
             return candidate
     raise GitFailed("there is no `git` on PATH", "Install git 2.36 or newer")
 

@@ -19,7 +19,6 @@ from gitguard.model.redaction import Rule
 from gitguard.model.value import Value
 from gitguard.review.leaks import Cleaned, Leak, clean_checkpoint
 from gitguard.store import files
-from gitguard.store.repository import Repository
 from gitguard.store.rewriting import Remains, Rewriting
 
 TYPE_CHECKING = False
@@ -57,11 +56,9 @@ class Secrets:
 
     def __init__(self, store: SessionStore, redaction: RedactionConfig, value: str = "") -> None:
         """Look by the rules in force, and for one value that none of them may recognise."""
-        places = store.workspace.places
         self._store = store
         self._chain = store.chain
-        repository = Repository(store.workspace.place, places.environment, store.clock)
-        self._rewriting = Rewriting(repository, store.chain)
+        self._rewriting = Rewriting(store.repository(), store.chain)
         self._redactor = redactor_of(redaction, value_rules(value) if value else ())
 
     def lock(self) -> Lock:
