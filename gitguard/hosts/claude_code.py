@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from gitguard.hosts import payload as read
-from gitguard.model import events
+from gitguard.model import events, json_text
 from gitguard.model.events import (
     Abilities,
     HookEvent,
@@ -209,4 +207,4 @@ def _refused_tool(reply: HookReply) -> dict[str, Any]:
 
 
 def _dump(answer: dict[str, Any]) -> str:
-    return json.dumps(answer, ensure_ascii=False)
+    return json_text.encode(answer)

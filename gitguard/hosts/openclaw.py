@@ -6,12 +6,11 @@ event, ctx}`, internal ones as `{type, action, sessionKey, context}`, both with 
 
 from __future__ import annotations
 
-import json
 import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.hosts import payload as read
-from gitguard.model import events
+from gitguard.model import events, json_text
 from gitguard.model.events import (
     Abilities,
     HookEvent,
@@ -239,4 +238,4 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
 
 def _dump(answer: dict[str, str]) -> str:
     said = {name: text for name, text in answer.items() if text}
-    return json.dumps(said, ensure_ascii=False) if said else ""
+    return json_text.encode(said) if said else ""

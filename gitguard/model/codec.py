@@ -6,9 +6,8 @@ duplicate keys, NaN, YAML aliases and endless nesting are refused.
 
 from __future__ import annotations
 
-import json
-
 from gitguard.errors import InvalidDocument, NewerFormat
+from gitguard.model import json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +20,21 @@ STATE_LIMIT = 256 * 1024
 """Largest state, summary or snapshot that is read or written, in bytes."""
 
 
+# `hashlib` loads OpenSSL, which costs a hook more than all it has to digest.
+try:
+    from _sha2 import sha256 as _digest  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256 as _digest  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256 as _digest
+
+
 def sha256(data: bytes) -> str:
     """Return the hex digest that copies and anchors know a state by."""
-    # `hashlib` loads OpenSSL, which costs a hook more than all it has to digest.
-    try:
-        from _sha2 import sha256 as digest  # type: ignore[import-not-found]
-    except ImportError:
-        try:
-            from _sha256 import sha256 as digest  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256 as digest
-    return str(digest(data).hexdigest())
+    return str(_digest(data).hexdigest())
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)
 _DEEPEST_YAML = 32
 """How deep YAML may be nested; reading takes time by the square of the depth."""
 
@@ -52,12 +52,7 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     """Read one JSON object, or raise `InvalidDocument` naming what it should have been."""
     check_size(len(data), what=what, limit=limit)
     try:
-        document = json.loads(
-            data.decode("utf-8"),
-            object_pairs_hook=_without_duplicates,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
+        document = _decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{what} is not valid JSON: {_one_line(error)}") from error
     if not isinstance(document, dict):
@@ -109,14 +104,14 @@ def _member(value: Any) -> str:
     return "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
 
 
-def _compact(value: Any) -> str:
-    return _ENCODER.encode(value)
+_decode = json_text.decoder(pairs=_without_duplicates, number=_finite, constant=_refuse_constant)
+_compact = json_text.encoder(sort_keys=True, allow_nan=False)
+_tight = json_text.encoder(members=",", colon=":")
 
 
 def dump_line(document: dict[str, Any]) -> bytes:
     """Write an object as one line, for append-only files."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return f"{text}\n".encode("utf-8", "replace")
+    return f"{_tight(document)}\n".encode("utf-8", "replace")
 
 
 def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, Any]:
@@ -209,7 +204,7 @@ def _yaml_item(item: Any, indent: str, block: frozenset[str]) -> Iterator[str]:
 
 def _quoted(text: str) -> str:
     # JSON's quotes are YAML's, but YAML breaks lines at characters that JSON leaves as they are.
-    quoted = json.encoder.encode_basestring(text)
+    quoted = json_text.encode(text)
     if quoted.isprintable():
         return quoted
     return "".join(c if c.isprintable() else _escaped(ord(c)) for c in quoted)

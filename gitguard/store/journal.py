@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from gitguard.errors import EditedState
+from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.journal import Entry, open_calls, read_entries
 from gitguard.model.value import Value
@@ -247,7 +247,7 @@ def _entries(lines: list[bytes]) -> tuple[Entry, ...]:
 
 def _document(line: bytes) -> dict[str, Any] | None:
     try:
-        document = json.loads(line)
+        document = json_text.decode(line.decode())
     except (ValueError, RecursionError):
         return None  # a torn line, or nobody's
     return document if isinstance(document, dict) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
 from gitguard.errors import InvalidDocument
+from gitguard.model import json_text
 from gitguard.model.text import seconds
 from gitguard.store.files import lines_backwards
 
@@ -43,7 +43,7 @@ def backwards(path: str) -> Iterator[bytes]:
 def parse(text: bytes) -> dict[str, Any]:
     """Parse one entry; a torn or foreign one is empty."""
     try:
-        found = json.loads(text)
+        found = json_text.decode(text.decode())
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -1,0 +1,89 @@
+"""The C functions read and write JSON as Python's own `json` does, which hooks cannot afford."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.model import json_text
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+BAD = [
+    "{'a':1}",
+    "[" * 9,
+    "",
+    " ",
+    "{",
+    "[1,]",
+    '{"a":1,}',
+    "nul",
+    "1 2",
+    "\ufeff{}",
+    '"\x01"',
+    '"',
+    "{'a':1}",
+    "[" * 9,
+]
+
+
+def outcome(read: Callable[[str], object], text: str) -> str:
+    try:
+        return repr(read(text))
+    except ValueError as error:
+        return f"refused: {error}"
+
+
+@given(VALUES)
+def test_what_is_written_is_what_json_writes(value: object) -> None:
+    assert json_text.encode(value) == json.dumps(value, ensure_ascii=False)
+    tight = json_text.encoder(members=",", colon=":", sort_keys=True)
+    wanted = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    assert tight(value) == wanted
+
+
+@given(VALUES, st.booleans())
+def test_what_is_read_is_what_json_reads(value: object, ascii: bool) -> None:
+    text = f" \n{json.dumps(value, ensure_ascii=ascii)}\t"
+    assert json_text.decode(text) == json.loads(text) == value
+
+
+@given(st.text(st.sampled_from('{}[]",:0123456789.eE+-\\unltrfasNI \n')))
+def test_what_json_refuses_is_refused_in_the_same_words(text: str) -> None:
+    assert outcome(json_text.decode, text) == outcome(json.loads, text)
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_process_without_json_refuses_what_is_no_json(text: str) -> None:
+    program = (
+        "import sys; from gitguard.model import json_text\n"
+        "assert 'json' not in sys.modules\n"
+        "try: json_text.decode(sys.argv[1])\n"
+        "except ValueError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, text], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip()
+
+
+def test_without_the_c_functions_json_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "_json", None)
+    value = {"b": [1, 2.5, None], "a": "ä\n"}
+    text = json_text.encoder(sort_keys=True)(value)
+    assert text == json.dumps(value, ensure_ascii=False, sort_keys=True)
+    assert json_text.decoder()(text) == value
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes"])
+def test_what_is_no_json_is_not_written(value: object) -> None:
+    with pytest.raises(TypeError):
+        json_text.encode(value)
