@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 import time
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ import click
 from gitguard.cli.surroundings import bare_workspace, open_guard
 from gitguard.errors import GitguardError, NotConfirmed, StatusSignal
 from gitguard.model.redaction import Redactor
-from gitguard.model.text import visible
+from gitguard.model.text import one_line, spelled_out, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 _REDACTOR = Redactor()
 """Errors end up in logs and transcripts; by the built-in rules, as configurations may not read."""
+
+
+_FORGED = re.compile(r"^([^\S\n]*)(?=STATUS:)", re.MULTILINE)
+"""Where a line begins that only a signal may print: agents act on these."""
 
 
 class Common(NamedTuple):
@@ -63,7 +68,7 @@ class Console:
         A problem ends the command with its own exit code, after the outcome is printed.
         """
         if not self.as_json:
-            click.echo(visible(text))
+            click.echo(_FORGED.sub(r"\1| ", visible(text)))
             if problem is not None:
                 raise problem
             return
@@ -74,7 +79,8 @@ class Console:
 
 def say_json(document: dict[str, Any]) -> None:
     """Print a document as programs read it."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
+    text = json.dumps(document, ensure_ascii=False, indent=2, default=_plain)
+    click.echo(spelled_out(text))
 
 
 def _plain(value: Any) -> Any:
@@ -102,10 +108,10 @@ def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
     colour = None if _wants_colour() else False
     heading = click.style("error:", fg="red", bold=True)
-    said = visible(_REDACTOR.text(message))
+    said = one_line(_REDACTOR.text(message))
     click.echo(f"{heading} {said}", err=True, color=colour)
     if hint:
-        click.echo(f"{click.style('hint:', fg='cyan')} {visible(hint)}", err=True, color=colour)
+        click.echo(f"{click.style('hint:', fg='cyan')} {one_line(hint)}", err=True, color=colour)
 
 
 def _wants_colour() -> bool:

@@ -84,7 +84,7 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
 
 def _say_gated(console: Console, gated: Gated) -> None:
     verdict = gated.verdict
-    lines = [f"{verdict.action}: {'; '.join(verdict.reasons)}"]
+    lines = [one_line(f"{verdict.action}: {'; '.join(verdict.reasons)}")]
     if gated.warning:
         lines.append(f"Warning: {gated.warning}.")
     if gated.summary_conflict:

@@ -115,7 +115,7 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
     root = named or event.project_dir
     try:
-        workspace, config = open_workspace(root, places(os.environ), time.time)
+        workspace, config = open_workspace(root, places(os.environ), time.time, for_hook=True)
         return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
         return NEUTRAL

@@ -9,6 +9,7 @@ import click
 from gitguard.cli.console import Console, asking, confirm, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import refuse_agents
+from gitguard.model.text import one_line
 from gitguard.review.history import compare_states
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _ask(console: Console, plan: StateChange, question: str, *, yes: bool) -> No
 
 
 def _say_changed(console: Console, change: StateChange) -> None:
-    lines = [f"Done: {note}." for note in change.notes]
+    lines = [one_line(f"Done: {note}.") for note in change.notes]
     if change.saved is not None:
         lines.append(saved_text(change.saved))
     document = {"notes": list(change.notes), "saved": change.saved, "state": change.after}

@@ -38,7 +38,7 @@ def ensure(console: Console) -> None:
 
 def _say_startup(console: Console, startup: Startup) -> None:
     session = console.guard.workspace.current()
-    lines = [f"Session `{session.key}` {startup.how}."]
+    lines = [one_line(f"Session `{session.key}` {startup.how}.")]
     lines += [f"Note: {note}." for note in startup.notes]
     if startup.summary_conflict:
         lines.append(startup.summary_conflict.rstrip())
@@ -92,14 +92,15 @@ def _say_faults(console: Console, problem: GitguardError) -> None:
 
 def _fault_text(fault: Mapping[str, Any]) -> str:
     often = f" ({fault['times']} times, last {fault.get('last')})" if fault.get("times") else ""
-    return f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
+    said = f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
+    return one_line(said)
 
 
 def _overview_text(overview: Overview) -> str:
     lines = [_fault_text(fault) for fault in overview.faults]
-    lines += [f"Warning: {warning}." for warning in overview.warnings]
+    lines += [one_line(f"Warning: {warning}.") for warning in overview.warnings]
     lines.append(f"Workspace: {overview.root}")
-    lines.append(f"Session: {overview.session or '(none)'}")
+    lines.append(f"Session: {one_line(overview.session) or '(none)'}")
     if overview.session:
         uncommitted = ", newer state not committed yet" if overview.uncommitted else ""
         newest = f"{overview.checkpoint} {overview.commit[:12]}" if overview.commit else "none"
@@ -112,7 +113,7 @@ def _overview_text(overview: Overview) -> str:
             *_where_it_stands(state),
         ]
     for key, known in overview.host_sessions.items():
-        lines.append(f"Conversation {key}: {', '.join(_conversation(known))}")
+        lines.append(one_line(f"Conversation {key}: {', '.join(_conversation(known))}"))
     if overview.others:
         others = _some(overview)
         lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")
@@ -121,7 +122,7 @@ def _overview_text(overview: Overview) -> str:
 
 def _some(overview: Overview) -> str:
     """Return the keys of the other sessions, the first few of many."""
-    shown = ", ".join(overview.others[:_MOST_OTHERS])
+    shown = ", ".join(map(one_line, overview.others[:_MOST_OTHERS]))
     more = f" and {len(overview.others) - _MOST_OTHERS} more"
     return shown + more * (len(overview.others) > _MOST_OTHERS)
 
@@ -205,7 +206,8 @@ def list_sessions(console: Console) -> None:
     for name, head in sorted(found.items()):
         key = keys.get(name, name)
         mark = "*" if name == current else " "
-        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {key if key != name else ''}"
+        said = one_line(key) if key != name else ""
+        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}"
         lines.append(line.rstrip())
     document = {"current": current, "sessions": found, "keys": keys}
     console.say("\n".join(lines) or "No sessions.", document)
@@ -234,7 +236,7 @@ def fork(console: Console, key: str) -> None:
     The new session has a history of its own, beginning at sequence 1; the old one stays.
     """
     saved = console.guard.fork_session(Session.of(key))
-    text = f"Session `{key}` begun with the current state."
+    text = one_line(f"Session `{key}` begun with the current state.")
     console.say(text, {"session": key, "saved": saved}, pending(saved))
 
 

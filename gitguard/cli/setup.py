@@ -11,6 +11,7 @@ from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import executable
 from gitguard.hosts import NAMES
+from gitguard.model.text import one_line
 from gitguard.usecases.merging import Wishes
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def uninstall(console: Console, host: str, dry_run: bool) -> None:
 
 def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
     startup = outcome.startup
-    lines = [] if startup is None else [f"Session `{_session(console)}` {startup.how}."]
+    lines = [] if startup is None else [one_line(f"Session `{_session(console)}` {startup.how}.")]
     if dry_run:
         lines += [change.diff().rstrip("\n") for change in outcome.changes]
     else:

@@ -6,7 +6,7 @@ import json
 
 from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import encodable, one_line, shorten
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -19,6 +19,8 @@ SNAPSHOT_FILE = "snapshot.yaml"
 FILES = (STATE_FILE, SUMMARY_FILE, SNAPSHOT_FILE)
 _SUBJECT_LIMIT = 72
 _WHY_LIMIT = 1000
+_MOST_DIGITS = 12
+_MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
@@ -149,7 +151,7 @@ def _trailer_text(text: str) -> str:
 
 
 def _trailer_value(text: str) -> str:
-    return str(json.loads(text)) if text.startswith('"') else text
+    return encodable(json.loads(text)) if text.startswith('"') else text
 
 
 def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
@@ -169,9 +171,9 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             parent=parents[0] if parents else "",
             subject=lines[0],
             why=lines[2] if len(lines) > 2 else "",
-            at=int(committer.split()[-2]),
+            at=_whole(committer.split()[-2]),
             session_key=_trailer_value(trailers["Session"]),
-            sequence=int(trailers["Sequence"]),
+            sequence=_whole(trailers["Sequence"]),
             trigger=trailers["Trigger"],
             pressure=_pressure(trailers["Pressure"]),
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
@@ -202,8 +204,18 @@ def _trailers(message: str) -> Mapping[str, str]:
     return {name.removeprefix("Gitguard-"): value for name, _, value in found}
 
 
+def _whole(text: str) -> int:
+    # Anything longer is a number, too, but no time and no count.
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+        raise ValueError(f"`{text[:20]}` is no number of ours")
+    return int(text)
+
+
 def _pressure(text: str) -> float | None:
-    return None if text == "unknown" else float(text)
+    share = 0.0 if text == "unknown" else float(text)
+    if not 0 <= share <= _MOST_PRESSURE:
+        raise ValueError(f"`{text[:20]}` is no pressure")
+    return None if text == "unknown" else share
 
 
 def _known(text: str) -> str:

@@ -250,7 +250,8 @@ def parse_config(document: dict[str, Any], *, what: str) -> Config:
 def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
     for name in getattr(record, "extra"):  # noqa: B009
         known = ", ".join(f"`{prefix}{key}`" for key in record.kinds)
-        raise InvalidConfig(f"{what}: `{prefix}{name}` is not a setting", f"Settings: {known}")
+        said = f"{what}: `{prefix}{name:.80}` is not a setting"
+        raise InvalidConfig(said, f"Settings: {known}")
     for name in record.kinds:
         value = getattr(record, name)
         if isinstance(value, Record):

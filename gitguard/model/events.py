@@ -6,6 +6,7 @@ Adapters in `hosts/` translate to and from these; everything else knows only thi
 from __future__ import annotations
 
 from gitguard.model.record import Kind, Record
+from gitguard.model.text import visible
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -148,6 +149,10 @@ class HookReply(Value):
     """Why the agent must stop altogether."""
     line: str = ""
     """What the status line shows."""
+
+    def visible(self) -> HookReply:
+        """Return the same without characters that a reader cannot see."""
+        return HookReply(*(visible(getattr(self, name)) for name in self.field_names))
 
 
 NEUTRAL = HookReply()

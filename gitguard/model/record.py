@@ -216,4 +216,4 @@ _SCALARS = {
 def _wrong(where: str, expected: str, value: Any) -> InvalidInput:
     shown = repr(value)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
-    return InvalidInput(f"`{where}` must be {expected}, not `{shown}`")
+    return InvalidInput(f"`{where:.200}` must be {expected}, not `{shown}`")

@@ -29,6 +29,15 @@ def visible(text: str) -> str:
     return "".join(c for c in text if c in _KEPT or category(c) not in _DROPPED)
 
 
+def spelled_out(text: str) -> str:
+    """Return JSON text with what `visible` drops as escapes: nothing is lost, nothing hidden."""
+    if visible(text) == text:
+        return text
+    from json import dumps
+
+    return "".join(c if visible(c) == c else dumps(c)[1:-1] for c in text)
+
+
 def one_line(text: str) -> str:
     """Return the visible text with every run of white space folded to one blank."""
     return " ".join(visible(text).split())

@@ -60,4 +60,6 @@ def _change(name: str, before: Any, after: Any) -> FieldChange:
 def _shown(value: Any) -> str:
     import json
 
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # People decide by what they see here, so nothing is hidden, and no text is more than a line.
+    return text if text.isprintable() else json.dumps(value)

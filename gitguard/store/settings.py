@@ -36,17 +36,28 @@ _RACY = 2 * 10**9
 """Nanoseconds within which file systems may give two changes of a file the same time."""
 
 
+_LARGEST = 1 << 14
+"""Bytes of a repository's file; reading more of YAML would take a hook all the time it has."""
+
+
 def open_workspace(
-    root: str, places: Places, clock: Callable[[], float]
+    root: str, places: Places, clock: Callable[[], float], *, for_hook: bool = False
 ) -> tuple[Workspace, Config]:
     """Find the workspace that root lies in, and the configuration in force there.
 
-    clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
+    clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`. A hook is not kept from
+    its work by a repository's file, which a clone may bring in broken: it gets a mark instead.
     """
     user = load_user_config(places.config_home, places.state_home)
     workspace = Workspace(locate(root), places, user.store.directory, clock)
     workspace.refuse_links()
-    config = load_config(user, workspace.folder)
+    try:
+        config = load_config(user, workspace.folder)
+    except GitguardError as error:
+        if not for_hook:
+            raise
+        workspace.note_fault("reading the repository's configuration", error)
+        config = user
     if config.redaction != DEFAULTS.redaction:
         workspace.redactor = redactor_of(config.redaction)
     return workspace, config
@@ -63,7 +74,7 @@ def load_user_config(config_home: str, state_home: str) -> Config:
 def load_config(user: Config, folder: str) -> Config:
     """Let a workspace's `config.yaml` tighten the user's configuration."""
     path = os.path.join(folder, "config.yaml")
-    document = _document(path, _cache_in(folder))
+    document = _document(path, _cache_in(folder), limit=_LARGEST)
     if not document:
         return user
     allowed = _without(document, loosening(document))
@@ -76,7 +87,7 @@ def load_config(user: Config, folder: str) -> Config:
 def ignored_settings(folder: str) -> tuple[str, ...]:
     """Name what a workspace's `config.yaml` says and only a user may say."""
     path = os.path.join(folder, "config.yaml")
-    return loosening(_document(path, _cache_in(folder)) or {})
+    return loosening(_document(path, _cache_in(folder), limit=_LARGEST) or {})
 
 
 def _cache_in(folder: str) -> str:
@@ -85,7 +96,7 @@ def _cache_in(folder: str) -> str:
     return os.path.join(folder, "config.json") if hidden else ""
 
 
-def _document(path: str, cache: str) -> dict[str, Any] | None:
+def _document(path: str, cache: str, *, limit: int = STATE_LIMIT) -> dict[str, Any] | None:
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -100,8 +111,8 @@ def _document(path: str, cache: str) -> dict[str, Any] | None:
             return values
     from gitguard.model.codec import load_yaml
 
-    data = files.read_bytes(path, limit=STATE_LIMIT) or b""
-    document = load_yaml(data, what=f"`{path}`")
+    data = files.read_bytes(path, limit=limit) or b""
+    document = load_yaml(data, what=f"`{path}`", limit=limit)
     _remember(cache, {"format": 1, "signature": signature, "values": document})
     return document
 

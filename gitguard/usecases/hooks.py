@@ -56,6 +56,12 @@ def handle(
     """Answer one event; neutral where nobody ran `gitguard init`."""
     if not workspace.is_initialised:
         return NEUTRAL
+    return _answer(workspace, config, event, abilities).visible()
+
+
+def _answer(
+    workspace: Workspace, config: Config, event: HookEvent, abilities: Abilities
+) -> HookReply:
     if event.session:
         workspace = workspace.naming(event.session)
     if event.kind in _TOOL_EVENTS:

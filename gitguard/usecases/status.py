@@ -150,7 +150,7 @@ def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -
 
 def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
     warnings = [
-        f"`{name}` in the repository's config.yaml is ignored; only your own may set it"
+        f"`{name:.80}` in the repository's config.yaml is ignored; only your own may set it"
         for name in ignored_settings(workspace.folder)
     ]
     if head is not None and head.checked_out_in:
