@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets
 from gitguard.model.redaction_names import (
+    BARE,
     PASSWORD,
     STRONG,
     WEAK,
@@ -22,12 +23,13 @@ from gitguard.model.redaction_names import (
     looks_random,
     strength,
 )
-from gitguard.model.redaction_rules import PHRASES, SCANS, WORDS
+from gitguard.model.redaction_rules import KEY_SCANS, PHRASES, SCANS, WORDS
 from gitguard.model.redaction_rules import Rule as Rule
 from gitguard.model.redaction_tokens import (
     SHORTEST,
     TOKENS,
     begins_word,
+    end_of_token,
     goes_on,
     is_token,
     tokens_in,
@@ -153,6 +155,8 @@ class Redactor:
             while shown in clean:
                 shown = f"{shown} again"
             name = _name_of(key, value)
+            if path and self._strength(name) == BARE:
+                name = f"{path.rpartition('.')[2]}.{name}"
             if secret and key in ("data", "stringData") and isinstance(item, dict):
                 new: Any = self._secret_values(item, here, findings)
             else:
@@ -236,7 +240,8 @@ class Redactor:
             yield from ((rank, span) for span in self._matches(self._rules[at], text))
         for at in plan.scans:
             if SCANS[at][0] in low:
-                yield from ((1000 + at, span) for span in SCANS[at][1](text, low))
+                rank = 1000 + at if at < KEY_SCANS else 3900 + at
+                yield from ((rank, span) for span in SCANS[at][1](text, low))
         for at, prefixes in plan.tokens:
             yield from ((2000 + at, span) for span in self._tokens(at, prefixes, text))
         yield from ((4000, span) for span in assigned_secrets(text, low, plan.key_words))
@@ -262,7 +267,7 @@ class Redactor:
                 if begins_word(text, at) and goes_on(text, behind):
                     match = self._pattern(rest).match(text, behind)
                     if match and is_token(match[0]):
-                        behind += len(match[0].rstrip(".,:;"))
+                        behind = end_of_token(text, match.end())
                         yield at, behind, name
                 at = text.find(prefix, behind)
 

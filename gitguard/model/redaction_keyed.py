@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int, str]
 """Where a secret begins and ends, and the rule that found it."""
 
-_WORDS = """key token secret pass pwd psw cred auth api pat dsn webhook hook jwt bearer cookie sig
+_WORDS = """key token secret pass pwd psw cred auth api pat dsn webhook jwt bearer cookie sig
 hmac sas license licence otp mnemonic connstr connectionstring value"""
 KEY_WORDS = tuple(_WORDS.split())
 ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-option"
@@ -90,6 +90,9 @@ def _after_operator(text: str, at: int, mark: str) -> int:
     while end < at + 3 and text[end : end + 1] in ("=", ">", ":"):
         end += 1
     value = _skip_blanks(text, end)
+    if text[value : value + 1] in ("\r", "\n") and mark in ":=":
+        near = text[value : value + 24]
+        return value + len(near) - len(near.lstrip())
     if mark != ":" or end - at > 1:
         return value
     # `token: str = "…"`: the value stands behind the type.
@@ -112,11 +115,23 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
     """`token is …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
+    if found[:4] == "for ":
+        return _after_purpose(found, at)
     if text[start:name_end].lower() == "pass" or found[0] in "\r\n;,|&<":
         return -1
     if found[0] in _QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
         return at
     return at if "-" in text[max(0, start - _NEAR) : start] else -1
+
+
+def _after_purpose(found: str, at: int) -> int:
+    """`the api key for staging is …`: return where the value begins, -1 if there is none."""
+    line = found.partition("\n")[0]
+    for mark in (" is ", ": ", " = ", "="):
+        size = line.find(mark)
+        if size > 4 and line[:size].replace(" ", "").replace("-", "").isalnum():
+            return at + _skip_blanks(line, size + len(mark))
+    return -1
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -143,8 +158,12 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
         return None
     option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
     element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
+    apart = found[:4] == "for " or "\n" in text[name_end:begin]
     form = _Form(
-        "=" if element else found, quoted, option, _is_env_line(text, name_start, name_end, name)
+        "=" if element else "==" if apart else found,
+        quoted,
+        option,
+        _is_env_line(text, name_start, name_end, name),
     )
     if not _accepts(sure, value, form):
         return None

@@ -34,7 +34,7 @@ _SECRETS = _set(
     seedphrase"""
 )
 _WEAK = _set(
-    """auth api authorization oauth dsn webhook hook cookie hmac sas license licence
+    """auth api authorization oauth dsn webhook cookie hmac sas license licence
     otp totp tokens apikeys connstr connectionstring"""
 )
 _ENDINGS = (
@@ -243,6 +243,7 @@ def _random_part(shape: str) -> bool:
     if "0" not in shape:
         return size >= 16 and ups * 4 >= size
     turns = shape.count("a0") + shape.count("0a") + shape.count("A0") + shape.count("0A")
-    if turns > 1 or (turns == 1 and ups > 1):
+    # `win32api` and `base64url` are words, whatever their digits.
+    if turns > 2 or (turns == 2 and (ups > 0 or size > 11)) or (turns == 1 and ups > 1):
         return True
     return turns == 1 and size >= 20

@@ -35,7 +35,7 @@ WORDS: tuple[tuple[str, str, str, bool], ...] = (
     ("teams-webhook", "/webhookb2/ /incomingwebhook/ office.com/webhook/", r"(?i)/(?:webhookb2|incomingwebhook|webhook)/(?P<secret>[A-Za-z0-9@/-]{30,400})", False),
     ("zapier-webhook", "hooks.zapier.com", r"hooks\.zapier\.com/hooks/(?:catch|standard)/(?P<secret>[A-Za-z0-9/]{8,100})", False),
     ("make-webhook", ".make.com/ hook.integromat.com/", r"hook\.(?:[a-z0-9]{2,6}\.make|make|integromat)\.com/(?P<secret>[A-Za-z0-9]{20,60})", False),
-    ("ifttt-webhook", "maker.ifttt.com", r"/with/key/(?P<secret>[A-Za-z0-9_-]{10,100})", False),
+    ("ifttt-webhook", "/with/key/", r"/with/key/(?P<secret>[A-Za-z0-9_-]{10,100})", False),
     ("chat-webhook", "/hooks/", r"/hooks/(?P<secret>[A-Za-z0-9]{17,30}(?:/[A-Za-z0-9]{20,80})?)(?![A-Za-z0-9_.-])", True),
     ("opsgenie-webhook", "/v1/json/integrations/ /integration/", r"/integrations?/(?P<secret>[0-9a-f]{32})\b", False),
     # Tokens whose mark is in their middle or at their end
@@ -215,3 +215,5 @@ SCANS: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
     ("://", url_credentials),
 )
 """The literal a text must hold, in lower case, and the scan that then runs over it."""
+KEY_SCANS = 2
+"""How many of them find keys, whose name goes before a token's in them."""

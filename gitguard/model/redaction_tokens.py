@@ -229,7 +229,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("wakatime-key", "waka_ waka_tok_", "[0-9a-zA-Z-]{32,80}"),
     ("lichess-token", "lip_ lio_", f"{A}{{16,30}}{E}"),
     ("riot-key", "RGAPI-", UUID),
-    ("roblox-cookie", "_|WARNING:-DO-NOT-SHARE-THIS", "[A-Za-z0-9_.,:|' -]{60,2048}"),
+    ("roblox-cookie", "_|WARNING:-DO-NOT-SHARE-THIS", "[A-Za-z0-9_.:|-]{60,2048}"),
     ("thunderstore-token", "tss_", f"{A}{{30,80}}"),
     ("authress-key", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{4,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[a-z0-9+/_=-]{30,120}"),
     ("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", f"{A}{{14,20}}{E}"),
@@ -252,6 +252,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
 
 SHORTEST = 14
 """The shortest word that can hold a token."""
+_TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MARKS = "\"'`=:,;()[]{}<>@&?|\\/#$%*+^~\t"
 _TO_BLANKS = str.maketrans(_MARKS, " " * len(_MARKS))
 _ESCAPES = ("\\n", "\\r", "\\t", "%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
@@ -282,7 +283,7 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
         for escape in _ESCAPES:
             words = words.replace(escape, " ")
     for word in words.translate(_TO_BLANKS).split():
-        if len(word) > 11 and (heads := _HEADS.get(word[:2])):
+        if heads := _HEADS.get(word[:2]):
             present.update([found for found in heads if word.startswith(found[1])])
     by_rule: dict[int, list[str]] = {}
     for at, prefix in sorted(present):
@@ -311,3 +312,17 @@ def is_token(rest: str) -> bool:
         return False
     mixed = start.lower() != start and start.upper() != start
     return mixed or any(digit in start for digit in "0123456789")
+
+
+def end_of_token(text: str, at: int) -> int:
+    """Return where a token ends that is longer than its rule expects, or without its last stop."""
+    if text[at - 1] in ".,:;":
+        return at - 1
+    while text[at - 1].isalnum() and (run := _run(text, at)):
+        at += run
+    return at
+
+
+def _run(text: str, at: int) -> int:
+    near = text[at : at + 256]
+    return len(near) - len(near.lstrip(_TOKEN))

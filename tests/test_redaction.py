@@ -1,0 +1,210 @@
+"""Secrets are taken out of texts, what only looks like one stays, and it never takes long.
+
+No sample is written down here as a scanner would find it: all are made at run time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gitguard.model.redaction import (
+    PLACEHOLDER,
+    Finding,
+    Redactor,
+)
+from gitguard.model.redaction_keyed import KEY_WORDS
+from gitguard.model.redaction_rules import PHRASES, SCANS, WORDS
+from gitguard.model.redaction_tokens import TOKENS
+from tests.secret_samples import HEX, SECRET, WORD, some
+
+REDACTOR = Redactor()
+
+
+@pytest.mark.parametrize("kind", ["", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", "PGP "])
+def test_private_keys_go_whole_escaped_or_cut_off(kind: str) -> None:
+    block = " BLOCK" if kind == "PGP " else ""
+    begin, end = (f"-----{word} {kind}PRIVATE KEY{block}-----" for word in ("BEGIN", "END"))
+    lines = [some(64) for _ in range(8)]
+    whole = "\n".join([begin, *lines, end])
+    placeholder = PLACEHOLDER.format(rule="private-key")
+    assert REDACTOR.text(f"a {whole}\nb") == f"a {placeholder}\nb"
+    assert REDACTOR.text("a " + whole.replace("\n", "\\n") + " b") == f"a {placeholder} b"
+    cut = REDACTOR.text("\n".join(["a", begin, *lines, "", "and then?"]))
+    assert cut.startswith(f"a\n{placeholder}")
+    assert cut.endswith("and then?")
+    assert not any(line in cut for line in lines)
+    twice = REDACTOR.text(f"{whole}\nbetween\n{whole}")
+    assert twice == f"{placeholder}\nbetween\n{placeholder}"
+
+
+def test_certificates_and_public_keys_stay() -> None:
+    body = "\n".join(some(64) for _ in range(4))
+    for kind in ("CERTIFICATE", "PUBLIC KEY"):
+        text = f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----"
+        assert REDACTOR.text(text) == text
+
+
+def test_the_private_lines_of_putty_go() -> None:
+    lines = f"{some(64)}\n{some(64)}"
+    head = "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n"
+    clean = REDACTOR.text(f"{head}Private-Lines: 2\n{lines}\nPrivate-MAC: {some(64, HEX)}\nrest")
+    assert clean == f"{head}[REDACTED:private-key]\nrest"
+
+
+def test_the_values_of_a_kubernetes_secret_go() -> None:
+    manifest = (
+        f"apiVersion: v1\nkind: Secret\ndata:\n  a.txt: {SECRET}\n  b: {some(9)}\ntype: Opaque"
+    )
+    clean = REDACTOR.text(manifest)
+    assert clean.count("[REDACTED:") == 2
+    assert clean.endswith("type: Opaque")
+    document = {"kind": "Secret", "data": {"a.txt": "bG92ZQ=="}, "metadata": {"name": "x"}}
+    clean, findings = REDACTOR.document(document)
+    assert clean == {**document, "data": {"a.txt": "[REDACTED:secret-name]"}}
+    assert findings == (Finding("secret-name", "data.a.txt"),)
+
+
+def test_findings_say_where_and_never_what() -> None:
+    token = "gh" + "p_" + some(36)
+    document = {
+        "learnings": ["fine", f"used {token}"],
+        "tool_outputs": [{"summary": f"password={WORD}", "count": 3}],
+        "env": {"name": "DB_PASSWORD", "value": WORD},
+        token: None,
+    }
+    clean, findings = REDACTOR.document(document)
+    assert [(f.rule, f.path) for f in findings] == [
+        ("github-token", "learnings[1]"),
+        ("secret-assignment", "tool_outputs[0].summary"),
+        ("secret-name", "env.value"),
+        ("github-token", "[REDACTED:github-token]"),
+    ]
+    assert clean["learnings"] == ["fine", "used [REDACTED:github-token]"]
+    assert token not in json.dumps(clean)
+    assert WORD not in json.dumps(clean)
+    assert REDACTOR.find(document, "x")[0].path == "x.learnings[1]"
+    assert REDACTOR.document(clean) == (clean, ())
+    assert REDACTOR.document(clean)[0] is clean
+
+
+def test_keys_that_become_the_same_keep_their_values() -> None:
+    first, second = ("gh" + "p_" + some(36) for _ in range(2))
+    clean, _findings = REDACTOR.document({first: 1, second: 2})
+    assert sorted(clean.values()) == [1, 2]
+
+
+def test_the_most_specific_rule_gives_the_name() -> None:
+    token = "gh" + "p_" + some(36)
+    assert REDACTOR.text(f"TOKEN={token}") == "TOKEN=[REDACTED:github-token]"
+    assert (
+        REDACTOR.text(f"https://{token}@github.com/x")
+        == "https://[REDACTED:github-token]@github.com/x"
+    )
+    assert REDACTOR.text(token, "token") == "[REDACTED:github-token]"
+
+
+def test_an_allowed_value_stays() -> None:
+    token = "gh" + "p_" + some(36)
+    allowed = Redactor(allowed=tuple(hashlib.sha256(v.encode()).hexdigest() for v in (token, WORD)))
+    for text in (f"see {token}", f"TOKEN={token}", f"password: {WORD}"):
+        assert allowed.text(text) == text
+    assert allowed.text(WORD, "password") == WORD
+    assert allowed.text(f"see {token[:-1]}x") != f"see {token[:-1]}x"
+
+
+def test_a_long_text_is_searched_to_its_end() -> None:
+    token = "gh" + "p_" + some(36)
+    for at in (0, 65530, 65536, 131050, 200000):
+        text = "word " * (at // 5) + f" {token} " + "word " * 1000
+        assert REDACTOR.text(text) == text.replace(token, "[REDACTED:github-token]")
+
+
+LITERALS = sorted(
+    {prefix for _name, prefixes, _rest in TOKENS for prefix in prefixes.split()}
+    | {literal for _n, literals, _p, _r in WORDS + PHRASES for literal in literals.split()}
+    | {literal for literal, _scan in SCANS}
+    | set(KEY_WORDS)
+)
+PIECES = [*LITERALS, "[REDACTED:", "[REDACTED:jwt]", "[REDACTED:secret-name]", "]", "=", ": ", '"']
+PIECES += ["'", "\\n", "\n", " ", "-", "PRIVATE" + " KEY-----", "-----END ", "@", "/", ".", "ghp_"]
+pieces = st.sampled_from(PIECES) | st.text(max_size=4) | st.from_regex(r"\A[A-Za-z0-9]{4,44}\Z")
+mixes = st.lists(pieces, max_size=14).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(mixes, st.sampled_from(["", "password", "token", "okta_api", "session_key"]))
+@example("token=[REDACTED:jwt]a1b2c3d4e5f6a7b8", "password")
+@example("[REDACTED:[REDACTED:jwt]", "")
+@example("\u0130 password=" + WORD, "")
+def test_redacting_twice_changes_nothing(text: str, name: str) -> None:
+    once = REDACTOR.text(text, name)
+    assert REDACTOR.text(once, name) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.recursive(
+        mixes | st.integers() | st.none(),
+        lambda leaf: st.lists(leaf, max_size=3) | st.dictionaries(mixes, leaf, max_size=3),
+    )
+)
+def test_a_document_is_redacted_as_its_leaves_are(document: Any) -> None:
+    clean, findings = REDACTOR.document(document)
+    assert (clean is document) == (not findings)
+    assert REDACTOR.document(clean) == (clean, ())
+    if isinstance(document, str):
+        assert clean == REDACTOR.text(document)
+
+
+def steps(text: str) -> int:
+    """Count the function calls that a redaction takes, a measure no busy machine disturbs."""
+    import sys
+
+    count = 0
+
+    def counted(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        Redactor().text(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+PROBES = [
+    "-----BEGIN ",
+    "-----BEGIN RSA PRIVATE" + " KEY-----",
+    '"',
+    "=",
+    "key=",
+    'key="',
+    "://a:b@",
+]
+PROBES += [
+    "eyJ",
+    "eyJa.",
+    "sk-",
+    "[REDACTED:",
+    "[REDACTED:jwt]",
+    "password: ",
+    "a:b@",
+    "kind: secret\n",
+]
+PROBES += ["private-lines:", "token is ", "--password ", "Bearer ", "cookie: a=", "curl -u ", "\\n"]
+
+
+@pytest.mark.parametrize("probe", [*PROBES, *LITERALS], ids=repr)
+def test_the_work_grows_as_the_text_does(probe: str) -> None:
+    short = steps(probe * (3000 // len(probe)))
+    long = steps(probe * (12000 // len(probe)))
+    assert long < 5 * short + 4000
