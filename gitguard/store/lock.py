@@ -1,5 +1,8 @@
 """The lock of a session: held by a process, released by the system when that process dies.
 
+Every git that it starts in the meantime holds it too. One that is about to move a ref can outlive
+us, and must not do so behind the back of whoever comes next.
+
 A lock library would do, but the smallest one takes three times as long to import as the calm hook
 may take altogether.
 """
@@ -24,6 +27,12 @@ except ImportError:  # Windows: untested, `gitguard status` says so
     fcntl = None  # type: ignore[assignment]
 
 _RETRY = 0.01
+_held: set[int] = set()
+
+
+def held() -> tuple[int, ...]:
+    """Return the handles of this process's locks, for the processes that it starts."""
+    return tuple(_held)
 
 
 class Lock:
@@ -46,6 +55,9 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        _held.discard(self._handle)
+        if fcntl is not None:
+            fcntl.flock(self._handle, fcntl.LOCK_UN)  # for those who still have it from us as well
         os.close(self._handle)
 
     def _acquire(self) -> None:
@@ -60,6 +72,8 @@ class Lock:
                 raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
             time.sleep(_RETRY)
         self._handle = handle
+        if fcntl is not None:
+            _held.add(handle)
         if os.fstat(handle).st_nlink > 1:
             return  # also a file of somebody else's, which stays as it is
         try:

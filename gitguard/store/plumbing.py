@@ -11,7 +11,7 @@ import os
 from gitguard.errors import GitFailed
 from gitguard.model.text import visible
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store import files, lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,6 +193,7 @@ class GitProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,  # what waits in a buffer of Python's cannot be waited for
+                pass_fds=lock.held(),
                 # A group of its own, because what git starts holds our pipes too.
                 start_new_session=True,
             )
