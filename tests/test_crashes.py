@@ -297,6 +297,34 @@ def test_the_process_killed_around_the_move_of_the_ref_leaves_old_or_new(
     prove_sound(begun, git)
 
 
+def slow_to_move(tmp_path: Path, places: Places, before: str) -> Places:
+    """Return places whose `git update-ref` takes its request, does something, and then moves."""
+    tmp_path.mkdir()
+    slowed = shim(tmp_path, places, "update-ref", before=f"request=$(cat); {before}", after="")
+    script = tmp_path / "shim" / "git"
+    fed = script.read_text().replace('git "$@"\n', 'git "$@" <<< "$request"\n', 1)
+    script.write_text(fed.replace("/bin/sh", "/bin/bash"))
+    return slowed
+
+
+def test_a_git_that_outlives_our_process_moves_no_ref_behind_the_next_one_s_back(
+    begun: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    """Our process dies while its git is about to move the ref; the next one has to wait for it."""
+    dying = slow_to_move(tmp_path / "dying", places, "kill -9 $PPID; sleep 1")
+    next_one = slow_to_move(tmp_path / "next", places, "sleep 2")
+    child = os.fork()
+    if child == 0:
+        Guard(str(git.root), dying, begun.clock).note({"goal": "New"})
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    noted = Guard(str(git.root), next_one, begun.clock).note({"goal": "Newer"})
+    assert noted.saved is not None
+    assert begun.ensure().state.goal == "Newer"
+    assert begun.log(1)[0].id == noted.saved.commit
+    prove_sound(begun, git)
+
+
 def test_a_git_that_hangs_is_given_up(
     begun: Guard, git: Git, tmp_path: Path, places: Places
 ) -> None:
