@@ -131,6 +131,15 @@ def identity_of(git_dir: str) -> Identity:
     return Identity(found.st_dev, found.st_ino, _birth_time(git_dir, found))
 
 
+def whereabouts(git_dir: str) -> str:
+    """Return what tells a git directory from its copies elsewhere; nobody can know it before.
+
+    The device is left out, because a container may see the same folder under another one.
+    """
+    here = identity_of(git_dir)
+    return f"{here.inode:x}-{here.born:x}"
+
+
 def _birth_time(path: str, found: os.stat_result) -> int:
     born = getattr(found, "st_birthtime_ns", None) or getattr(found, "st_birthtime", None)
     return int(born) if born is not None else _statx_birth_time(path)

@@ -27,7 +27,7 @@ _HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
 
 
-_SEALED = "-sealed"
+SEALED = "-sealed"
 """How the ids of journals end in which every line has to carry a seal."""
 _RECENT = 16
 """So many of the folded entries still say what is going on, besides calls that did not end."""
@@ -176,7 +176,7 @@ class OwnJournal(JournalFile):
     def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
         """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
         holds = self._workspace.seal.holds
-        if not journal_id.endswith(_SEALED):
+        if not journal_id.endswith(SEALED):
             return [line for _, line in lines]
         own = [line for at, line in lines if not at or holds(line, self._place(at))]
         if len(own) < len(lines):
@@ -199,7 +199,8 @@ class OwnJournal(JournalFile):
     def _header(self) -> bytes:
         from gitguard.store import journals
 
-        begun = self._unique() + (_SEALED if self._workspace.seal.is_there else "")
+        sealed = self._workspace.seal.is_there
+        begun = journals.new_id(self._workspace, self._unique(), sealed=sealed)
         journals.remember(self._workspace, self._session, begun)
         return _header(begun)
 

@@ -11,6 +11,7 @@ import os
 from gitguard.errors import EditedState, InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json, load_json
 from gitguard.store import files
+from gitguard.store.journal import SEALED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,12 +39,13 @@ def remember(workspace: Workspace, session: Session, journal_id: str) -> None:
 def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path: str) -> None:
     """Set a journal aside that somebody else began, and leave a mark.
 
-    Where nothing is known of any, as after an update, one that git does not track is taken.
+    Where nothing is known of any, as in a sandbox, one that was begun here is taken, unless git
+    tracks it; an archive may have brought in any other.
     """
     known = {*_listed(_path(workspace, session)), _folded(workspace, session)} - {""}
     if journal_id in known:
         return
-    if not known and not _is_tracked(workspace, path):
+    if not known and _was_begun_here(workspace, journal_id) and not _is_tracked(workspace, path):
         remember(workspace, session, journal_id)
         return
     kept = workspace.set_aside(path)
@@ -51,6 +53,21 @@ def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path
         "reading the journal",
         EditedState(f"`{path}` was not begun by gitguard in this place; it is kept as `{kept}`"),
     )
+
+
+def new_id(workspace: Workspace, unique: str, *, sealed: bool) -> str:
+    """Return the id of a journal that is begun here, and where every line carries a seal."""
+    return f"{unique}@{_whereabouts(workspace)}{SEALED if sealed else ''}"
+
+
+def _was_begun_here(workspace: Workspace, journal_id: str) -> bool:
+    return journal_id.removesuffix(SEALED).rpartition("@")[2] == _whereabouts(workspace)
+
+
+def _whereabouts(workspace: Workspace) -> str:
+    from gitguard.store.anchor import whereabouts
+
+    return whereabouts(workspace.place.common_dir)
 
 
 def _listed(path: str) -> list[str]:

@@ -198,7 +198,17 @@ class StateFiles:
     def _is_pending(self, mark: dict[str, Any], digest: str, written: Written | None) -> bool:
         known = (written.sha256, written.previous_sha256) if written is not None else ("",)
         marked = (mark.get("sha256"), mark.get("previous_sha256"))
-        return mark.get("based_on") in known and digest in marked and not self._is_tracked()
+        ours = mark.get("based_on") in known and digest in marked
+        # Without a copy here nothing is sealed, and an archive may hold state and mark alike.
+        return ours and (written is not None or self._is_made_here(mark)) and not self._is_tracked()
+
+    def _is_made_here(self, mark: dict[str, Any]) -> bool:
+        return mark.get("place") == self._whereabouts()
+
+    def _whereabouts(self) -> str:
+        from gitguard.store.anchor import whereabouts
+
+        return whereabouts(self._workspace.place.common_dir)
 
     def _is_tracked(self) -> bool:
         # A clone could bring a state in together with the mark that calls it ours.
@@ -265,6 +275,7 @@ class StateFiles:
             "sha256": digest,
             "previous_sha256": before.sha256,
             "based_on": before.written.sha256 if before.written else "",
+            "place": self._whereabouts(),
             "why": self._workspace.redactor.text(why),
             "folded": {
                 before.sha256: [before.journal_id, before.journal_offset],
