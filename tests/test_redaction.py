@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import string
 from typing import Any
 
 import pytest
@@ -97,6 +98,15 @@ def test_keys_that_become_the_same_keep_their_values() -> None:
     first, second = ("gh" + "p_" + some(36) for _ in range(2))
     clean, _findings = REDACTOR.document({first: 1, second: 2})
     assert sorted(clean.values()) == [1, 2]
+
+
+def test_no_token_is_found_in_the_middle_of_an_image() -> None:
+    token = "AK" + "IA" + some(16, string.ascii_uppercase + string.digits)
+    image = f"data:image/png;base64,{some(400)}{{}}{token}/{some(400)}"
+    for mark in "+/":
+        assert REDACTOR.text(image.format(mark)) == image.format(mark)
+    for mark in ("//", " ", "=", "\\n", "%3D"):
+        assert token not in REDACTOR.text(f"x{mark}{token}")
 
 
 def test_the_most_specific_rule_gives_the_name() -> None:

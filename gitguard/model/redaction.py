@@ -264,7 +264,7 @@ class Redactor:
             at = text.find(prefix)
             while at >= 0:
                 behind = at + len(prefix)
-                if begins_word(text, at) and goes_on(text, behind):
+                if begins_word(text, at, prefix) and goes_on(text, behind):
                     match = self._pattern(rest).match(text, behind)
                     if match and is_token(match[0]):
                         behind = end_of_token(text, match.end())

@@ -126,11 +126,14 @@ def putty_keys(text: str, low: str) -> Iterator[Span]:
     """Yield the private lines of PuTTY's key files."""
     at = low.find("private-lines:")
     while at >= 0:
-        mac = low.find("private-mac:", at, at + 16384)
-        end = low.find("\n", mac) if mac >= 0 else _end_of_cut_key(text, at + 18, len(text))
-        end = len(text) if end < 0 else end
-        yield at, end, "private-key"
-        at = low.find("private-lines:", max(end, at + 14))
+        following = low.find("private-lines:", at + 14)
+        begin = text.find("\n", at, at + 24) + 1
+        stop = following if following >= 0 else len(text)
+        if begin:
+            mac = low.find("private-mac:", begin, min(begin + 16384, stop))
+            end = low.find("\n", mac, stop) if mac >= 0 else _end_of_cut_key(text, begin, stop)
+            yield at, stop if end < 0 else end, "private-key"
+        at = following
 
 
 def url_credentials(text: str, low: str) -> Iterator[Span]:

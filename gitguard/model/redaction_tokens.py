@@ -262,10 +262,11 @@ def _heads() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
     """Return the prefixes by their first two characters, and such that hold a mark."""
     heads: dict[str, list[tuple[int, str]]] = {}
     others: list[tuple[int, str]] = []
+    marks = frozenset(_MARKS)
     for at, (_name, prefixes, _rest) in enumerate(TOKENS):
         for prefix in prefixes.split():
-            marked = prefix.translate(_TO_BLANKS) != prefix
-            (others if marked else heads.setdefault(prefix[:2], [])).append((at, prefix))
+            plain = marks.isdisjoint(prefix)
+            (heads.setdefault(prefix[:2], []) if plain else others).append((at, prefix))
     return heads, others
 
 
@@ -291,11 +292,14 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
 
 
-def begins_word(text: str, at: int) -> bool:
+def begins_word(text: str, at: int, prefix: str) -> bool:
     """Say whether a word begins here; an escape such as `\\n` or `%3D` may stand before it."""
-    if at == 0 or not text[at - 1].isalnum():
+    before = text[at - 1] if at else ""
+    if before and before in "+/" and prefix.isalnum():
+        return text[at - 2 : at] == "//"  # else it is the middle of some base64
+    if not before.isalnum():
         return True
-    if text[at - 1] in "nrt" and text[at - 2 : at - 1] == "\\":
+    if before in "nrt" and text[at - 2 : at - 1] == "\\":
         return True
     return at > 2 and text[at - 3] == "%"
 
