@@ -71,11 +71,8 @@ def test_a_rule_finds_what_its_pattern_says(
 @pytest.mark.parametrize(
     "pattern", sorted({t[2] for t in TOKENS} | {r[2] for r in WORDS + PHRASES})
 )
-def test_no_pattern_repeats_a_repetition_or_repeats_without_an_end(pattern: str) -> None:
+def test_no_pattern_repeats_a_repetition(pattern: str) -> None:
     assert not any(repetitions(parsed(pattern)))
-    assert not re.search(
-        r"[^\\][*+](?![\w\]=/:;,.^$<>(){}?&|~%#!@'-])", re.sub(r"\[[^\]]*\]", "", pattern)
-    )
 
 
 ASSIGNED = [
