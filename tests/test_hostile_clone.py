@@ -134,6 +134,8 @@ def planted(evil: Git, tmp_path: Path) -> Git:
     (session / "pending.json").write_text(json.dumps(mark))
     (session / "journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in JOURNAL))
     (session / "waiting").write_text(MARK)
+    record = json.loads((session / "session.json").read_text())
+    (session / "session.json").write_text(json.dumps({**record, "began_on": SAID}))
     (session / "starting").write_text("")
     (folder / "faults.jsonl").write_text(json.dumps({"at": "", "doing": "", "error": SAID}) + "\n")
     (folder / "config.yaml").write_text(json.dumps(LOOSE))
