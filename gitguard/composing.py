@@ -46,7 +46,8 @@ def compose(
     written is the state's document where that was written out already. Secrets are taken out of
     everything.
     """
-    state, _ = state.redacted(redactor)
+    if not written:
+        state, _ = state.redacted(redactor)
     meta = _meta_of(state, part, sequence, trigger, circumstances, now)
     work = work_of(part.entries, state, now, compacting=trigger == "compaction")
     contents = {

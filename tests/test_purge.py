@@ -29,6 +29,8 @@ UNKNOWN = "correct horse battery staple"
 class Blind(Redactor):
     """Lets everything through, as gitguard did before it knew a rule."""
 
+    rules_id = "none"
+
     def text(self, text: str, name: str = "") -> str:
         return text
 

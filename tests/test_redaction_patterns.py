@@ -8,12 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.redaction import (
-    Redactor,
-    check_pattern,
-    custom_rule,
-    is_rule_name,
-)
+from gitguard.model.redaction import Redactor
+from gitguard.model.redaction_patterns import check_pattern, custom_rule, is_rule_name
 from gitguard.model.redaction_rules import PHRASES, WORDS
 from gitguard.model.redaction_tokens import TOKENS
 from tests.secret_samples import parsed, repetitions, some

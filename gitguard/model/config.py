@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
-_RULE_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _MOST_RULES = 50
 """So many rules of one's own, because every text is held against each of them."""
 
@@ -296,14 +295,14 @@ def check_config(config: Config, *, what: str) -> None:
 
 
 def _check_redaction(redaction: RedactionConfig, what: str) -> None:
-    from gitguard.model.redaction import check_pattern
+    from gitguard.model.redaction_patterns import check_pattern, is_rule_name
 
     if len(redaction.rules) > _MOST_RULES:
         raise InvalidConfig(
             f"{what}: `redaction.rules` has {len(redaction.rules)} rules; {_MOST_RULES} are allowed"
         )
     for i, rule in enumerate(redaction.rules):
-        if not 0 < len(rule.name) <= 64 or not set(rule.name) <= _RULE_NAME:
+        if not is_rule_name(rule.name):
             raise InvalidConfig(
                 f"{what}: `redaction.rules[{i}].name` is `{rule.name:.80}`",
                 "Use lower-case letters, digits and `-`",
@@ -323,7 +322,8 @@ def _check_redaction(redaction: RedactionConfig, what: str) -> None:
 
 def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> Redactor:
     """Return what takes secrets out of everything, with a configuration's and further rules."""
-    from gitguard.model.redaction import Redactor, custom_rule
+    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction_patterns import custom_rule
 
     rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
     return Redactor((*further, *rules), redaction.allow)

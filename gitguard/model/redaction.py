@@ -48,9 +48,11 @@ PLACEHOLDER = "[REDACTED:{rule}]"
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
 _OPENING = "[REDACTED:"
-_RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
-_LONGEST_RULE_NAME = 64
+RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+LONGEST_RULE_NAME = 64
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
+_LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
+"""Of texts that were searched in vain so many are remembered."""
 _ROUNDS = 4
 _WINDOW, _OVERLAP = 65536, 20480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
@@ -98,6 +100,7 @@ class Redactor:
         self._in_phrases = [found for found in literals if found[1] < first_word]
         self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
+        self._clean: set[str] = set()
         self._strengths: dict[str, int] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
 
@@ -111,12 +114,23 @@ class Redactor:
         The same object comes back if nothing was found.
         """
         findings: list[Finding] = []
-        texts: list[str] = []
-        _collect(value, texts)
-        joined = "\n".join(texts)
+        joined = "\n".join(text for text in _texts_of(value) if text not in self._clean)
         # What a large document holds somewhere says little about each of its leaves.
         plan = self._plan(joined) if len(joined) <= _WINDOW else None
         return self._walk(value, "", path, plan, findings), tuple(findings)
+
+    def know(self, value: Any) -> None:
+        """Take a document's texts for clean, as after it was redacted by the same rules."""
+        self._clean.update(_texts_of(value))
+
+    @property
+    def rules_id(self) -> str:
+        """What tells sets of rules apart: with the same one, texts need not be searched again."""
+        from gitguard.model.codec import sha256
+
+        parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
+        parts += ["\0".join(map(str, token)) for token in TOKENS]
+        return sha256("\n".join([*parts, *sorted(self._allowed)]).encode())[:16]
 
     def find(self, value: Any, path: str = "") -> tuple[Finding, ...]:
         """Return what would be taken out of a document."""
@@ -178,14 +192,22 @@ class Redactor:
     def _leaf(self, text: str, name: str, plan: _Plan | None, rules: list[str]) -> str:
         if len(text) < 3:
             return text
-        plan = plan or self._plan(text)
         found: list[str] = []
-        clean = self._without(text, plan, 0, found) if plan.any else text
+        clean = text if text in self._clean else self._searched(text, plan, found)
         if name and _is_secret_leaf(self._strength(name), clean) and not self._is_allowed(clean):
             clean = PLACEHOLDER.format(rule=LEAF)
             found = [LEAF]
         rules.extend(found)
         return text if clean == text else clean
+
+    def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
+        plan = plan or self._plan(text)
+        clean = self._without(text, plan, 0, found) if plan.any else text
+        if clean == text and len(text) <= _LONGEST_KNOWN:
+            if len(self._clean) >= _MOST_KNOWN:
+                self._clean.clear()
+            self._clean.add(text)
+        return clean
 
     def _strength(self, name: str) -> int:
         sure = self._strengths.get(name)
@@ -300,16 +322,16 @@ def _rule(line: tuple[str, str, str, bool]) -> Rule:
     return Rule(name, tuple(literals.split()), pattern, random)
 
 
-def _collect(value: Any, texts: list[str]) -> None:
+def _texts_of(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        texts.append(value)
+        yield value
     elif isinstance(value, dict):
         for key, item in value.items():
-            _collect(key, texts)
-            _collect(item, texts)
+            yield from _texts_of(key)
+            yield from _texts_of(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            _collect(item, texts)
+            yield from _texts_of(item)
 
 
 def _name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
@@ -341,9 +363,9 @@ def _walls(text: str) -> Iterator[tuple[int, int]]:
     at = text.find(_OPENING)
     while at >= 0:
         behind = at + len(_OPENING)
-        name = text[behind : behind + _LONGEST_RULE_NAME + 1]
-        size = len(name) - len(name.lstrip(_RULE_NAME))
-        if 0 < size <= _LONGEST_RULE_NAME and text[behind + size : behind + size + 1] == "]":
+        name = text[behind : behind + LONGEST_RULE_NAME + 1]
+        size = len(name) - len(name.lstrip(RULE_NAME))
+        if 0 < size <= LONGEST_RULE_NAME and text[behind + size : behind + size + 1] == "]":
             behind += size + 1
             yield at, behind
         at = text.find(_OPENING, behind)
@@ -369,22 +391,3 @@ def _lower(text: str) -> str:
     """Return text in lower case with every character where it was."""
     low = text.lower()
     return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
-
-
-def check_pattern(pattern: str) -> str:
-    """Return why a custom rule's pattern is refused, as a phrase; empty if it is safe."""
-    from gitguard.model.redaction_patterns import fault_of
-
-    return fault_of(pattern)
-
-
-def is_rule_name(name: str) -> bool:
-    """Say whether a name may stand in a placeholder."""
-    return 0 < len(name) <= _LONGEST_RULE_NAME and not name.strip(_RULE_NAME)
-
-
-def custom_rule(name: str, pattern: str) -> Rule:
-    """Return a rule whose name `is_rule_name` and whose pattern `check_pattern` accepts."""
-    from gitguard.model.redaction_patterns import longest_literal
-
-    return Rule(name, (longest_literal(pattern).lower(),), pattern)

@@ -6,6 +6,8 @@ of times, and what stands behind it is short, so a failed attempt costs a bounde
 
 from __future__ import annotations
 
+from gitguard.model.redaction import LONGEST_RULE_NAME, RULE_NAME, Rule
+
 LONGEST_PATTERN, LONGEST_REPETITION, MOST_STEPS, SHORTEST_LITERAL = 256, 512, 1024, 3
 _CLASSES = "dwsDWS"
 _GROUP = "(?P<secret>"
@@ -120,8 +122,8 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 5
 
 
-def fault_of(pattern: str) -> str:
-    """Return why a pattern is refused, as a phrase; empty if it is safe."""
+def check_pattern(pattern: str) -> str:
+    """Return why a custom rule's pattern is refused, as a phrase; empty if it is safe."""
     if len(pattern) > LONGEST_PATTERN:
         return f"is longer than {LONGEST_PATTERN} characters"
     try:
@@ -156,9 +158,19 @@ def _compile_fault(pattern: str) -> str:
 
 
 def longest_literal(pattern: str) -> str:
-    """Return the longest run of plain characters in a pattern that `fault_of` could read."""
+    """Return the longest run of plain characters in a pattern that `check_pattern` could read."""
     longest = run = ""
     for literal, _fewest, _most in _Reader(pattern).read():
         run = run + literal if literal else ""
         longest = max(longest, run, key=len)
     return longest
+
+
+def is_rule_name(name: str) -> bool:
+    """Say whether a name may stand in a placeholder."""
+    return 0 < len(name) <= LONGEST_RULE_NAME and not name.strip(RULE_NAME)
+
+
+def custom_rule(name: str, pattern: str) -> Rule:
+    """Return a rule whose name `is_rule_name` and whose pattern `check_pattern` accepts."""
+    return Rule(name, (longest_literal(pattern).lower(),), pattern)

@@ -101,6 +101,7 @@ class Written(Record):
         "journal_id": Kind("text", "The journal that was folded into it."),
         "journal_offset": Kind("count", "Up to which byte."),
         "worktrees": Kind("records", "Who wrote, and what last.", record=Worktree),
+        "rules": Kind("text", "By which rules secrets were taken out of it."),
     }
     state: str
     sha256: str
@@ -108,6 +109,7 @@ class Written(Record):
     journal_id: str = ""
     journal_offset: int = 0
     worktrees: tuple[Worktree, ...] = ()
+    rules: str = ""
     extra: Mapping[str, Any] = {}
 
     def known_to(self, git_dir: str) -> tuple[str, ...]:

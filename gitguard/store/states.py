@@ -227,7 +227,8 @@ class StateFiles:
         Where the state directory cannot be written, the working file is, with a mark that lets
         the next run that can write adopt it.
         """
-        state, redacted = state.redacted(self._workspace.redactor)
+        redactor = self._workspace.redactor
+        state, redacted = state.redacted(redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
         from gitguard.store.anchor import Written
@@ -240,6 +241,7 @@ class StateFiles:
             journal_id=journal_id if journal_offset >= 0 else before.journal_id,
             journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
             worktrees=old.worktrees if old else (),
+            rules=redactor.rules_id,
         )
         if before.standing == PENDING and old is None:
             written = written.replace(previous_sha256=before.sha256)
