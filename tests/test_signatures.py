@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -259,6 +261,30 @@ def test_a_locked_gpg_key_asks_nobody(
     gpg_keys.stop()
     saved = reopened(begun, here).checkpoint("A reason.")
     assert "cannot be signed" in saved.pending
+
+
+def test_what_a_key_started_does_not_keep_the_lock_of_a_killed_process(
+    begun: Guard, here: Machine, tmp_path: Path
+) -> None:
+    program, number = tmp_path / "program", tmp_path / "number"
+    program.write_text(
+        f"#!/bin/sh\necho $$ > {number}.new; mv {number}.new {number}\nexec sleep 60\n"
+    )
+    program.chmod(0o755)
+    here.git_config(gpg_ssh_program=program)
+    process = os.fork()
+    if not process:
+        begun.checkpoint("Killed while it signs.")
+        os._exit(1)
+    while not number.exists():
+        time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    try:
+        with begun.store().lock(0):
+            pass
+    finally:
+        os.killpg(os.getpgid(int(number.read_text())), signal.SIGKILL)
 
 
 def test_a_hook_goes_on_without_a_signature(begun: Guard, here: Machine, tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ class Plumbing:
         """
         command = self.command(*arguments, settings=settings)
         surroundings = {**self._key_environment, **environment}
-        process = GitProcess(command, surroundings, os.path.abspath(os.sep))
+        # No ref moves here, and an agent that is started for the key may stay for ever.
+        process = GitProcess(command, surroundings, os.path.abspath(os.sep), keeps_lock=False)
         return process.finish(stdin, limit=KEY_TIME_LIMIT)
 
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:
@@ -177,8 +178,18 @@ class Plumbing:
 class GitProcess:
     """A git command that runs while it is asked."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str], folder: str) -> None:
-        """Start the command in a folder; raise `GitFailed` if it does not run."""
+    def __init__(
+        self,
+        command: list[str],
+        environment: Mapping[str, str],
+        folder: str,
+        *,
+        keeps_lock: bool = True,
+    ) -> None:
+        """Start the command in a folder; raise `GitFailed` if it does not run.
+
+        keeps_lock is whether our locks are held until it has ended, even where we end before.
+        """
         import subprocess
 
         self._name = _subcommand(command)
@@ -193,7 +204,7 @@ class GitProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,  # what waits in a buffer of Python's cannot be waited for
-                pass_fds=lock.held(),
+                pass_fds=lock.held() if keeps_lock else (),
                 # A group of its own, because what git starts holds our pipes too.
                 start_new_session=True,
             )
