@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gitguard.recovery.restore import StateChange
     from gitguard.recovery.startup import Startup
     from gitguard.review.leaks import Leak
+    from gitguard.review.verify import Report
     from gitguard.store.repository import Repository
     from gitguard.store.workspace import Places
     from gitguard.usecases.changing import Noted
@@ -308,6 +309,19 @@ class Guard:
         from gitguard.usecases.looking import diff
 
         return diff(self.store(self.any_session()), older, newer)
+
+    def verify(
+        self, *, every_session: bool = False, tell: Callable[[int, int], None] | None = None
+    ) -> list[Report]:
+        """Look at the whole history of the session, or of every one; a finding is not raised.
+
+        tell is called with how many checkpoints of a session are verified, of how many.
+        """
+        from gitguard.usecases.verifying import stores_of, verify
+
+        own = self.store(self.any_session())
+        stores = stores_of(own, self.sessions()) if every_session else [own]
+        return [verify(store, tell=tell) for store in stores]
 
     # Secrets
 

@@ -28,18 +28,20 @@ from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
 from gitguard.model import journal
 from gitguard.model.capture import work_of
-from gitguard.model.checkpoint import CheckpointRecord, format_message
+from gitguard.model.checkpoint import CheckpointRecord
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.journal import Entry
 from gitguard.model.redaction import Redactor
 from gitguard.model.task import TaskState, new_task, update_state
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
-from gitguard.store.anchor import identity_of
 from gitguard.store.journal import JournalPart
 from gitguard.store.standing import Head
 from gitguard.store.workspace import Places
 from gitguard.transcripts import find_format
+from tests import bench_verify
+from tests.bench_verify import import_history
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
@@ -309,8 +311,9 @@ def durable_checkpoint(folder: Path, runs: int) -> Row:
     for number in range(max(runs, LEAST_RUNS) + 1):
         state = full_state().replace(next_action=f"step {number}")
         assert head.anchor is not None
-        record, contents = compose_checkpoint(state, head, number)
-        mine = timed(partial(store.chain.commit, head, record, contents, "0" * 64))
+        record, contents = compose_checkpoint(state, head, head.anchor.sequence + 1)
+        state_sha256 = sha256(contents[STATE_FILE])
+        mine = timed(partial(store.chain.commit, head, record, contents, state_sha256))
         for name, data in contents.items():
             (plain.root / name).write_bytes(data)
         theirs = timed(lambda: plain.git("add", "--", "."))
@@ -377,36 +380,48 @@ def latest_state(folder: Path, runs: int) -> Row:
     return compare("latest state at 100,000 checkpoints", read(many), "at 10", read(few), 1.2, runs)
 
 
-def long_history(scratch: Scratch, count: int) -> SessionStore:
+def long_history(scratch: Scratch, count: int, *, differing: bool = False) -> SessionStore:
     """Give a session a packed history of count checkpoints, anchored as if we had written it."""
-    store = scratch.store()
-    head = store.own_head()
+    head = scratch.store().own_head()
     assert head.anchor is not None
-    base = head.anchor.sequence
-    record, contents = compose_checkpoint(full_state(), head, base)
-    stream = [f"reset {store.chain.ref}\nfrom {head.id}\n\n".encode()]
-    for number in range(count):
-        message = format_message(record.replace(sequence=base + number + 1)).encode()
-        stream.append(
-            b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
-            % (store.chain.ref.encode(), int(_NOW), len(message), message)
-        )
-        if number == 0:
-            for name, data in contents.items():
-                stream.append(
-                    b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
-                )
-        stream.append(b"\n")
-    scratch.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
-    commit = scratch.git("rev-parse", store.chain.ref).decode().strip()
-    store.chain.anchors.write(
-        head.anchor.replace(
-            committed=commit,
-            sequence=base + count,
-            identity=identity_of(scratch.guard.workspace.place.common_dir),
-        )
-    )
-    return store
+    record, contents = compose_checkpoint(full_state(), head, head.anchor.sequence)
+    return import_history(scratch, record, contents, count, differing=differing)
+
+
+def verified_read(folder: Path, runs: int) -> Row:
+    """The newest checkpoint from its own files, verified, against believing git."""
+    scratch = Scratch(folder, "verified")
+    scratch.guard.note({"goal": "Measure"})
+    store = scratch.store()
+    what = "verified read of the newest checkpoint"
+    mine, yours = bench_verify.verified_read(store), bench_verify.unverified_read(store)
+    return compare(what, mine, "unverified, one git", yours, 1.5, runs)
+
+
+def verified_read_from_a_pack(folder: Path, runs: int) -> Row:
+    """The same after a `git gc`, when both need git."""
+    store = long_history(Scratch(folder, "packed"), 100, differing=True)
+    what = "the same from a pack"
+    mine, yours = bench_verify.verified_read(store), bench_verify.unverified_read(store)
+    return compare(what, mine, "unverified, one git", yours, 1.5, runs)
+
+
+def verify_history(folder: Path, runs: int) -> Row:
+    """Checkpoints a second of a packed history, each with a state of its own."""
+    scratch = Scratch(folder, "history")
+    store = long_history(scratch, 10_000, differing=True)
+    scratch.git("repack", "-a", "-d", "-q")
+    rate = bench_verify.checkpoints_a_second(store, 3)
+    wanted = bench_verify.FAST_ENOUGH
+    return Row("verify 10,000 checkpoints, a second", rate, "wanted", wanted, wanted / rate, 1.0)
+
+
+def verify_history_without_change(folder: Path, runs: int) -> Row:
+    """The same where all checkpoints have the same files."""
+    store = long_history(Scratch(folder, "unchanged"), 10_000)
+    rate = bench_verify.checkpoints_a_second(store, 3)
+    wanted = bench_verify.FAST_ENOUGH
+    return Row("the same files in all of them", rate, "wanted", wanted, wanted / rate, 1.0)
 
 
 def resume_size(folder: Path, runs: int) -> Row:
@@ -428,6 +443,10 @@ ROWS = (
     transcript_usage,
     transcript_memory,
     latest_state,
+    verified_read,
+    verified_read_from_a_pack,
+    verify_history,
+    verify_history_without_change,
     resume_size,
 )
 

@@ -327,7 +327,8 @@ GIT = shutil.which("git")
 STATE = ".gitguard/sessions/main/state.json"
 ON_TOP = (
     "git update-ref refs/heads/gitguard/main $(git log -1 --format=%B gitguard/main | "
-    "git commit-tree gitguard/main^{tree} -p gitguard/main)"
+    """sed "s/^\\(Gitguard-Sequence\\): .*/\\1: $(($(git rev-list --count gitguard/main) + 1))/" | """
+    """git commit-tree gitguard/main^{tree} -p gitguard/main)"""
 )
 ELSEWHERE = "git worktree add --quiet ../other gitguard/main"
 CASES = {

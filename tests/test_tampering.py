@@ -49,11 +49,12 @@ def flip(path: Path) -> None:
 
 
 def exchange(path: Path) -> None:
-    """Put another content under the same name, well formed."""
+    """Put another content of the same length under the same name."""
     head, _, data = zlib.decompress(path.read_bytes()).partition(b"\0")
-    kind = head.split()[0]
-    data = data.replace(b"Goal", b"Evil").replace(b"Number", b"Fumber").replace(b"100644 s", b"100644 t")  # fmt: skip  # noqa: E501
-    overwrite(path, zlib.compress(b"%s %d\0" % (kind, len(data)) + data))
+    changed = data.replace(b"Goal", b"Evil")
+    if changed == data:
+        changed = data[:-2] + bytes([data[-2] ^ 1]) + data[-1:]
+    overwrite(path, zlib.compress(head + b"\0" + changed))
 
 
 EDITS: dict[str, Callable[[Path], None]] = {

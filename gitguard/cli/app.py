@@ -12,7 +12,17 @@ import traceback
 import click
 
 from gitguard import __version__
-from gitguard.cli import checkpoints, gate, handoff, notes, repair, secrets, sessions, setup
+from gitguard.cli import (
+    checkpoints,
+    gate,
+    handoff,
+    notes,
+    repair,
+    secrets,
+    sessions,
+    setup,
+    verify,
+)
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, StatusSignal
@@ -56,7 +66,7 @@ def app(context: click.Context, /, **common: str | bool) -> None:
     context.obj = Common(**common)  # type: ignore[arg-type]
 
 
-for module in (setup, sessions, notes, gate, checkpoints, handoff, repair, secrets):
+for module in (setup, sessions, notes, gate, checkpoints, handoff, repair, verify, secrets):
     for command in module.COMMANDS:
         app.add_command(command)
 

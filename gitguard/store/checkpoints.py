@@ -26,11 +26,18 @@ from gitguard.store.standing import (
     UNTRUSTED,
     Head,
 )
-from gitguard.store.verification import LEAVE, MOST_COMMITS, VERIFIED, Verification, refuse
+from gitguard.store.verification import (
+    GO_ON,
+    LEAVE,
+    MOST_COMMITS,
+    VERIFIED,
+    Verification,
+    refuse,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from gitguard.model.session import Session
     from gitguard.store.repository import Ref, Repository
@@ -231,6 +238,10 @@ class Chain:
         """Where the session's refs lie that were set aside."""
         return f"refs/gitguard/archive/{self._session.name}"
 
+    def sweep(self) -> None:
+        """Clear what dead processes left in the archive, where no ref is moved a second time."""
+        self._repository.sweep(f"refs/gitguard/archive/{self._session.name}")
+
     def archive(self, commit: str, why: str) -> str:
         """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""
         name = f"{self.archive_folder}/{commit[:12]}"
@@ -269,13 +280,31 @@ class Chain:
             return [refuse(link) for link in walk.links(commit, None, most=VERIFIED)][0]
 
     def links(
-        self, commit: str, anchor: Anchor | None, signed: Signed | None = None
+        self,
+        commit: str,
+        anchor: Anchor | None,
+        *,
+        known: Container[str] = (),
+        way_out: str = GO_ON,
+        signed: Signed | None = None,
     ) -> Iterator[Link]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
         with self._repository.reader() as reader:
-            walk = Verification(reader, self._session, signed=signed)
+            walk = Verification(reader, self._session, way_out=way_out, signed=signed)
             order = self._repository.first_parents(commit)
-            yield from walk.links(commit, anchor, most=MOST_COMMITS, order=order)
+            yield from walk.links(commit, anchor, most=MOST_COMMITS, known=known, order=order)
+
+    def archives(self) -> dict[str, str]:
+        """Return what is kept of this session aside: full ref and commit."""
+        found = self._repository.refs(self.archive_folder)
+        return {name: ref.id for name, ref in found.items()}
+
+    def shadows(self) -> tuple[str, ...]:
+        """Return the refs that git finds by the short name of ours as well."""
+        short = self.ref.removeprefix("refs/heads/").removeprefix("refs/")
+        names = (f"refs/{short}", f"refs/tags/{short}", f"refs/heads/{short}")
+        found = self._repository.refs(*names)
+        return tuple(name for name in names if name in found and name != self.ref)
 
     def read(self, commit: str) -> Verified:
         """Read and verify a checkpoint and its three files."""

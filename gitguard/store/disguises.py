@@ -79,9 +79,8 @@ class Disguises:
 
     def _packed(self) -> bytes | None:
         """Return the packed refs, None where they are too many to look through."""
-        path = os.path.realpath(os.path.join(self._common_dir, "packed-refs"))
         try:
-            return files.read_bytes(path, limit=_LIMIT) or b""
+            return self._read("packed-refs")
         except InvalidDocument:
             return None
 
@@ -89,7 +88,13 @@ class Disguises:
         listed = self._git.run("for-each-ref", "--format=%(refname)", _FOLDER)
         return listed.decode("utf-8", "surrogateescape").split()
 
+    def _read(self, name: str) -> bytes:
+        """Return a file as git reads it, through links; empty where there is none."""
+        path = os.path.join(self._common_dir, name)
+        if not os.path.exists(path):
+            return b""
+        return files.read_bytes(os.path.realpath(path), limit=_LIMIT) or b""
+
     def _first_words(self, name: str) -> Iterator[str]:
-        path = os.path.realpath(os.path.join(self._common_dir, name))
-        for line in (files.read_bytes(path, limit=_LIMIT) or b"").split(b"\n"):
+        for line in self._read(name).split(b"\n"):
             yield from line[:_LONGEST_ID].decode("ascii", "replace").lower().split()[:1]

@@ -7,6 +7,7 @@ nothing that the caller's environment says of git reaches it (RELIABILITY sectio
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitguard.errors import GitFailed
 from gitguard.model.text import visible
@@ -24,6 +25,8 @@ TIME_LIMIT = 30
 """Seconds after which a git command has failed."""
 KEY_TIME_LIMIT = 4
 """The same where a key is used: what waits for a passphrase or a touch must not hold up a hook."""
+_WIDE = 1 << 20
+"""Bytes that a pipe is to hold where much is read; git waits whenever its pipe is full."""
 _GRACE = 0.5
 """Seconds in which a git that is told to end may remove its lock files."""
 _SETTINGS = (
@@ -237,12 +240,21 @@ class GitProcess:
 
         Git is ended where it says more than limit bytes without it.
         """
+        if limit > _WIDE:
+            self._widen()
         while not self._unread.endswith(end) and self._take_more():
             if len(self._unread) > limit + len(end):
                 self.kill()
                 break
         data, self._unread = self._unread, bytearray()
         return bytes(data.removesuffix(end)), data.endswith(end)
+
+    def _widen(self) -> None:
+        assert self._process.stdout is not None
+        with suppress(OSError, ImportError, AttributeError):  # not everywhere, and only so much
+            import fcntl
+
+            fcntl.fcntl(self._process.stdout, fcntl.F_SETPIPE_SZ, _WIDE)
 
     def _take_more(self) -> bool:
         part = self._receive()
@@ -261,7 +273,7 @@ class GitProcess:
                 waiting.register(handle, select.POLLIN)
                 if not waiting.poll(TIME_LIMIT * 1000):
                     raise GitFailed(f"`git {self._name}` did not answer within {TIME_LIMIT} s")
-            return os.read(handle, 1 << 16)
+            return os.read(handle, _WIDE)
         except OSError as error:
             raise self._cut_off(error) from error
         except BaseException:

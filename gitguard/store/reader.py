@@ -30,6 +30,7 @@ _END = f"end-{os.urandom(12).hex()}"
 """Asked for behind contents, so that the answer ends there, however long git says they are."""
 _AT_ONCE = 512
 """Objects asked for in one go; the questions have to fit into a pipe."""
+_MANY = 64
 _ROOM = 8 << 20
 """Bytes of content asked for in one go."""
 
@@ -43,6 +44,7 @@ class ObjectReader:
         self._objects = os.path.join(common_dir, "objects")
         self._git = git
         self._process: GitProcess | None = None
+        self._folders: dict[str, frozenset[str]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -67,10 +69,12 @@ class ObjectReader:
         """Return what `read` returns or raises for each of many objects."""
         found: Read = {}
         elsewhere: list[str] = []
-        for object_id in dict.fromkeys(ids):
+        wanted = dict.fromkeys(ids)
+        is_loose = self._is_listed if len(wanted) > _MANY else lambda _: True
+        for object_id in wanted:
             try:
                 self._refuse(object_id)
-                data = self._read_loose(object_id, kind, limit)
+                data = self._read_loose(object_id, kind, limit) if is_loose(object_id) else None
             except InvalidDocument as error:
                 found[object_id] = error
                 continue
@@ -95,6 +99,16 @@ class ObjectReader:
 
     def _path(self, object_id: str) -> str:
         return f"{self._objects}/{object_id[:2]}/{object_id[2:]}"
+
+    def _is_listed(self, object_id: str) -> bool:
+        """Say whether an object may have a file of its own; for many, listing is faster."""
+        folder = object_id[:2]
+        if folder not in self._folders:
+            try:
+                self._folders[folder] = frozenset(os.listdir(f"{self._objects}/{folder}"))
+            except OSError:
+                self._folders[folder] = frozenset()
+        return object_id[2:] in self._folders[folder]
 
     def _read_loose(self, object_id: str, kind: str, limit: int) -> bytes | None:
         """Read an object's own file; None where it has none, or a sound one may be in a pack."""

@@ -15,7 +15,7 @@ from gitguard.store.reader import TREE_LIMIT, entries_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.model.session import Session
@@ -33,6 +33,7 @@ GO_ON = (
 )
 LEAVE = "Leave it as it is, or begin another session with `gitguard session use NAME`"
 _COMMIT_LIMIT = 64 * 1024
+_FILES = tuple(sorted(FILES))
 _AT_ONCE = 256
 
 
@@ -48,8 +49,10 @@ class Link(Value):
     contents: Mapping[str, bytes] = {}
     """The files, without those that were read with an earlier link of the walk."""
     problems: tuple[GitguardError, ...] = ()
-    ends_shallow: bool = False
-    """Whether the repository holds no more of the history, and says so."""
+    is_cut: bool = False
+    """Whether the repository is shallow there, so that git shows nothing that came before."""
+    ends_here: bool = False
+    """Whether it holds nothing that came before either."""
 
     def but(self, problem: GitguardError) -> Link:
         """Return the link with one more problem."""
@@ -80,19 +83,29 @@ class Verification:
         self._ahead: Read = {}
         self._order: Sequence[str] = ()
         self._places: dict[str, int] = {}
+        self._known: Container[str] = ()
 
     def links(
-        self, head: str, anchor: Anchor | None, *, most: int, order: Sequence[str] = ()
+        self,
+        head: str,
+        anchor: Anchor | None,
+        *,
+        most: int,
+        known: Container[str] = (),
+        order: Sequence[str] = (),
     ) -> Iterator[Link]:
         """Yield the checkpoints of a chain, newest first, at most so many.
 
-        The newest is held against an anchor, if one is given. order is a guess at the ids that
-        follow one another, so that many are read at once; nothing is believed of it.
+        The newest is held against an anchor, if one is given. The walk ends with one that is known
+        from another walk. order is a guess at the ids that follow one another, so that many are
+        read at once; nothing is believed of it.
         """
         self._order, self._places = order, {commit: n for n, commit in enumerate(order)}
+        self._known = known
+        chunks = (self._with_files(found) for found in self._chunks(head, most))
         newest = True
-        for found in self._chunks(head, most):
-            for link in self._with_files(found):
+        for found in _read_ahead(chunks) if most > _AT_ONCE else chunks:
+            for link in found:
                 yield _held_against(link, anchor) if newest and anchor is not None else link
                 newest = False
 
@@ -108,15 +121,16 @@ class Verification:
         while wanted and most > 0:
             found: list[Link] = []
             while wanted and len(found) < min(most, at_once):
-                link = self._commit(wanted, sequence, child=found[-1].id if found else "")
+                link = self._commit(wanted, sequence)
                 found.append(link)
                 checkpoint = link.checkpoint
-                wanted = checkpoint.parent if checkpoint and not link.ends_shallow else ""
+                goes_on = checkpoint and not link.ends_here and link.id not in self._known
+                wanted = checkpoint.parent if checkpoint and goes_on else ""
                 sequence = checkpoint.sequence - 1 if checkpoint else 0
             most -= len(found)
             yield found
 
-    def _commit(self, commit: str, sequence: int, child: str) -> Link:
+    def _commit(self, commit: str, sequence: int) -> Link:
         """Read a commit; sequence is the number it has to have, 0 for any."""
         body = self._body(commit)
         if isinstance(body, InvalidDocument):
@@ -125,7 +139,9 @@ class Verification:
             checkpoint, tree = parse_commit(commit, body)
         except InvalidDocument as error:
             return Link(commit, problems=(self._as_tampered(error),))
-        link = Link(commit, checkpoint, tree, ends_shallow=self._ends_shallow(checkpoint))
+        is_cut = bool(checkpoint.parent) and commit in self._reader.disguises.cut
+        ends_here = is_cut and not self._reader.exists(checkpoint.parent)
+        link = Link(commit, checkpoint, tree, is_cut=is_cut, ends_here=ends_here)
         for problem in self._problems_of(checkpoint, sequence):
             link = link.but(problem)
         problem_of_signature = self._signed(commit, body) if self._signed else None
@@ -137,10 +153,6 @@ class Verification:
             ids = [commit] if place is None else self._order[place : place + _AT_ONCE]
             self._ahead = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
         return self._ahead.pop(commit)
-
-    def _ends_shallow(self, checkpoint: Checkpoint) -> bool:
-        is_cut = checkpoint.parent and checkpoint.id in self._reader.disguises.cut
-        return bool(is_cut) and not self._reader.exists(checkpoint.parent)
 
     def _problems_of(self, checkpoint: Checkpoint, sequence: int) -> Iterator[Tampered]:
         if not self._session.is_known_as(checkpoint.session_key):
@@ -165,43 +177,60 @@ class Verification:
     # Trees and files
 
     def _with_files(self, links: list[Link]) -> list[Link]:
-        trees = self._reader.read_all(
-            [link.tree for link in links if link.tree], "tree", limit=TREE_LIMIT
+        trees = self._reader.read_all([k.tree for k in links if k.tree], "tree", limit=TREE_LIMIT)
+        files = [self._files_of(link, trees[link.tree]) if link.tree else {} for link in links]
+        wanted = {blob for found in files if isinstance(found, dict) for blob in found.values()}
+        blobs = self._reader.read_all(
+            sorted(wanted - self._blobs.keys()), "blob", limit=STATE_LIMIT
         )
-        found = [self._with_tree(link, trees[link.tree]) if link.tree else link for link in links]
-        wanted = {blob for link in found for blob in link.files.values()} - self._blobs.keys()
-        blobs = self._reader.read_all(sorted(wanted), "blob", limit=STATE_LIMIT)
         for blob, data in blobs.items():
             self._blobs[blob] = data if isinstance(data, InvalidDocument) else None
-        return [self._with_contents(link, blobs) for link in found]
+        return [self._with(k, found, blobs) for k, found in zip(links, files, strict=True)]
 
-    def _with_tree(self, link: Link, data: bytes | InvalidDocument) -> Link:
+    def _files_of(
+        self, link: Link, data: bytes | InvalidDocument
+    ) -> dict[str, str] | InvalidDocument:
+        if isinstance(data, InvalidDocument):
+            return data
         try:
-            if isinstance(data, InvalidDocument):
-                raise data
-            files = dict(entries_of(link.tree, data))
-            if tuple(sorted(files)) != tuple(sorted(FILES)):
-                raise InvalidDocument(
-                    f"commit {link.id} holds {', '.join(sorted(files))[:200] or 'nothing'}; "
-                    f"a checkpoint holds {', '.join(FILES)}"
-                )
+            files = tuple(entries_of(link.tree, data))
         except InvalidDocument as error:
-            return link.but(self._as_tampered(error))
-        return link.replace(files=files)
+            return error
+        names = tuple(name for name, _ in files)
+        if names == _FILES:  # each once, in the order in which git itself writes them
+            return dict(files)
+        return InvalidDocument(
+            f"commit {link.id} holds {', '.join(names)[:200] or 'nothing'}; "
+            f"a checkpoint holds {', '.join(FILES)}"
+        )
 
-    def _with_contents(self, link: Link, blobs: Read) -> Link:
-        read = {name: blobs.get(blob) for name, blob in link.files.items()}
-        link = link.replace(contents={n: d for n, d in read.items() if isinstance(d, bytes)})
-        for blob in link.files.values():
-            problem = self._blobs[blob]
-            if problem is not None:
-                link = link.but(self._as_tampered(problem))
-        return link
+    def _with(self, link: Link, files: dict[str, str] | InvalidDocument, blobs: Read) -> Link:
+        """Return a link with its files, and with what is wrong with them."""
+        if isinstance(files, InvalidDocument):
+            return link.but(self._as_tampered(files))
+        wrong = [problem for blob in files.values() if (problem := self._blobs[blob]) is not None]
+        contents = {name: blobs[blob] for name, blob in files.items() if blob in blobs}
+        return link.replace(
+            files=files,
+            contents={name: data for name, data in contents.items() if isinstance(data, bytes)},
+            problems=(*link.problems, *map(self._as_tampered, wrong)),
+        )
 
     def _as_tampered(self, error: InvalidDocument) -> GitguardError:
         if isinstance(error, NewerFormat):
             return error
         return Tampered(error.message, error.hint or self._way_out)
+
+
+def _read_ahead(chunks: Iterator[list[Link]]) -> Iterator[list[Link]]:
+    """Yield chunks, and read the next one while the caller looks at the one before."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as worker:
+        following = worker.submit(next, chunks, None)
+        while (chunk := following.result()) is not None:
+            following = worker.submit(next, chunks, None)
+            yield chunk
 
 
 def _held_against(link: Link, anchor: Anchor) -> Link:

@@ -1,0 +1,129 @@
+"""Verifies whole histories: every checkpoint of a session, and what was set aside of it."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.session import Session
+from gitguard.review.verify import Finding, Report, States, finding_of, findings_of
+from gitguard.session_store import SessionStore
+from gitguard.store.standing import NONE, Head, refuse_head
+from gitguard.store.verification import GO_ON, LEAVE
+from gitguard.usecases.status import keys_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gitguard.store.anchor import Anchor
+    from gitguard.store.verification import Signed
+
+    Tell = Callable[[int, int], None]
+
+UNKNOWN = "unknown"
+_EVERY = 256
+"""Checkpoints between two words on how far it is."""
+
+
+def verify(
+    store: SessionStore, *, tell: Tell | None = None, signed: Signed | None = None
+) -> Report:
+    """Look at a session's whole history; nothing is changed, and a finding does not end the walk.
+
+    tell is called with how many checkpoints are verified, and of how many. signed says what is
+    wrong with a commit's signature, given its id and its bytes.
+    """
+    return _Verifying(store, tell, signed).report()
+
+
+class _Verifying:
+    """One look at one session."""
+
+    def __init__(self, store: SessionStore, tell: Tell | None, signed: Signed | None) -> None:
+        self._store = store
+        self._chain = store.chain
+        self._tell = tell or (lambda _done, _of: None)
+        self._signed = signed
+        self._states = States(store.session)
+        self._seen: set[str] = set()
+        self._findings: list[Finding] = []
+        self._notes: list[str] = []
+
+    def report(self) -> Report:
+        head, standing = self._head()
+        for commit, anchor in _histories(head):
+            self._findings += self._walk(commit, anchor)
+        count = len(self._seen)
+        self._look_at_archives()
+        self._notes += [
+            f"`{ref}` has the branch's short name, too; in git use the full `{self._chain.ref}`"
+            for ref in self._chain.shadows()
+        ]
+        return Report(
+            self._store.session.key,
+            self._chain.ref,
+            standing,
+            count,
+            tuple(dict.fromkeys(self._findings)),
+            tuple(dict.fromkeys(self._notes)),
+        )
+
+    def _head(self) -> tuple[Head, str]:
+        """Return the head as far as it can be told, with what is wrong with it found."""
+        try:
+            head = self._chain.head()
+        except GitguardError as error:
+            self._findings.append(finding_of(error))
+            return Head(UNKNOWN, anchor=self._anchor()), UNKNOWN
+        refusal = refuse_head(head, self._chain.ref)
+        if refusal is not None:
+            self._findings.append(finding_of(refusal, commit=head.id))
+        elif head.standing == NONE:
+            self._notes.append("there is no checkpoint yet")
+        return head, head.standing
+
+    def _anchor(self) -> Anchor | None:
+        try:
+            return self._chain.anchors.read()
+        except GitguardError:
+            return None  # which is why there is no head
+
+    def _walk(self, commit: str, anchor: Anchor | None) -> Iterator[Finding]:
+        expected = anchor.sequence if anchor else 0
+        way_out = GO_ON if anchor else LEAVE
+        for link in self._chain.links(
+            commit, anchor, known=self._seen, way_out=way_out, signed=self._signed
+        ):
+            self._seen.add(link.id)
+            if link.checkpoint is not None:
+                expected = max(expected, link.checkpoint.sequence)
+                if link.is_cut:
+                    self._note_cut(link.checkpoint.name, ends=link.ends_here)
+            yield from findings_of(link, self._states)
+            if len(self._seen) % _EVERY == 0:
+                self._tell(len(self._seen), expected)
+
+    def _note_cut(self, name: str, *, ends: bool) -> None:
+        what = "the history ends" if ends else "git shows the history only"
+        where = f"at {name}" if ends else f"from {name} on"
+        self._notes.append(f"{what} {where}, because the repository is shallow there")
+
+    def _look_at_archives(self) -> None:
+        """Note what is wrong with what was set aside; nothing depends on it, or is built on it."""
+        for ref, commit in sorted(self._chain.archives().items()):
+            self._notes += [
+                f"`{ref}` is kept aside and not what it should be: {finding.problem}"
+                for finding in self._walk(commit, None)
+            ]
+
+
+def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
+    """Return the heads to walk from, each with the anchor that it is held against."""
+    found = [(head.committed, head.anchor)] if head.committed else []
+    return found + ([(head.id, None)] if head.id not in ("", head.committed) else [])
+
+
+def stores_of(own: SessionStore, names: Iterable[str]) -> list[SessionStore]:
+    """Return the stores of a repository's sessions; one that this workspace has not by its name."""
+    keys = keys_of(own.workspace)
+    sessions = (Session(keys.get(name, name), name) for name in sorted(names))
+    return [SessionStore(own.workspace, session, own.config) for session in sessions]

@@ -1,0 +1,109 @@
+"""How fast histories are verified: rows of `make bench`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from gitguard.errors import GitguardError
+from gitguard.model.checkpoint import FILES, CheckpointRecord, format_message
+from gitguard.model.codec import STATE_FILE, sha256
+from gitguard.session_store import SessionStore
+from gitguard.store.anchor import identity_of
+from gitguard.usecases.verifying import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.bench import Scratch
+
+FAST_ENOUGH = 4000
+"""Checkpoints a second on a packed history."""
+
+
+def import_history(
+    scratch: Scratch,
+    record: CheckpointRecord,
+    contents: Mapping[str, bytes],
+    count: int,
+    *,
+    differing: bool = False,
+) -> SessionStore:
+    """Give a session a packed history of count more checkpoints, as if we had written it.
+
+    All have the same files, unless they are to differ.
+    """
+    store = scratch.store()
+    head = store.own_head()
+    assert head.anchor is not None
+    ref, base = store.chain.ref.encode(), head.anchor.sequence
+    stream = [b"reset %s\nfrom %s\n\n" % (ref, head.id.encode())]
+    for number in range(count):
+        message = format_message(record.replace(sequence=base + number + 1)).encode()
+        stream.append(
+            b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
+            % (ref, time.time(), len(message), message)
+        )
+        if number == 0 or differing:
+            changed = {name: _changed(data, number) for name, data in contents.items()}
+            for name, data in changed.items():
+                stream.append(
+                    b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
+                )
+        stream.append(b"\n")
+    scratch.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+    store.chain.anchors.write(
+        head.anchor.replace(
+            committed=scratch.git("rev-parse", store.chain.ref).decode().strip(),
+            sequence=base + count,
+            state_sha256=sha256(changed[STATE_FILE]),
+            identity=identity_of(scratch.guard.workspace.place.common_dir),
+        )
+    )
+    return store
+
+
+def _changed(data: bytes, number: int) -> bytes:
+    return data.replace(b"Run the slow tests", b"For the %d. time, run the slow tests" % number)
+
+
+def unverified_read(store: SessionStore) -> Callable[[], object]:
+    """Read the newest checkpoint's objects through one git, believing whatever it says."""
+    chain = store.chain
+    commit = chain.head().id
+    git = chain._repository.git  # noqa: SLF001
+
+    def read() -> list[bytes]:
+        process = git.start("cat-file", "--batch")
+        names = [commit, f"{commit}^{{tree}}", *(f"{commit}:{name}" for name in FILES)]
+        try:
+            found = []
+            for name in names:
+                size = int(process.ask(name)[2])
+                while len(process._unread) <= size:  # noqa: SLF001
+                    process._take_more()  # noqa: SLF001
+                found.append(bytes(process._unread[:size]))  # noqa: SLF001
+                del process._unread[: size + 1]  # noqa: SLF001
+            return found
+        finally:
+            process.finish()
+
+    return read
+
+
+def verified_read(store: SessionStore) -> Callable[[], object]:
+    """Read the newest checkpoint as a commit does before it builds on it."""
+    head = store.own_head()
+    return lambda: store.chain.verify(head, most=1)
+
+
+def checkpoints_a_second(store: SessionStore, runs: int) -> float:
+    """Verify a whole history a few times; return the best rate, for disturbances only slow."""
+    rates = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        report = verify(store)
+        rates.append(report.checkpoints / (time.perf_counter() - started))
+        if report.findings:
+            raise GitguardError(f"the history is not sound: {report.findings[0]}")
+    return max(rates)
