@@ -249,6 +249,7 @@ class SessionStore:
         own = (workspace.session_folder, workspace.anchor_folder)
         for folder in (*shared, *(of(self.session) for of in own)):
             files.sweep(folder, self.clock())
+        self.chain.sweep()
 
     def _commit(
         self,

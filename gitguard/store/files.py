@@ -181,11 +181,16 @@ def remove(path: str) -> bool:
     return True
 
 
-def sweep(folder: str, now: float) -> None:
+def sweep(folder: str, now: float, *, begins: str = "", ends: str = ".tmp") -> None:
     """Remove the temporary files that dead processes left in a folder."""
+
+    def is_dead(entry: os.DirEntry[str]) -> bool:
+        ours = entry.name.startswith(begins) and entry.name.endswith(ends)
+        return ours and is_left_over(entry.path, now)
+
     try:
         with os.scandir(folder) as entries:
-            old = [e.path for e in entries if e.name.endswith(".tmp") and is_left_over(e.path, now)]
+            old = [entry.path for entry in entries if is_dead(entry)]
     except OSError:
         return
     for path in old:

@@ -45,9 +45,8 @@ class LooseObjects:
     def __init__(self, common_dir: str, clock: Callable[[], float]) -> None:
         """Write for a repository."""
         self._objects = os.path.join(common_dir, "objects")
-        self._clock = clock
         self._aside: dict[str, str] = {}
-        self._sweep()
+        files.sweep(self._objects, clock(), begins=_PREFIX, ends="")
 
     def __enter__(self) -> Self:
         return self
@@ -97,17 +96,6 @@ class LooseObjects:
             files.refuse_link(folder)
             return
         os.chmod(folder, os.stat(self._objects).st_mode & 0o7777)
-
-    def _sweep(self) -> None:
-        """Remove what processes that died while they wrote objects have left."""
-        try:
-            names = os.listdir(self._objects)
-        except OSError:
-            return  # they cost only space
-        for name in names:
-            path = os.path.join(self._objects, name)
-            if name.startswith(_PREFIX) and files.is_left_over(path, self._clock()):
-                files.remove(path)
 
 
 def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:

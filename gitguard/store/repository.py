@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, Pending, RefMoved
+from gitguard.errors import GitFailed, GitguardError, Pending, RefMoved
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
@@ -76,6 +76,21 @@ class Repository:
 
     def refs(self, *patterns: str) -> dict[str, Ref]:
         """List the refs under the given full names or folders; a broken ref is an error."""
+        found = self._list_refs(patterns)
+        if self._unread(patterns, found):
+            found = self._list_refs(patterns)  # it may have been made meanwhile
+        for name in self._unread(patterns, found):
+            raise GitFailed(
+                f"`git for-each-ref` does not list `{name}`, which is there", "See `git fsck`"
+            )
+        return found
+
+    def _unread(self, patterns: tuple[str, ...], found: Mapping[str, Ref]) -> list[str]:
+        """Return the refs that git passed over; a file it cannot read is none to it."""
+        absent = (name for name in patterns if name not in found and "*" not in name)
+        return [n for n in absent if os.path.isfile(os.path.join(self.place.common_dir, n))]
+
+    def _list_refs(self, patterns: tuple[str, ...]) -> dict[str, Ref]:
         fields = "%(objectname)%00%(refname)%00%(symref)%00%(worktreepath)%00"
         done = self.git.attempt("for-each-ref", f"--format={fields}", *patterns)
         if done.returncode or b"broken ref" in done.stderr:
@@ -167,6 +182,15 @@ class Repository:
             return data.decode("ascii", "replace").strip()
         found = self.refs(name).get(name)
         return found.id if found else ""
+
+    def sweep(self, folder: str) -> None:
+        """Clear the locks that dead gits left on the refs in a folder."""
+        try:
+            self._refuse_links(folder)
+        except GitguardError:
+            return
+        path = os.path.join(self.place.common_dir, folder)
+        files.sweep(path, self._clock(), ends=".lock")
 
     def _clear_dead_lock(self, name: str) -> None:
         path = os.path.join(self.place.common_dir, name + ".lock")
