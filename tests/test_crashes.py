@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.errors import GitguardError, HeadAdvanced, Untrusted
+from gitguard.errors import GitFailed, GitguardError, HeadAdvanced, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
@@ -332,6 +332,33 @@ def test_a_git_that_hangs_is_given_up(
     from gitguard.store import plumbing
 
     assert 0 < plumbing.TIME_LIMIT <= 60
+
+
+def test_a_ref_that_git_cannot_read_is_not_missing(
+    begun: Guard, git: Git, tmp_path: Path, places: Places
+) -> None:
+    """Git says nothing and ends well where it cannot open the folder of a ref."""
+    broken = Guard(
+        str(git.root), shim(tmp_path, places, "for-each-ref", "exit 0", ""), begun.clock
+    )
+    for act in (broken.ensure, broken.recover, lambda: broken.note({"goal": "New"})):
+        with pytest.raises(GitFailed, match="does not list"):
+            act()
+    assert begun.ensure().state.goal == "New"
+    prove_sound(begun, git)
+
+
+def test_locks_that_dead_gits_left_in_the_archive_are_cleared(
+    begun: Guard, git: Git, clock: Clock
+) -> None:
+    folder = git.root / ".git" / "refs" / "gitguard" / "archive" / "main"
+    folder.mkdir(parents=True)
+    (folder / "0123456789ab.lock").touch()
+    begun.checkpoint("Too early.")
+    assert (folder / "0123456789ab.lock").exists()
+    clock.advance(61)
+    begun.checkpoint("Clears it.")
+    assert list(folder.iterdir()) == []
 
 
 # Locks
