@@ -338,9 +338,7 @@ def test_a_ref_that_git_cannot_read_is_not_missing(
     begun: Guard, git: Git, tmp_path: Path, places: Places
 ) -> None:
     """Git says nothing and ends well where it cannot open the folder of a ref."""
-    broken = Guard(
-        str(git.root), shim(tmp_path, places, "for-each-ref", "exit 0", ""), begun.clock
-    )
+    broken = Guard(str(git.root), shim(tmp_path, places, "for-each-ref", "exit 0", ""), begun.clock)
     for act in (broken.ensure, broken.recover, lambda: broken.note({"goal": "New"})):
         with pytest.raises(GitFailed, match="does not list"):
             act()
