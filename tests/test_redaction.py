@@ -218,3 +218,38 @@ def test_the_work_grows_as_the_text_does(probe: str) -> None:
     short = steps(probe * (3000 // len(probe)))
     long = steps(probe * (12000 // len(probe)))
     assert long < 5 * short + 4000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| API_TOKEN | {} |",
+        "I set STAGING_API_KEY to {} in the pipeline",
+        "the api key is {}",
+    ],
+)
+def test_a_value_beside_its_name_goes_from_tables_and_sentences(text: str) -> None:
+    value = some(32)
+    clean = REDACTOR.text(text.format(value))
+    assert value not in clean
+    assert clean.partition("[REDACTED:")[0] == text.partition("{}")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MD5 (token.txt) = {}",
+        "Cache restored from key: Linux-node-{}",
+        "gpg: using RSA key {}",
+        "arn:aws:secretsmanager:eu-west-1:361592192311:secret:prod/db-{}",
+        "Access-Control-Allow-Headers: Authorization, X-Api-Key, Content-Type",
+    ],
+)
+def test_what_is_named_like_a_secret_and_is_none_stays(text: str) -> None:
+    text = text.format(some(40, HEX))
+    assert REDACTOR.text(text) == text
+
+
+def test_a_checksum_under_a_file_name_stays() -> None:
+    document = {"files": {"src/token.py": some(64, HEX), "auth.ts": some(64, HEX)}}
+    assert REDACTOR.document(document) == (document, ())

@@ -38,6 +38,9 @@ _CLOSERS = "\"'`])\\}"
 _QUOTES = "\"'`"
 _LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
 _SURELY_RANDOM = 16
+_NO_SECRETS = "rsa dsa ecdsa eddsa ed25519 gpg pgp public primary foreign sort"
+_PUBLIC = frozenset(_NO_SECRETS.split())
+"""What stands before a `key` that is no secret, or only the name of one."""
 _CODE = frozenset(" ()[]{}<>\\")
 _ENDS = " \t\r\n\"'`"
 
@@ -71,6 +74,8 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     name_end = end + len(chunk) - len(rest)
     if mark in ":=>-":
         at = _after_operator(text, at, mark)
+    elif mark == "|":
+        at = _skip_blanks(text, at + 1)
     elif mark in ",(":
         at = _after_comma(text, at, mark, closed)
     elif blanks or closed:
@@ -112,8 +117,10 @@ def _after_comma(text: str, at: int, mark: str, closed: int) -> int:
 
 
 def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> int:
-    """`token is …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
+    """`token is …`, `set TOKEN to …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
+        return _skip_blanks(text, at + 3)
+    if found[:3] == "to ":
         return _skip_blanks(text, at + 3)
     if found[:4] == "for ":
         return _after_purpose(found, at)
@@ -143,7 +150,7 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     before = text[max(0, start - _LONGEST_NAME) : start]
     name_start = start - (len(before) - len(before.rstrip(_NAME)))
     begin, end, quoted = _value(text, at)
-    if end - begin < 3:
+    if end - begin < 3 or _is_no_name(text, name_start, name_end):
         return None
     value = text[begin : min(end, begin + 512)]
     if is_placeholder(value) or (not quoted and _is_called(value, text[end : end + 1])):
@@ -170,6 +177,12 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     if not quoted:
         end = _whole(text, begin, end, sure)
     return begin, end, OPTION if option else ENV_LINE if form.env else ASSIGNMENT
+
+
+def _is_no_name(text: str, start: int, end: int) -> bool:
+    """`MD5 (token.txt) = …` and `arn:…:secret:…` name a file and a kind of thing."""
+    around = text[start - 1 : start] + text[end : end + 1] if start else ""
+    return around in ("()", "::")
 
 
 def _is_called(value: str, following: str) -> bool:
@@ -293,6 +306,9 @@ def _with_words_before(text: str, name_start: int, name: str) -> int:
         return WEAK
     if before[-1:] != " ":
         return BARE
+    words = before.rpartition("\n")[2].lower().split()
+    if words and (words[-1] in _PUBLIC or "cache" in words):
+        return NONE
     earlier = before.rpartition("\n")[2].split()[-2:]
     phrase = " ".join([*(word for word in earlier if word.strip("\"'`,").isalnum()), name])
     return min(strength(phrase), STRONG) or NONE

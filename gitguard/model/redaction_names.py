@@ -98,6 +98,11 @@ _SPOILING_TAILS = _set(
     new_ changed response request resource attempts plain_ hash hashes hashing hasher md5 digest
     sum checksum derivation exchange pair pairs press_ binding bindings mapping"""
 )
+_FILE_ENDS = _set(
+    """c cc cfg conf cpp css csv go h html ini java js json jsx kt lock lua md mjs php pl py pyi rb
+    rs rst scss sh sql svelte swift toml ts tsx txt vue xml yaml yml zig"""
+)
+"""A name that ends so is a file's: `src/token.py`."""
 _NEUTRAL_TAILS = _set(
     """value string text str prod production dev development test_ staging stage sandbox live env
     default old new main primary secondary base64 b64 encoded raw plain plaintext here var v1 v2
@@ -153,6 +158,8 @@ def strength(name: str) -> int:
     """Say how sure a name is to stand for a secret."""
     found = words(name)
     end = len(found)
+    if name.rpartition(".")[2] in _FILE_ENDS:
+        return NONE
     while end > 1 and (found[end - 1] in _NEUTRAL_TAILS or found[end - 1].isdigit()):
         end -= 1
     for at in range(end - 1, max(end - 5, -1), -1):
