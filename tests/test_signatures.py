@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.errors import GitguardError, HeadAdvanced
+from gitguard.errors import GitguardError, HeadAdvanced, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.checkpoint import Checkpoint, Code
@@ -677,6 +677,58 @@ def test_an_unsigned_checkpoint_says_so(begun: Guard, here: Machine) -> None:
     assert [check.verdict(c).standing for c in begun.log()] == [UNSIGNED, GOOD, GOOD]
 
 
+# Whole histories
+
+
+def test_verify_tells_who_signed_and_what_is_from_before(
+    begun: Guard, git: Git, elsewhere: Elsewhere, here: Machine
+) -> None:
+    elsewhere.work("Theirs")
+    elsewhere.hand_over()
+    begun.ensure()
+    (report,) = begun.verify()
+    assert report.findings == ()
+    assert report.notes == ("signed: 2 by here@machine, 1 by there@machine",)
+    here.config("")
+    (report,) = reopened(begun, here).verify()
+    assert report.notes == ()
+
+
+def test_verify_forgives_unsigned_checkpoints_only_before_the_first_signed_one(
+    here: Machine, guard: Guard
+) -> None:
+    here.config("")
+    reopened(guard, here).ensure()
+    reopened(guard, here).checkpoint("Not signed.")
+    (report,) = guard.verify()
+    assert report.notes == ("not signed, from before signing was switched on: 2",)
+    assert report.findings == ()
+    guard.checkpoint("Signed.")
+    (report,) = guard.verify()
+    assert report.findings == ()
+    assert "not signed, from before signing was switched on: 2" in report.notes
+    reopened(guard, here).checkpoint("Not signed again.")
+    (report,) = guard.verify()
+    (finding,) = report.findings
+    assert (finding.checkpoint, finding.exit_code) == ("cp_004", Untrusted.exit_code)
+    assert "not signed" in finding.problem
+
+
+def test_verify_finds_signatures_that_do_not_count(
+    begun: Guard, git: Git, here: Machine, ssh_keys: SshKeys
+) -> None:
+    body = raw(git, BRANCH).replace("Trigger: phase-change", "Trigger: manual") + "\n"
+    git("update-ref", BRANCH, git("hash-object", "-t", "commit", "-w", "--stdin", stdin=body))
+    problems = {f.checkpoint: f for f in begun.verify()[0].findings if "signature" in f.problem}
+    assert problems["cp_002"].exit_code == Tampered.exit_code
+    begun.recover()
+    here.git_config(user_signingkey=ssh_keys.make("stranger", allow=False))
+    begun.checkpoint("Signed by somebody else.")
+    (finding,) = begun.verify()[0].findings
+    assert (finding.checkpoint, finding.exit_code) == ("cp_003", Untrusted.exit_code)
+    assert "allowed signer" in finding.problem
+
+
 # The command line
 
 
@@ -721,3 +773,4 @@ def test_two_machines_share_a_session_by_command(
     said = gitguard("desk", "ensure")
     assert "signed checkpoint by laptop@machine" in str(said["notes"])
     assert "From the laptop" in desk("show", f"{BRANCH}:state.json")
+    assert "1 by laptop@machine" in str(gitguard("desk", "verify"))

@@ -214,19 +214,6 @@ def test_a_long_history_is_read_in_parts_and_told_of(
     assert verified(guard).findings == ()
 
 
-def test_a_signature_that_is_refused_is_a_finding_of_its_commit(begun: Guard, git: Git) -> None:
-    from gitguard.usecases.verifying import verify
-
-    wrong = git("rev-parse", f"{BRANCH}~1")
-
-    def signed(commit: str, body: bytes) -> Tampered | None:
-        assert body.startswith(b"tree ")
-        return Tampered("it is not signed", "Sign it") if commit == wrong else None
-
-    (finding,) = verify(begun.store(), signed=signed).findings
-    assert (finding.commit, finding.problem) == (wrong, "it is not signed")
-
-
 def test_of_several_codes_the_gravest_is_the_commands() -> None:
     codes = [Untrusted.exit_code, Tampered.exit_code]
     findings = tuple(Finding("", "", "x", "y", code) for code in codes)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.session import Session
     from gitguard.store.repository import Ref, Repository
-    from gitguard.store.verification import Link, Signed, Verified
+    from gitguard.store.verification import Link, Verified
     from gitguard.store.workspace import Workspace
 
 _SHORTEST_ID = 4
@@ -286,11 +286,10 @@ class Chain:
         *,
         known: Container[str] = (),
         way_out: str = GO_ON,
-        signed: Signed | None = None,
     ) -> Iterator[Link]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
         with self._repository.reader() as reader:
-            walk = Verification(reader, self._session, way_out=way_out, signed=signed)
+            walk = Verification(reader, self._session, way_out=way_out)
             order = self._repository.first_parents(commit)
             yield from walk.links(commit, anchor, most=MOST_COMMITS, known=known, order=order)
 

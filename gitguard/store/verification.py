@@ -15,14 +15,13 @@ from gitguard.store.reader import TREE_LIMIT, entries_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.model.session import Session
     from gitguard.store.anchor import Anchor
     from gitguard.store.reader import ObjectReader, Read
 
-    Signed = Callable[[str, bytes], GitguardError | None]
 
 VERIFIED = 50
 """How many of the newest checkpoints are verified before anything of them is handed out."""
@@ -62,23 +61,11 @@ class Link(Value):
 class Verification:
     """One walk over a chain; objects that several checkpoints share are looked at once."""
 
-    def __init__(
-        self,
-        reader: ObjectReader,
-        session: Session,
-        *,
-        way_out: str = GO_ON,
-        signed: Signed | None = None,
-    ) -> None:
-        """Verify with an open reader.
-
-        way_out is what to do about an object that is damaged; signed says what is wrong with the
-        signature of a commit, given its id and its bytes.
-        """
+    def __init__(self, reader: ObjectReader, session: Session, *, way_out: str = GO_ON) -> None:
+        """Verify with an open reader; way_out is what to do about an object that is damaged."""
         self._reader = reader
         self._session = session
         self._way_out = way_out
-        self._signed = signed
         self._blobs: dict[str, InvalidDocument | None] = {}
         self._ahead: Read = {}
         self._order: Sequence[str] = ()
@@ -144,8 +131,7 @@ class Verification:
         link = Link(commit, checkpoint, tree, is_cut=is_cut, ends_here=ends_here)
         for problem in self._problems_of(checkpoint, sequence):
             link = link.but(problem)
-        problem_of_signature = self._signed(commit, body) if self._signed else None
-        return link if problem_of_signature is None else link.but(problem_of_signature)
+        return link
 
     def _body(self, commit: str) -> bytes | InvalidDocument:
         if commit not in self._ahead:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.model.session import Session
+from gitguard.review.signatures import Signatures
 from gitguard.review.verify import Finding, Report, States, finding_of, findings_of
 from gitguard.session_store import SessionStore
 from gitguard.store.standing import NONE, Head, refuse_head
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from gitguard.store.anchor import Anchor
-    from gitguard.store.verification import Signed
 
     Tell = Callable[[int, int], None]
 
@@ -24,25 +24,23 @@ _EVERY = 256
 """Checkpoints between two words on how far it is."""
 
 
-def verify(
-    store: SessionStore, *, tell: Tell | None = None, signed: Signed | None = None
-) -> Report:
+def verify(store: SessionStore, *, tell: Tell | None = None) -> Report:
     """Look at a session's whole history; nothing is changed, and a finding does not end the walk.
 
-    tell is called with how many checkpoints are verified, and of how many. signed says what is
-    wrong with a commit's signature, given its id and its bytes.
+    Signatures are checked where the user's config says `sign`. tell is called with how many
+    checkpoints are verified, and of how many.
     """
-    return _Verifying(store, tell, signed).report()
+    return _Verifying(store, tell).report()
 
 
 class _Verifying:
     """One look at one session."""
 
-    def __init__(self, store: SessionStore, tell: Tell | None, signed: Signed | None) -> None:
+    def __init__(self, store: SessionStore, tell: Tell | None) -> None:
         self._store = store
         self._chain = store.chain
         self._tell = tell or (lambda _done, _of: None)
-        self._signed = signed
+        self._signatures = Signatures(store.signatures()) if store.config.sign else None
         self._states = States(store.session)
         self._seen: set[str] = set()
         self._findings: list[Finding] = []
@@ -51,7 +49,10 @@ class _Verifying:
     def report(self) -> Report:
         head, standing = self._head()
         for commit, anchor in _histories(head):
-            self._findings += self._walk(commit, anchor)
+            self._findings += self._walk(commit, anchor, self._signatures)
+        if self._signatures is not None:
+            self._findings += self._signatures.findings()
+            self._notes += self._signatures.notes()
         count = len(self._seen)
         self._look_at_archives()
         self._notes += [
@@ -87,19 +88,22 @@ class _Verifying:
         except GitguardError:
             return None  # which is why there is no head
 
-    def _walk(self, commit: str, anchor: Anchor | None) -> Iterator[Finding]:
+    def _walk(
+        self, commit: str, anchor: Anchor | None, signatures: Signatures | None = None
+    ) -> Iterator[Finding]:
         expected = anchor.sequence if anchor else 0
         way_out = GO_ON if anchor else LEAVE
-        for link in self._chain.links(
-            commit, anchor, known=self._seen, way_out=way_out, signed=self._signed
-        ):
+        every = _EVERY if signatures is None else 1
+        for link in self._chain.links(commit, anchor, known=self._seen, way_out=way_out):
             self._seen.add(link.id)
             if link.checkpoint is not None:
                 expected = max(expected, link.checkpoint.sequence)
+                if signatures is not None:
+                    signatures.look_at(link.checkpoint)
                 if link.is_cut:
                     self._note_cut(link.checkpoint.name, ends=link.ends_here)
             yield from findings_of(link, self._states)
-            if len(self._seen) % _EVERY == 0:
+            if len(self._seen) % every == 0:
                 self._tell(len(self._seen), expected)
 
     def _note_cut(self, name: str, *, ends: bool) -> None:
