@@ -104,19 +104,12 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
     assert shell("git status --short", root, home) == ""
 
 
-def test_the_hand_off_page_is_what_happens(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["handoff.md", "redaction.md", "signing.md"])
+def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)
     shell("gitguard ensure", root, home)
-    check_console(REFERENCES / "handoff.md", root, home)
-
-
-def test_the_signing_page_is_what_happens(tmp_path: Path) -> None:
-    root, home = tmp_path / "repo", tmp_path / "home"
-    make_repository(root, home)
-    shell("gitguard ensure", root, home)
-    check_console(REFERENCES / "signing.md", root, home)
-    assert "sign: true" in (home / ".config" / "gitguard" / "config.yaml").read_text()
+    check_console(REFERENCES / page, root, home)
 
 
 def test_schema_and_page_name_the_same_fields() -> None:
