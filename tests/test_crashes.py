@@ -198,6 +198,25 @@ def test_a_crash_anywhere_in_fork_leaves_both_sessions_usable(
     git.fsck()
 
 
+def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: OpenGuard) -> None:
+    """Found at a step: the new session had a state, no summary, and needed `recover`."""
+
+    def fork(name: str, **places: object) -> object:
+        return open_guard(**places).fork_session(Session.of(name))
+
+    for name in ("used", "again"):
+        child = os.fork()
+        if child == 0:
+            died = {"state-written": lambda: os._exit(1)}
+            fork(name, at_step=lambda step: died.get(step, int)())
+        os.waitpid(child, 0)
+    assert open_guard().use_session(Session.of("used")).state.goal == "Kept"
+    open_guard().use_session(Session.of("main"))
+    fork("again")
+    assert open_guard().log()[0].sequence == 1
+    assert open_guard().ensure().state.goal == "Kept"
+
+
 def test_a_crash_while_a_crash_is_mended_is_mended_too(
     begun: Guard, git: Git, open_guard: OpenGuard
 ) -> None:

@@ -16,7 +16,7 @@ from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.snapshot import folded_upto
 from gitguard.model.value import Value
-from gitguard.recovery.startup import settle
+from gitguard.recovery.startup import begin_start, settle
 from gitguard.session_store import Saved, SessionStore
 from gitguard.store import standing, states
 from gitguard.store.journal import JournalPart
@@ -293,10 +293,9 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:
     """Begin a new session with the state of another: a new root, sequence 1."""
-    if (
-        target.chain.head().standing != standing.NONE
-        or target.states.read().standing != states.ABSENT
-    ):
+    before = target.states.read()
+    is_free = before.standing == states.ABSENT or target.states.is_starting  # a fork died there
+    if target.chain.head().standing != standing.NONE or not is_free:
         raise InvalidInput(
             f"the session `{target.session.key}` exists already", "Choose another name"
         )
@@ -305,9 +304,10 @@ def fork(source: SessionStore, target: SessionStore) -> Saved:
     assert state is not None
     head = source.chain.head()
     origin = head.anchor.committed if head.anchor else ""
-    found = target.save(
-        state.replace(session_id=target.session.key, updated_at=target.now), target.states.read()
-    )
+    begin_start(target)
+    found = target.save(state.replace(session_id=target.session.key, updated_at=target.now), before)
     forked = Circumstances(forked_from=origin or source.session.name)
     why = f"Forked from the session {source.session.name}."
-    return target.checkpoint("start", why, forked, found=found)
+    saved = target.checkpoint("start", why, forked, found=found)
+    target.states.end_start()
+    return saved

@@ -88,7 +88,7 @@ def _from_nothing(
     if found.written is not None or head.standing == standing.OURS:
         return _restore(store, found, head, notes, circumstances)
     refuse_legacy(store.workspace)
-    _begin_start(store)
+    begin_start(store)
     found = store.save(new_task(store.session.key, store.now), found)
     store.write_summary(_state(found))
     store.states.end_start()
@@ -96,7 +96,8 @@ def _from_nothing(
     return Startup(BEGUN, _state(found), notes, saved)
 
 
-def _begin_start(store: SessionStore) -> None:
+def begin_start(store: SessionStore) -> None:
+    """Make the folders, and note that state and summary are about to be written."""
     store.workspace.make_folders(store.session)
     store.states.begin_start()
 
@@ -109,7 +110,7 @@ def _restore(
     circumstances: Circumstances,
 ) -> Startup:
     """Bring the working files back from the newer of the copy and the branch."""
-    _begin_start(store)
+    begin_start(store)
     found, origin = _bring_back(store, found, head)
     store.write_summary(_state(found))
     store.states.end_start()
