@@ -165,7 +165,7 @@ def gitguard(*arguments: str, stdin: bytes = b"") -> Outcome:
         sys.argv, sys.stdin, sys.stdout, sys.stderr = before
     for stream in streams[1:]:
         stream.flush()
-    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])  # type: ignore[attr-defined]
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[1:])
     outcome = Outcome(code or 0, out, err)
     assert outcome.code != UNEXPECTED, (arguments, outcome.said)
     return outcome

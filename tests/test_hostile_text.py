@@ -19,7 +19,7 @@ from gitguard.model.text import encodable, spelled_out, visible
 from gitguard.recovery.injection import Origin, build_resume
 
 from .conftest import Git
-from .hostile import answer, every_hook, gitguard, inside, payload
+from .hostile import answer, every_hook, gitguard, inside, payload, tree_of
 
 HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 UGLY = (
@@ -183,3 +183,51 @@ def test_no_text_closes_the_fence_of_the_handoff_block(text: str) -> None:
     assert re.fullmatch(r'<gitguard-handoff written="[^"<>]*">', first)
     assert last == "</gitguard-handoff>"
     assert not re.search("gitguard-(resume|handoff)", "\n".join(inner), re.IGNORECASE)
+
+
+# Names
+
+PATHS = (
+    "../victim/file", "/etc/passwd", "a/../../victim/file", "./../victim/file", "~/victim", "//x/y",
+    "C:\\victim", "\\\\host\\share", ".git/config", ".GIT/hooks/pre-commit", "git~1/config",
+    ".g\u200cit/config", "sub/.git/config", "a\0b", "a\nb", "-rf", "--output=x", "con", "aux.txt",
+    "file:///etc/passwd", "x" * 5000, "\u202egpj.exe", "link/file", "link", "", " ", ".", "..",
+)  # fmt: skip
+
+
+def test_a_path_of_an_artifact_leads_nowhere(git: Git, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "file").write_text("Do not touch.\n")
+    (git.root / "link").symlink_to(victim)
+    before = (tree_of(victim), tree_of(git.root / ".git" / "hooks"))
+    with inside(git.root, CLAUDE_PROJECT_DIR=str(git.root)):
+        gitguard("ensure")
+        for path in PATHS:
+            document = {"artifacts": [{"path": path, "kind": "file"}]}
+            assert gitguard("update", stdin=json.dumps(document).encode()).code in (0, 23)
+            tool = {"file_path": path, "content": "x"}
+            for name in ("PreToolUse.Write", "PostToolUse.Write", "PostToolUse.Read"):
+                answer("claude-code", payload(name, git.root, tool_input=tool))
+        for arguments in (("checkpoint",), ("resume",), ("bundle",), ("handoff", "write")):
+            assert gitguard(*arguments).code == 0
+        answer("claude-code", payload("UserPromptSubmit", git.root))
+    assert (tree_of(victim), tree_of(git.root / ".git" / "hooks")) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["--output=victim", "-x", "../x", "HEAD", "0" * 40, "\x1b[31m", "^"]
+)
+def test_a_name_of_a_checkpoint_is_never_an_option(git: Git, name: str) -> None:
+    with inside(git.root):
+        gitguard("ensure")
+        before = tree_of(git.root)
+        for arguments in (
+            ("show", "state", "--", name), ("diff", "--", name), ("restore", "--yes", "--", name),
+            ("trust", "--yes", f"--head={name}"), ("session", "use", "--", name),
+        ):  # fmt: skip
+            outcome = gitguard(*arguments)
+            assert outcome.code != 0 or arguments[0] == "session"
+            assert hidden_in(outcome.said) == set()
+        after = tree_of(git.root)
+    assert {path for path in after.keys() - before.keys() if not path.startswith(".g")} == set()

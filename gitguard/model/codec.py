@@ -35,6 +35,8 @@ def sha256(data: bytes) -> str:
     return str(_digest(data).hexdigest())
 
 
+_UNREADABLE = (ValueError, RecursionError, AttributeError, TypeError, LookupError, ArithmeticError)
+"""What the reader of YAML raises besides its own errors where a scalar is not what its tag says."""
 _DEEPEST_YAML = 32
 """How deep YAML may be nested; reading takes time by the square of the depth."""
 
@@ -132,7 +134,7 @@ def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
             if depth > _DEEPEST_YAML:
                 raise InvalidDocument(f"{what} is nested too deeply")
         document = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError, AttributeError, TypeError) as error:
+    except (YAMLError, *_UNREADABLE) as error:
         raise InvalidDocument(f"{what} is not valid YAML: {_one_line(error)}") from error
     if document is None:
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, Tampered
+from gitguard.errors import EditedState, GitguardError, Tampered
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery, HostSession
 from gitguard.store import states
@@ -59,7 +59,7 @@ class HandingBack(Conversation):
             raise problem
         try:
             return self._fresh_block(found, first=first), found
-        except Tampered as error:
+        except (EditedState, Tampered) as error:
             self._mark(error)  # nothing of it is handed out; what is said from now on still counts
             return "", found
 
@@ -70,7 +70,11 @@ class HandingBack(Conversation):
         head = self._store.readable_head()
         if not is_due(self._known, head.committed):
             return ""
-        assert found.state is not None
+        if found.state is None:
+            raise EditedState(
+                f"`{self._store.states.path}` is not known to be ours, and no copy of it is there",
+                "See `gitguard status`",
+            )
         block = self._handoff()
         if not block and not (first and found.state.is_untouched):
             block = resume_of(
