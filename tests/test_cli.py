@@ -326,9 +326,10 @@ exec {git} "$@"
 GIT = shutil.which("git")
 STATE = ".gitguard/sessions/main/state.json"
 ON_TOP = (
+    "next=$(($(git rev-list --count gitguard/main) + 1)) && "
     "git update-ref refs/heads/gitguard/main $(git log -1 --format=%B gitguard/main | "
-    """sed "s/^\\(Gitguard-Sequence\\): .*/\\1: $(($(git rev-list --count gitguard/main) + 1))/" | """
-    """git commit-tree gitguard/main^{tree} -p gitguard/main)"""
+    """sed "s/^Gitguard-Sequence: .*/Gitguard-Sequence: $next/" | """
+    "git commit-tree gitguard/main^{tree} -p gitguard/main)"
 )
 ELSEWHERE = "git worktree add --quiet ../other gitguard/main"
 CASES = {
