@@ -189,10 +189,15 @@ def inside(root: Path, **environment: str) -> Iterator[None]:
         os.environ.update(before)
 
 
+_STDIN = {
+    "update": b'{"goal": "Told", "learnings": ["a thing"]}',
+    "purge": b"Going on with a word that nobody should have written",
+}
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("init", "--dry-run"), ("init",), ("init", "--shared"), ("init", "--host", "openclaw"),
     ("ensure",), ("status",), ("--json", "status"),
-    ("note", "--goal", "Stand", "--phase", "one", "--next", "Go on", "--artifact", "README.md"),
+    ("note", "--goal", "Stand", "--phase", "one", "--next", "Go on"),
+    ("note", "--artifact", "README.md", "--learning", _STDIN["purge"].decode()),
     ("note", "--decision", "d", "--why", "w", "--failure", "f", "--error", "e", "--done", "s"),
     ("update",), ("gate", "--pressure", "0.3"), ("gate", "--pressure", "0.82", "--changed-phase"),
     ("bundle", "--summary"), ("resume",), ("checkpoint", "-m", "Because."), ("log",),
@@ -202,13 +207,13 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("handoff", "write"), ("handoff", "read", "--to-file"), ("handoff", "clear"),
     ("restore", "1", "--dry-run"), ("restore", "1", "--yes"), ("accept", "--dry-run"),
     ("accept", "--yes"), ("gate", "--pressure", "0.99"), ("override", "--reason", "r"),
-    ("migrate",), ("recover",), ("recover", "--take"), ("trust", "--dry-run"),
+    ("verify", "--all"), ("scan",), ("purge", "2", "--dry-run"),
+    ("purge", "2", "--yes", "--value-stdin"), ("verify",), ("migrate",), ("recover",), ("recover", "--take"), ("trust", "--dry-run"),
     ("trust", "--forget", "--yes"), ("trust", "--dry-run"), ("trust", "--yes"),
     ("completion", "bash"), ("status", "--clear"),
     ("uninstall", "--dry-run"), ("uninstall",), ("uninstall", "--host", "openclaw"),
 )  # fmt: skip
 """Every command, in an order in which most of them have something to do."""
-_STDIN = {"update": b'{"goal": "Told", "learnings": ["a thing"]}'}
 
 
 def every_command() -> Iterator[Outcome]:

@@ -267,7 +267,7 @@ def test_any_journal_is_read(
 CONFIG = DEFAULTS.to_document() | {"destructive": ["make clean"]}
 
 
-@FUZZ
+@settings(FUZZ, max_examples=100)
 @given(changed(CONFIG, 2), cuts)
 def test_any_configuration_is_read_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, document: Any, cut: tuple[int, bytes, int]
