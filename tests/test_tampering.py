@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, NewerFormat, Tampered
+from gitguard.errors import EditedState, GitguardError, NewerFormat, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 
@@ -312,3 +312,114 @@ def test_a_hook_hands_out_nothing_of_a_refused_history_and_status_says_why_first
     told = talk.guard.store().journal.read("", 0).entries
     assert any("what I say now" in entry.summary for entry in told)
     assert after.bash("ls") == {}
+
+
+# Whole repositories put in another's place
+
+
+def copy_aside(git: Git, *names: str) -> Callable[..., None]:
+    """Copy parts of the worktree; return what puts the copies back in the originals' place."""
+    aside = git.root.parent / "aside"
+    for name in names:
+        shutil.copytree(git.root / name, aside / name)
+
+    def restore(*, same_folders: bool) -> None:
+        for name in names:
+            if same_folders:
+                _fill(git.root / name, aside / name)
+            else:
+                shutil.rmtree(git.root / name)
+                shutil.copytree(aside / name, git.root / name)
+
+    return restore
+
+
+def _fill(folder: Path, source: Path) -> None:
+    """Give a folder the content of another, file by file, and keep the folders that are there."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_file():
+            path.unlink()
+        elif not (source / path.relative_to(folder)).exists():
+            path.rmdir()
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+
+
+@pytest.mark.parametrize("same_folders", [True, False])
+@pytest.mark.parametrize("names", [(".git",), (".git", ".gitguard")])
+def test_an_older_copy_put_back_is_refused(
+    begun: Guard, git: Git, open_guard: OpenGuard, names: tuple[str, ...], *, same_folders: bool
+) -> None:
+    restore = copy_aside(git, *names)
+    begun.note({"goal": "Newer than the copy"})
+    restore(same_folders=same_folders)
+    for ask in (open_guard().resume, open_guard().ensure, open_guard().resume):
+        with pytest.raises((Tampered, Untrusted)):
+            ask()
+    kept = [path.read_text() for path in own_file(begun, ".").glob("state.json*")]
+    assert any("Newer than the copy" in text for text in kept)
+
+
+def test_an_older_copy_is_taken_back_when_somebody_who_looked_says_so(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    restore = copy_aside(git, ".git")
+    begun.note({"goal": "Newer than the copy"})
+    restore(same_folders=True)
+    begun.trust(git("rev-parse", BRANCH))
+    assert "Goal 5" in begun.resume()
+    archived = git("for-each-ref", "--format=%(refname)", "refs/gitguard/archive").split()
+    assert any("Newer than the copy" in git("show", f"{name}:state.json") for name in archived)
+
+
+def test_a_stale_packed_ref_under_a_removed_one_is_refused(begun: Guard, git: Git) -> None:
+    ours = git("rev-parse", BRANCH)
+    git("pack-refs", "--all", "--prune")
+    begun.note({"goal": "Newer than what is packed"})
+    newest = git("rev-parse", BRANCH)
+    (git.root / ".git" / BRANCH).unlink()
+    assert git("rev-parse", BRANCH) == ours
+    refuses(begun, "does not follow")
+    begun.recover()
+    assert git("rev-parse", BRANCH) == newest
+
+
+def test_a_git_file_that_leads_to_another_repository_is_refused(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    forged = git.root / "forged"
+    shutil.move(git.root / ".git", forged)
+    (git.root / ".git").write_text("gitdir: forged\n")
+    git("update-ref", BRANCH, rewritten(git, f"{BRANCH}~1", trailer("Trigger", "manual")))
+    with pytest.raises(Untrusted):
+        open_guard().resume()
+    with pytest.raises((Tampered, Untrusted)):
+        open_guard().ensure()
+    (git.root / ".git").unlink()
+    shutil.move(forged, git.root / ".git")
+    with pytest.raises(Tampered):
+        open_guard().resume()
+    begun.recover()
+    assert "Goal 5" in open_guard().resume()
+
+
+def test_no_git_directory_at_all_hands_out_nothing(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    shutil.rmtree(git.root / ".git")
+    with pytest.raises(GitguardError):
+        open_guard().resume()
+
+
+@pytest.mark.parametrize("name", ["summary.md", "snapshot.yaml"])
+def test_renderings_that_somebody_changed_are_not_handed_out(begun: Guard, name: str) -> None:
+    path = Path(begun.workspace.folder, "sessions", "main", name)
+    path.write_bytes(path.read_bytes().replace(b"Goal 5", b"Evil 5"))
+    assert "Evil 5" not in begun.resume()
+    assert "Goal 5" in begun.resume()
+
+
+def test_a_state_that_somebody_changed_is_refused_beside_a_sound_history(begun: Guard) -> None:
+    path = Path(begun.workspace.folder, "sessions", "main", "state.json")
+    path.write_bytes(path.read_bytes().replace(b"Goal 5", b"Evil 5"))
+    with pytest.raises(EditedState, match=r"state\.json"):
+        begun.resume()

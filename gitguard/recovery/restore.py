@@ -148,11 +148,14 @@ def _take(store: SessionStore, head: Head) -> str:
 def archive_uncommitted(store: SessionStore, head: Head) -> str:
     """Keep a state that no checkpoint holds as a commit under the archive; say where."""
     found = store.states.read()
-    committed = head.anchor.state_sha256 if head.anchor else ""
+    anchor = head.anchor
+    if anchor is not None and not store.chain.owns_objects(anchor.committed):
+        anchor = None  # an older copy of the repository was put back; our checkpoint went with it
     state = found.state or found.edited
+    committed = anchor.state_sha256 if anchor else ""
     if state is None or (found.state is not None and found.sha256 == committed):
         return ""
-    sequence = head.anchor.sequence + 1 if head.anchor else 1
+    sequence = anchor.sequence + 1 if anchor else 1
     why = "Ours, set aside for theirs."
     nothing = JournalPart("", (), (), 0)
     record, contents = compose(
@@ -166,7 +169,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         store.clock(),
         store.workspace.redactor,
     )
-    parent = head.anchor.committed if head.anchor else ""
+    parent = anchor.committed if anchor else ""
     return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
 
 
