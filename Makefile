@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction faults references
 
 setup: $(VENV)/installed
 
@@ -34,6 +34,9 @@ bench-fidelity: setup
 
 bench-redaction: setup
 	$(BIN)/python -m tests.bench_redaction
+
+faults: setup
+	$(BIN)/python -m tests.faults
 
 references: setup
 	$(BIN)/python -m tests.generate_references

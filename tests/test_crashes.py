@@ -1,8 +1,4 @@
-"""A process killed at any instant: what was there stays, the next command needs no help.
-
-Every change to the disk that Python makes is announced to audit hooks. A forked process kills
-itself at the K-th of them, for every K; what it leaves behind is what a crash leaves behind.
-"""
+"""Crashes of one kind each, by hand; `test_faults` lets every kind strike at every point."""
 
 from __future__ import annotations
 
@@ -11,56 +7,21 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gitguard.errors import GitFailed, GitguardError, HeadAdvanced, Untrusted
+from gitguard.errors import GitFailed, GitguardError
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
-from .test_recovery import BRANCH, advance_from_elsewhere
+from .test_recovery import BRANCH
 from .test_startup import own_file
-
-_CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.utime", "subprocess.Popen")
-_MOST_STEPS = 200
-
-
-def run_until(step: int, action: Callable[[], object]) -> bool:
-    """Run an action in a process that dies before its step-th change; say whether it died."""
-    child = os.fork()
-    if child == 0:
-        seen = 0
-
-        def count(event: str, arguments: tuple[Any, ...]) -> None:
-            nonlocal seen
-            writes = event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-            if event in _CHANGES or writes:
-                seen += 1
-                if seen == step:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(count)
-        try:
-            action()
-        finally:
-            os._exit(0)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-
-
-def crashes(action: Callable[[], object], *, every: int = 1) -> Iterator[int]:
-    """Crash an action at its first change, at its second, … until it runs to its end."""
-    for step in range(1, _MOST_STEPS, every):
-        if not run_until(step, action):
-            return
-        yield step
-    raise AssertionError("the action never ended")
 
 
 @pytest.fixture
@@ -78,160 +39,26 @@ def prove_sound(guard: Guard, git: Git) -> None:
     git.fsck()
 
 
-def temporary_files(*roots: Path) -> list[Path]:
-    """Return what an unfinished write leaves behind."""
-    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
-    return [p for p in found if p.suffix == ".tmp" or p.name.startswith("tmp_obj")]
-
-
-def test_a_crash_anywhere_in_a_note_with_a_checkpoint_leaves_old_or_new(
-    begun: Guard, git: Git, open_guard: OpenGuard, clock: Clock, tmp_path: Path
-) -> None:
-    before = git.traces()
-    acknowledged = ["acknowledged 0"]
-    for step in crashes(lambda: open_guard().note({"goal": "New", "learnings": ["unsaid"]})):
-        state = open_guard().ensure().state
-        said = [text for text in state.learnings if text.startswith("acknowledged")]
-        assert said == acknowledged
-        assert state.goal in ("Kept", "New")
-        acknowledged.append(f"acknowledged {step}")
-        open_guard().update({"goal": "Kept", "learnings": [acknowledged[-1]]})
-    prove_sound(open_guard(), git)
-    assert git.traces() == before
-    clock.advance(2 * 3600)
-    open_guard().checkpoint("Cleans up.")
-    assert temporary_files(tmp_path) == []
-
-
-def test_a_crash_anywhere_in_the_first_ensure_leaves_a_session_that_begins(
-    guard: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    before = git.traces()
-    for step in range(1, _MOST_STEPS):
-        session = f"s{step}"
-        if not run_until(step, open_guard(session=session).ensure):
-            break
-        startup = open_guard(session=session).ensure()
-        assert startup.state.next_action == "START"
-        assert open_guard(session=session).log()[0].sequence == 1
-        assert open_guard(session=session).ensure().notes == ()
-    assert git.traces() == before
-    git.fsck()
-
-
-def test_a_crash_anywhere_while_working_files_come_back_is_no_missing_state(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    begun.note({"learnings": ["not committed"]})
-    git("clean", "-fdxq")
-    for _ in crashes(lambda: open_guard().ensure()):
-        assert open_guard().ensure().state.learnings == ("acknowledged 0", "not committed")
-        git("clean", "-fdxq")
-    prove_sound(open_guard(), git)
-
-
-def test_a_crash_anywhere_in_restore_leaves_a_state_that_goes_on(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    begun.note({"goal": "Later"})
-    for _ in crashes(lambda: open_guard().restore("2"), every=3):
-        assert open_guard().ensure().state.goal in ("Kept", "Later")
-        open_guard().note({"goal": "Later"})
-    prove_sound(open_guard(), git)
-
-
-def test_a_crash_anywhere_in_recover_can_be_recovered(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    path = Path(begun.workspace.working_file(begun.workspace.current(), "state.json"))
-    bad = path.read_bytes()[:50]
-    git("update-ref", BRANCH, f"{BRANCH}~1")
-    path.write_bytes(bad)
-    for _ in crashes(lambda: open_guard().recover()):
-        open_guard().recover()
-        assert open_guard().ensure().state.goal == "Kept"
-        git("update-ref", BRANCH, f"{BRANCH}~1")
-        path.write_bytes(bad)
-    assert open_guard().ensure().state.goal == "Kept"
-    prove_sound(open_guard(), git)
-
-
-def test_a_crash_anywhere_in_taking_theirs_can_be_taken_again(
-    begun: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path, places: Places
-) -> None:
-    elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
-    advance_from_elsewhere(begun, git, tmp_path, elsewhere)
-    for _ in crashes(lambda: open_guard().recover(take=True)):
-        try:
-            assert open_guard().ensure().state.goal == "Theirs"
-        except HeadAdvanced:
-            continue
-    assert open_guard().ensure().state.goal == "Theirs"
-    prove_sound(open_guard(), git)
-
-
-def test_a_crash_anywhere_in_trust_can_be_trusted_again(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    begun.forget()
-    for _ in crashes(lambda: open_guard().trust()):
-        try:
-            assert open_guard().ensure().state.goal == "Kept"
-        except Untrusted:
-            continue
-        open_guard().forget()
-    prove_sound(open_guard(), git)
-
-
-def test_a_crash_anywhere_in_fork_leaves_both_sessions_usable(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    names = iter(f"fork{number}" for number in range(_MOST_STEPS))
-
-    def fork() -> None:
-        open_guard().fork_session(Session.of(next(names)))
-
-    for _ in crashes(fork, every=2):
-        next(names)
-        assert open_guard(session="main").ensure().state.goal == "Kept"
-        open_guard().use_session(Session.of("main"))
-    git.fsck()
-
-
 def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: OpenGuard) -> None:
     """Found at a step: the new session had a state, no summary, and needed `recover`."""
 
-    def fork(name: str, **places: object) -> object:
-        return open_guard(**places).fork_session(Session.of(name))
+    def fork(name: str, at_step: Callable[[str], object] = str) -> object:
+        return open_guard(at_step=at_step).fork_session(Session.of(name))
+
+    def die(step: str) -> None:
+        if step == "state-written":
+            os._exit(1)
 
     for name in ("used", "again"):
         child = os.fork()
         if child == 0:
-            died = {"state-written": lambda: os._exit(1)}
-            fork(name, at_step=lambda step: died.get(step, int)())
+            fork(name, at_step=die)
         os.waitpid(child, 0)
     assert open_guard().use_session(Session.of("used")).state.goal == "Kept"
     open_guard().use_session(Session.of("main"))
     fork("again")
     assert open_guard().log()[0].sequence == 1
     assert open_guard().ensure().state.goal == "Kept"
-
-
-def test_a_crash_while_a_crash_is_mended_is_mended_too(
-    begun: Guard, git: Git, open_guard: OpenGuard
-) -> None:
-    """The bug that lost whole histories elsewhere sat in recovery after recovery."""
-    first = 0
-    while True:
-        first += 3
-        if not run_until(first, lambda: open_guard().note({"goal": "New"})):
-            break
-        for second in range(1, 40, 5):
-            if not run_until(second, lambda: open_guard().ensure()):
-                break
-        assert open_guard().ensure().state.goal in ("Kept", "New")
-        open_guard().note({"goal": "Kept"})
-    prove_sound(open_guard(), git)
 
 
 def test_a_pending_commit_that_became_the_head_is_ours(begun: Guard, git: Git) -> None:

@@ -27,8 +27,8 @@ from gitguard.usecases.handoff import (
     write_handoff,
 )
 from tests.conftest import Git, OpenGuard
+from tests.faults.change_faults import crashes
 from tests.scratch import environment, make_repository
-from tests.test_crashes import crashes
 
 NAME = ".context-checkpoint.md"
 RECOVERED = ".context-checkpoint.recovered.md"

@@ -237,7 +237,7 @@ def test_a_secret_that_a_cut_goes_through_leaves_no_half_of_it(tmp_path: Path, r
 def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged_again(
     leaked: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path
 ) -> None:
-    from .test_crashes import crashes
+    from .faults.change_faults import crashes
 
     for _ in crashes(lambda: open_guard().purge("3"), every=7):
         open_guard().resume()

@@ -1,0 +1,85 @@
+"""Faults at each system call inside each git that an act starts.
+
+A `git` that is first on PATH counts how often it is called and starts the K-th of them under
+strace. A kill strikes once that git alone, and once our process with it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+from tests.faults.acting import Outcome
+from tests.faults.kind import Kind
+from tests.faults.scenarios import Scenario
+from tests.faults.syscall_faults import calls_in, faults_of, injection, no_strace
+from tests.faults.world import World
+
+_CALLS = ("openat", "read", "write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir")
+_SHIM = """#!/bin/sh
+number=$(($(cat {count} 2>/dev/null) + 1))
+echo $number > {count}
+case $number in
+{struck})
+    {how} {git} "$@"
+    code=$?
+    if [ $code -ge 128 ]; then {then}; fi
+    exit $code ;;
+esac
+exec {git} "$@"
+"""
+
+
+class GitFaults(Kind):
+    """Each fault at each call of each git."""
+
+    name = "git"
+
+    def why_not(self) -> str:
+        return no_strace()
+
+    def points(self, world: World, scenario: Scenario) -> list[str]:
+        """Return what can fail: which git, its call's name and number, the fault, who dies."""
+        log = world.base.parent / f"{world.base.name}.git"
+        how = f"strace -f -o {shlex.quote(str(log))}.$number -e trace={','.join(_CALLS)}"
+        outcome = self._act(world, scenario, "*", how, ":")
+        world.put_back()
+        assert not outcome.signal, outcome
+        found = []
+        for path in sorted(log.parent.glob(f"{log.name}.*"), key=lambda p: int(p.suffix[1:])):
+            counts = calls_in(path.read_text())
+            struck = [(call, n + 1) for call in _CALLS for n in range(counts[call])]
+            for call, number in struck:
+                point = f"{path.suffix[1:]}:{call}:{number}"
+                faults = list(faults_of(call))
+                found += [f"{point}:{fault}:git" for fault in faults]
+                found += [f"{point}:kill:both"] * ("kill" in faults)
+            path.unlink()
+        return found
+
+    def strike(self, world: World, scenario: Scenario, point: str) -> Outcome:
+        """Let a fault happen."""
+        struck, call, number, fault, who = point.split(":")
+        how = shlex.join(["strace", "-f", "-o", "/dev/null", *injection(call, int(number), fault)])
+        return self._act(world, scenario, struck, how, "kill -9 $PPID" if who == "both" else ":")
+
+    def _act(self, world: World, scenario: Scenario, struck: str, how: str, then: str) -> Outcome:
+        self._shim(world, struck, how, then)
+        path, world.path = world.path, f"{self._folder(world)}:{world.path}"
+        try:
+            return scenario.run(world)
+        finally:
+            world.path = path
+
+    def _folder(self, world: World) -> Path:
+        return world.base.parent / f"{world.base.name}.bin"
+
+    def _shim(self, world: World, struck: str, how: str, then: str) -> None:
+        folder = self._folder(world)
+        folder.mkdir(exist_ok=True)
+        count, script = folder / "count", folder / "git"
+        count.write_text("0")
+        git = shutil.which("git", path=world.path)
+        script.write_text(_SHIM.format(count=count, struck=struck, how=how, then=then, git=git))
+        script.chmod(0o755)

@@ -1,0 +1,64 @@
+"""All kinds of faults, and how many points of each are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tests.faults.change_faults import ChangeFaults
+from tests.faults.compound import Compound
+from tests.faults.disks import LAYOUTS, FullDisk, ReadOnly, RealPowerCut
+from tests.faults.git_faults import GitFaults
+from tests.faults.kind import Kind
+from tests.faults.power_cut import PowerCuts
+from tests.faults.scenarios import BY_NAME
+from tests.faults.step_faults import StepFaults
+from tests.faults.syscall_faults import SyscallFaults
+
+_ALL = tuple(BY_NAME)
+_BASIC = ("note", "first-ensure", "recover", "turn-end", "worktree")
+_KILLS = StepFaults(("kill",))
+
+
+class Planned(NamedTuple):
+    """A kind, where it is tried, and at which n-th point."""
+
+    kind: Kind
+    scenarios: tuple[str, ...] = _ALL
+    every: int = 1
+    quick: tuple[str, ...] = ()
+    """Where it is tried when there is little time."""
+    quick_every: int = 1
+    quick_kind: Kind | None = None
+    """What is tried then, where that is another."""
+
+
+_PLAN = (
+    Planned(StepFaults(), quick=_ALL, quick_kind=StepFaults(("kill", "ENOSPC"))),
+    Planned(ChangeFaults(), quick=_ALL, quick_every=4),
+    Planned(SyscallFaults(), quick=("note", "first-ensure"), quick_every=9),
+    Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=9),
+    Planned(PowerCuts(apart=False), quick=("note",), quick_every=2),
+    Planned(PowerCuts(apart=True), every=5),
+    Planned(Compound(_KILLS, StepFaults()), every=2, quick=("note",), quick_every=6),
+    Planned(Compound(_KILLS, SyscallFaults()), _BASIC, every=15),
+    Planned(Compound(_KILLS, GitFaults()), _BASIC, every=15),
+    Planned(Compound(SyscallFaults(), _KILLS), _BASIC, every=2),
+    Planned(Compound(GitFaults(), _KILLS), _BASIC, every=2),
+    Planned(Compound(PowerCuts(apart=False), _KILLS), _BASIC, every=5),
+    *(Planned(FullDisk(layout), _BASIC) for layout in LAYOUTS),
+    Planned(ReadOnly()),
+    *(Planned(RealPowerCut(layout), _BASIC) for layout in LAYOUTS),
+)
+KINDS = {planned.kind.name: planned.kind for planned in _PLAN}
+
+
+def plan(wanted: list[str], *, quick: bool) -> Iterator[tuple[Kind, list[str], int]]:
+    """Yield each kind with its scenarios, and which n-th point of them is tried."""
+    for kind, scenarios, every, in_brief, every_in_brief, quick_kind in _PLAN:
+        asked = [point.split("/") for point in wanted if point.split("/")[0] == kind.name]
+        named = [parts[1] for parts in asked if len(parts) > 1]
+        if quick:
+            kind, scenarios, every = quick_kind or kind, in_brief, every_in_brief
+        if asked or (not wanted and scenarios):
+            yield kind, named or list(scenarios), every

@@ -1,0 +1,248 @@
+"""What is going on when the fault comes: each scenario is a world prepared, and an act in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+from gitguard.errors import EditedState, GitguardError
+from gitguard.hosts import claude_code
+from gitguard.model import events
+from gitguard.model.events import HookEvent
+from gitguard.model.journal import ENDED, Entry
+from gitguard.model.session import Session
+from tests.faults.acting import Outcome, act_apart
+from tests.faults.sandbox import obey_permissions, sealed
+from tests.faults.world import BRANCH, World
+
+GOAL = "Nothing is lost"
+
+
+class Scenario(NamedTuple):
+    """An act that a fault interrupts, and what makes the session go on after it."""
+
+    name: str
+    prepare: Callable[[World], None]
+    act: Callable[[World], object]
+    go_on: Callable[[World], object]
+    """The next command: most times any, else the same one again."""
+    root: str = "repo"
+    """The worktree in which it all happens, below the world's base."""
+    may_be_refused: bool = False
+    """Whether the state is refused to a reader while the old one is in force."""
+    around: Callable[[World], AbstractContextManager[None]] = lambda _: nullcontext()
+    """What surrounds the act, and ends whatever becomes of it."""
+
+    def run(
+        self,
+        world: World,
+        *,
+        first: Callable[[], None] = lambda: None,
+        attach: Callable[[int], None] | None = None,
+        started: Callable[[int], None] | None = None,
+    ) -> Outcome:
+        """Act in a process of its own; first is called there, attach and started here."""
+
+        def act() -> object:
+            first()
+            return self.act(world)
+
+        with self.around(world):
+            return act_apart(act, attach=attach, started=started)
+
+
+def begin(world: World) -> None:
+    """Begin a session with two checkpoints."""
+    guard = world.guard()
+    guard.ensure()
+    guard.note({"goal": GOAL, "learnings": ["acknowledged"]})
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text().replace(old, new))
+
+
+def _session_file(world: World, name: str) -> Path:
+    workspace = world.guard().workspace
+    return Path(workspace.working_file(workspace.current(), name))
+
+
+def _ensure(world: World) -> object:
+    return world.guard().ensure()
+
+
+def _note(world: World) -> object:
+    return world.guard().note({"goal": "New", "learnings": ["noted"]})
+
+
+def _plain_note(world: World) -> object:
+    return world.guard().note({"learnings": ["noted"]})
+
+
+def _restore_prepared(world: World) -> None:
+    begin(world)
+    world.guard().note({"goal": "Later"})
+
+
+def _restore(world: World) -> object:
+    return world.guard().restore("2")
+
+
+def _recover_prepared(world: World) -> None:
+    begin(world)
+    world.git("update-ref", BRANCH, f"{BRANCH}~1")
+    path = _session_file(world, "state.json")
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def _recover(world: World) -> object:
+    return world.guard().recover()
+
+
+def _advanced(world: World) -> None:
+    """Put a checkpoint of another machine on top of ours, and a note of ours beside it."""
+    begin(world)
+    clone = world.base / "clone"
+    world.git("clone", "--quiet", ".", str(clone))
+    theirs = world.guard(clone, state_home=str(world.base / "other-machine"))
+    theirs.trust()
+    theirs.note({"goal": "Theirs"})
+    world.git("fetch", "--quiet", str(clone), f"{BRANCH}:{BRANCH}")
+    shutil.rmtree(clone)
+    shutil.rmtree(world.base / "other-machine")
+    world.guard().note({"learnings": ["ours, in no checkpoint"]})
+
+
+def _take(world: World) -> object:
+    return world.guard().recover(take=True)
+
+
+def _forgotten(world: World) -> None:
+    begin(world)
+    world.guard().forget()
+
+
+def _trust(world: World) -> object:
+    guard = world.guard()
+    standing = guard.status().standing
+    return guard.trust() if standing == "untrusted" else guard.ensure()
+
+
+def _edited(world: World) -> None:
+    begin(world)
+    _edit(_session_file(world, "state.json"), GOAL, "By hand")
+
+
+def _accept(world: World) -> object:
+    guard = world.guard()
+    if isinstance(guard.status().error, EditedState):
+        return guard.accept()
+    return guard.ensure()
+
+
+def _fork(world: World) -> object:
+    return world.guard().fork_session(Session.of("fork"))
+
+
+def _use_both(world: World) -> object:
+    world.clock.advance(120)  # what died has left nothing that somebody may still need
+    world.guard().use_session(Session.of("fork"))
+    world.guard().checkpoint("The fork can be used.")
+    return world.guard().use_session(Session.of("main"))
+
+
+def _with_journal(world: World, entries: int) -> None:
+    begin(world)
+    guard = world.guard()
+    store = guard.store()
+    with store.lock():
+        for number in range(entries):
+            path = f"src/file-{number % 100}.py"
+            store.journal.append(
+                Entry(ENDED, store.now, "host", id=f"t{number}", tool="Edit", written=(path,))
+            )
+
+
+def _hook(world: World, kind: str, root: Path) -> object:
+    guard = world.guard(root)
+    guard.handle(HookEvent(kind, "host", str(root)), claude_code.ABILITIES)
+    if guard.workspace.faults():  # a hook answers neutrally, which acknowledges nothing
+        raise GitguardError("the hook left a mark")
+    return None
+
+
+def _sandboxed_note(world: World) -> object:
+    obey_permissions()
+    return _note(world)
+
+
+def _turn_end(world: World) -> object:
+    return _hook(world, events.TURN_END, world.root)
+
+
+def _compaction(world: World) -> object:
+    return _hook(world, events.COMPACTION_START, world.root)
+
+
+def _checkpoint(world: World) -> object:
+    return world.guard().checkpoint("A reason.")
+
+
+def _linked_worktree(world: World) -> None:
+    begin(world)
+    linked = world.base / "linked"
+    world.git("worktree", "add", "--quiet", "-b", "work", str(linked))
+    guard = world.guard(linked)
+    guard.ensure()
+    guard.note({"goal": GOAL})
+    guard.note({"learnings": ["in no checkpoint"]})
+    shutil.rmtree(linked / ".gitguard")
+
+
+def _ensure_in_linked(world: World) -> object:
+    return world.guard(world.base / "linked").ensure()
+
+
+def _nothing(world: World) -> None:
+    """Leave the repository as it is."""
+
+
+def _pending(world: World) -> None:
+    """Leave a state that has to wait for its commit, because git held the ref."""
+    begin(world)
+    lock = world.root / ".git" / f"{BRANCH}.lock"
+    lock.touch()
+    world.guard().note({"goal": "Waiting"})
+    lock.unlink()
+
+
+SCENARIOS = (
+    Scenario("note", begin, _note, _ensure),
+    Scenario("plain-note", begin, _plain_note, _ensure),
+    Scenario("first-ensure", _nothing, _ensure, _ensure, may_be_refused=True),
+    Scenario("restore", _restore_prepared, _restore, _ensure),
+    Scenario("recover", _recover_prepared, _recover, _recover, may_be_refused=True),
+    Scenario("take", _advanced, _take, _take),
+    Scenario("trust", _forgotten, _trust, _trust),
+    Scenario("accept", _edited, _accept, _accept, may_be_refused=True),
+    Scenario("fork", begin, _fork, _use_both),
+    Scenario("turn-end", lambda world: _with_journal(world, 20), _turn_end, _ensure),
+    Scenario("compaction", lambda world: _with_journal(world, 3), _compaction, _ensure),
+    Scenario("rotation", lambda world: _with_journal(world, 1600), _checkpoint, _ensure),
+    Scenario(
+        "sandbox", begin, _sandboxed_note, _ensure, around=lambda world: sealed(world.state_home)
+    ),
+    Scenario("pending", _pending, _checkpoint, _ensure),
+    Scenario(
+        "worktree",
+        _linked_worktree,
+        _ensure_in_linked,
+        _ensure_in_linked,
+        root="linked",
+        may_be_refused=True,
+    ),
+)
+BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}

@@ -1,0 +1,77 @@
+"""The quick part of `make faults`: every step, and some points of the other kinds of faults."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import gitguard
+from gitguard.store import files
+from tests.faults import proof, step_faults
+from tests.faults.acting import Outcome
+from tests.faults.crowd import SHAPES, Crowd, Shape
+from tests.faults.kinds import plan
+from tests.faults.power_cut import PowerCuts
+from tests.faults.report import failures, table
+from tests.faults.running import run_kind
+from tests.faults.scenarios import BY_NAME, SCENARIOS, Scenario
+from tests.faults.world import World
+
+QUICK = {kind.name: (kind, scenarios, every) for kind, scenarios, every in plan([], quick=True)}
+
+
+def announced() -> set[str]:
+    """Return the steps that the library's sources name."""
+    found = set()
+    for path in Path(gitguard.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "at_step":
+                texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
+                found |= {text for text in texts if isinstance(text, str)}
+    return found
+
+
+def test_the_list_of_steps_is_whole() -> None:
+    assert announced() == set(step_faults.STEPS)
+
+
+def test_every_step_is_reached_by_a_scenario(tmp_path: Path) -> None:
+    reached = set()
+    for scenario in SCENARIOS:
+        world = World(tmp_path / scenario.name)
+        scenario.prepare(world)
+        reached |= set(step_faults.steps_of(world, scenario))
+    assert reached == set(step_faults.STEPS)
+
+
+@pytest.mark.parametrize("name", list(QUICK))
+def test_a_fault_anywhere_breaks_no_promise(name: str) -> None:
+    kind, scenarios, every = QUICK[name]
+    row = run_kind(kind, scenarios, jobs=2, every=every)
+    print(table([row]))
+    assert not row.failures, failures([row])
+    assert row.tried or row.note
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_crowd_loses_nothing(shape: Shape) -> None:
+    row = Crowd(shape, 4, 10).run()
+    assert not row.failures, failures([row])
+
+
+def test_a_store_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model has teeth: without the sync of objects and files, power cuts lose them."""
+    monkeypatch.setattr(files, "sync_file", lambda path: None)
+    row = run_kind(PowerCuts(apart=False), ["note"], jobs=2, every=5)
+    assert row.failures or row.note
+
+
+def test_a_state_that_is_neither_old_nor_new_is_found_out(tmp_path: Path) -> None:
+    scenario: Scenario = BY_NAME["note"]
+    world = World(tmp_path / "world")
+    expected = proof.expect(world, scenario)
+    world.guard().note({"goal": "Neither"})
+    with pytest.raises(proof.Broken, match="neither old nor new"):
+        proof.prove(world, scenario, expected, Outcome())
