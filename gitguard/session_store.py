@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.context.gauge import Circumstances
     from gitguard.model.config import Config
-    from gitguard.model.redaction import Finding
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.checkpoints import Chain
@@ -153,7 +152,7 @@ class SessionStore:
     def fold(self, found: Found) -> tuple[Found, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
         folded, part = self.folded(found)
-        leaks = self._leaks(folded, found)
+        leaks = self.workspace.redactor.find(folded.to_document())
         moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
         unchanged = folded is found.state and not moved and not leaks
         if unchanged and found.standing == states.OURS:
@@ -164,13 +163,6 @@ class SessionStore:
             self.workspace.at_step("journal-settled")
         found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
         return found, part
-
-    def _leaks(self, state: TaskState, found: Found) -> tuple[Finding, ...]:
-        """Return the secrets in a state; what was written by the rules of today holds none."""
-        redactor, written = self.workspace.redactor, found.written
-        if written is not None and found.state is not None and written.rules == redactor.rules_id:
-            redactor.know(found.state.to_document())
-        return redactor.find(state.to_document())
 
     def folded(self, found: Found) -> tuple[TaskState, JournalPart]:
         """Return the state with what the journal adds to it, and what of the journal counts."""

@@ -480,8 +480,8 @@ def test_a_rewritten_history_is_never_injected(talk: Conversation) -> None:
     message = talk.git("log", "-1", "--format=%B", head)
     forged = talk.git("commit-tree", tree, "-m", message).strip()
     talk.git("update-ref", "refs/heads/gitguard/main", forged)
-    with pytest.raises(GitguardError):
-        talk.prompt()
+    assert "Ship it" not in json.dumps(talk.send("UserPromptSubmit"))
+    assert any("this machine wrote" in fault for fault in talk.faults())
 
 
 # Faults on the way never lift what protects the agent

@@ -164,6 +164,8 @@ def test_redacting_twice_changes_nothing(text: str, name: str) -> None:
         lambda leaf: st.lists(leaf, max_size=3) | st.dictionaries(mixes, leaf, max_size=3),
     )
 )
+@example({"/with/key/access-development-+aba+aba": "+aba+aba000000A0"})
+@example({"name": "gh" + "p_" + SECRET, "value": "A1b2C3d4E5f6G7h8"})
 def test_a_document_is_redacted_as_its_leaves_are(document: Any) -> None:
     clean, findings = REDACTOR.document(document)
     assert (clean is document) == (not findings)

@@ -12,14 +12,12 @@ rule compiled when a text holds what the rule needs.
 
 from __future__ import annotations
 
+from gitguard import __version__
 from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets
 from gitguard.model.redaction_names import (
     BARE,
-    PASSWORD,
-    STRONG,
-    WEAK,
-    is_leaf_reference,
     is_placeholder,
+    is_secret_leaf,
     looks_random,
     strength,
 )
@@ -101,6 +99,7 @@ class Redactor:
         self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
+        self._rules_id = ""
         self._strengths: dict[str, int] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
 
@@ -126,11 +125,14 @@ class Redactor:
     @property
     def rules_id(self) -> str:
         """What tells sets of rules apart: with the same one, texts need not be searched again."""
-        from gitguard.model.codec import sha256
+        if not self._rules_id:
+            from gitguard.model.codec import sha256
 
-        parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
-        parts += ["\0".join(map(str, token)) for token in TOKENS]
-        return sha256("\n".join([*parts, *sorted(self._allowed)]).encode())[:16]
+            parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
+            parts += ["\0".join(map(str, token)) for token in TOKENS]
+            told = [__version__, *parts, *KEY_WORDS, *sorted(self._allowed)]
+            self._rules_id = sha256("\n".join(told).encode())[:16]
+        return self._rules_id
 
     def find(self, value: Any, path: str = "") -> tuple[Finding, ...]:
         """Return what would be taken out of a document."""
@@ -194,11 +196,15 @@ class Redactor:
             return text
         found: list[str] = []
         clean = text if text in self._clean else self._searched(text, plan, found)
-        if name and _is_secret_leaf(self._strength(name), clean) and not self._is_allowed(clean):
+        if name and self._is_secret_under(name, clean):
             clean = PLACEHOLDER.format(rule=LEAF)
             found = [LEAF]
         rules.extend(found)
         return text if clean == text else clean
+
+    def _is_secret_under(self, name: str, text: str) -> bool:
+        named = not _is_wall(text) and is_secret_leaf(self._strength(name), text)
+        return named and not self._is_allowed(text)
 
     def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
         plan = plan or self._plan(text)
@@ -214,7 +220,8 @@ class Redactor:
         if sure is None:
             if len(self._strengths) >= _MOST_NAMES:
                 self._strengths.clear()
-            sure = self._strengths[name] = strength(name[-_LONGEST_NAME:])
+            told = _without_walls(self._leaf(name, "", None, []))
+            sure = self._strengths[name] = strength(told[-_LONGEST_NAME:])
         return sure
 
     def _without(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
@@ -343,17 +350,6 @@ def _name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
     return key if isinstance(key, str) else ""
 
 
-def _is_secret_leaf(sure: int, value: str) -> bool:
-    """Say whether a parsed leaf is a secret because of its name; its text was cleaned before."""
-    if sure < WEAK or _is_wall(value):
-        return False
-    if sure < STRONG:
-        return looks_random(value, 16) and not set(" :{<") & set(value)
-    if is_placeholder(value) or is_leaf_reference(value):
-        return False
-    return sure == PASSWORD or len(value) > 15 or not value.replace(".", "").isdigit()
-
-
 def _is_wall(value: str) -> bool:
     return next(_walls(value), None) == (0, len(value))
 
@@ -369,6 +365,13 @@ def _walls(text: str) -> Iterator[tuple[int, int]]:
             behind += size + 1
             yield at, behind
         at = text.find(_OPENING, behind)
+
+
+def _without_walls(text: str) -> str:
+    # A name has to be judged alike before and after a secret in it is taken out.
+    for begin, end in reversed(list(_walls(text))):
+        text = text[:begin] + text[end:]
+    return text
 
 
 def _merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:

@@ -254,3 +254,14 @@ def _random_part(shape: str) -> bool:
     if turns > 2 or (turns == 2 and (ups > 0 or size > 11)) or (turns == 1 and ups > 1):
         return True
     return turns == 1 and size >= 20
+
+
+def is_secret_leaf(sure: int, value: str) -> bool:
+    """Say whether a parsed leaf is a secret because of its name; its text was cleaned before."""
+    if sure < WEAK:
+        return False
+    if sure < STRONG:
+        return looks_random(value, 16) and not set(" :{<") & set(value)
+    if is_placeholder(value) or is_leaf_reference(value):
+        return False
+    return sure == PASSWORD or len(value) > 15 or not value.replace(".", "").isdigit()

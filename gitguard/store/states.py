@@ -138,9 +138,8 @@ class StateFiles:
             ABSENT, written=written, has_summary=os.path.exists(self.summary_path), problem=problem
         )
         if written is not None:
-            state = decode_state(written.state.encode(), "the state's copy")
             found = found.replace(
-                state=state,
+                state=self._decode_written(written),
                 sha256=written.sha256,
                 journal_id=written.journal_id,
                 journal_offset=written.journal_offset,
@@ -152,6 +151,15 @@ class StateFiles:
         if data is None:
             return found.replace(standing=MISSING if found.has_summary else ABSENT)
         return self._compare(found, data)
+
+    def _decode_written(self, written: Written) -> TaskState:
+        from gitguard.model.task import read_state
+
+        document = load_json(written.state.encode(), what="the state's copy")
+        redactor = self._workspace.redactor
+        if written.rules == redactor.rules_id:
+            redactor.know(document)
+        return read_state(document)
 
     def _written(self) -> tuple[Written | None, str]:
         try:
