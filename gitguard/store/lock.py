@@ -56,9 +56,13 @@ class Lock:
         trace: TracebackType | None,
     ) -> None:
         _held.discard(self._handle)
-        if fcntl is not None:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)  # for those who still have it from us as well
-        os.close(self._handle)
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)  # also for those who have it from us
+        except OSError:
+            pass  # then it is released when they end
+        finally:
+            os.close(self._handle)
 
     def _acquire(self) -> None:
         files.refuse_link(os.path.dirname(self.path))
