@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitFailed, GitguardError
+from gitguard.errors import GitFailed, GitguardError, NotReadable, NotWritable
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
-from .test_recovery import BRANCH
+from .test_recovery import BRANCH, advance_from_elsewhere
 from .test_startup import own_file
+
+MAIN = Session.of("main")
 
 
 @pytest.fixture
@@ -203,6 +207,82 @@ def test_locks_that_dead_gits_left_in_the_archive_are_cleared(
     clock.advance(61)
     begun.checkpoint("Clears it.")
     assert list(folder.iterdir()) == []
+
+
+# The system fails
+
+
+@contextmanager
+def io_errors(monkeypatch: pytest.MonkeyPatch, call: str, *parts: str) -> Iterator[None]:
+    """Let a call of the system fail with an I/O error for paths that contain one of the parts."""
+    real = getattr(os, call)
+
+    def fail(path: object, *arguments: object, **options: object) -> object:
+        if any(part in str(path) for part in parts):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(path, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, fail)
+        yield
+
+
+@pytest.mark.parametrize("call", ["scandir", "listdir"])
+def test_left_overs_that_cannot_be_listed_stop_no_checkpoint(
+    begun: Guard, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    with io_errors(monkeypatch, call, "objects"):
+        assert begun.checkpoint("A reason.").commit
+
+
+def test_a_ref_that_cannot_be_made_durable_is_said_to_be_so(
+    begun: Guard, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = io_errors(monkeypatch, "open", "refs/heads/gitguard")
+    with failing, pytest.raises(NotWritable, match="Input/output error"):
+        begun.note({"goal": "New"})
+    assert begun.ensure().state.goal == "New"
+    prove_sound(begun, git)
+
+
+def test_a_head_that_cannot_be_read_is_not_taken_for_a_rewritten_one(
+    begun: Guard, git: Git, tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by an I/O error: `recover --take` put our own head back instead."""
+    elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
+    advance_from_elsewhere(begun, git, tmp_path, elsewhere)
+    theirs = git("rev-parse", BRANCH)
+    failing = io_errors(monkeypatch, "open", f"objects/{theirs[:2]}/{theirs[2:]}")
+    with failing, pytest.raises(NotReadable):
+        begun.recover(take=True)
+    assert git("rev-parse", BRANCH) == theirs
+    begun.recover(take=True)
+    assert begun.ensure().state.goal == "Theirs"
+
+
+@pytest.mark.parametrize("name", ["_seal.key", "state.json", "anchor.json", "conversations.json"])
+def test_what_cannot_be_read_in_the_state_directory_is_not_taken_for_missing(
+    begun: Guard, monkeypatch: pytest.MonkeyPatch, open_guard: OpenGuard, name: str
+) -> None:
+    shutil.rmtree(begun.workspace.folder)
+    folders = begun.workspace.anchor_folder(MAIN), begun.workspace.state_folder
+    failing = io_errors(monkeypatch, "open", *(f"{folder}/{name}" for folder in folders))
+    with failing, pytest.raises(NotReadable):
+        open_guard().ensure()
+    assert open_guard().ensure().state.goal == "Kept"
+
+
+def test_what_dead_processes_left_beside_the_sessions_is_swept(
+    begun: Guard, places: Places, clock: Clock
+) -> None:
+    left = [
+        Path(folder, "x.json.1.tmp") for folder in (begun.workspace.state_folder, places.state_home)
+    ]
+    for path in left:
+        path.touch()
+    clock.advance(61)
+    begun.checkpoint("Sweeps.")
+    assert not any(path.exists() for path in left)
 
 
 # Locks

@@ -11,11 +11,12 @@ from tests.faults.disks import LAYOUTS, FullDisk, ReadOnly, RealPowerCut
 from tests.faults.git_faults import GitFaults
 from tests.faults.kind import Kind
 from tests.faults.power_cut import PowerCuts
-from tests.faults.scenarios import BY_NAME
+from tests.faults.scenarios import BY_NAME, SCENARIOS
 from tests.faults.step_faults import StepFaults
 from tests.faults.syscall_faults import SyscallFaults
 
-_ALL = tuple(BY_NAME)
+_ALL = tuple(scenario.name for scenario in SCENARIOS)
+_CUT = tuple(BY_NAME)
 _BASIC = ("note", "first-ensure", "recover", "turn-end", "worktree")
 _KILLS = StepFaults(("kill",))
 
@@ -38,8 +39,8 @@ _PLAN = (
     Planned(ChangeFaults(), quick=_ALL, quick_every=4),
     Planned(SyscallFaults(), quick=("note", "first-ensure"), quick_every=9),
     Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=9),
-    Planned(PowerCuts(apart=False), quick=("note",), quick_every=2),
-    Planned(PowerCuts(apart=True), every=5),
+    Planned(PowerCuts(apart=False), _CUT, quick=("note",), quick_every=2),
+    Planned(PowerCuts(apart=True), _CUT, every=5, quick=("settled-late",), quick_every=25),
     Planned(Compound(_KILLS, StepFaults()), every=2, quick=("note",), quick_every=6),
     Planned(Compound(_KILLS, SyscallFaults()), _BASIC, every=15),
     Planned(Compound(_KILLS, GitFaults()), _BASIC, every=15),

@@ -210,6 +210,26 @@ def _nothing(world: World) -> None:
     """Leave the repository as it is."""
 
 
+def _with_deadly_git(world: World) -> None:
+    """Put a `git` there that kills who called it, once the ref is moved and before it is synced."""
+    begin(world)
+    script = world.base / "bin" / "git"
+    script.parent.mkdir()
+    real = shutil.which("git")
+    script.write_text(
+        f'#!/bin/sh\n{real} "$@"\ncase " $* " in *" update-ref "*) kill -9 $PPID ;; esac\n'
+    )
+    script.chmod(0o755)
+
+
+def _die_and_settle(world: World) -> object:
+    path, world.path = world.path, f"{world.base}/bin:{world.path}"
+    died = act_apart(lambda: _note(world))
+    world.path = path
+    assert died.signal, died
+    return world.guard().ensure()
+
+
 def _pending(world: World) -> None:
     """Leave a state that has to wait for its commit, because git held the ref."""
     begin(world)
@@ -219,6 +239,9 @@ def _pending(world: World) -> None:
     lock.unlink()
 
 
+SETTLED_LATE = Scenario("settled-late", _with_deadly_git, _die_and_settle, _ensure)
+"""A process that died between the move of the ref and its sync, and the next one that settles it:
+only what a power cut leaves of both tells something."""
 SCENARIOS = (
     Scenario("note", begin, _note, _ensure),
     Scenario("plain-note", begin, _plain_note, _ensure),
@@ -245,4 +268,4 @@ SCENARIOS = (
         may_be_refused=True,
     ),
 )
-BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
+BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, SETTLED_LATE)}
