@@ -51,8 +51,12 @@ class _Recorded(NamedTuple):
 class PowerCuts(Kind):
     """Every state that a cut can leave."""
 
-    def __init__(self, *, apart: bool) -> None:
-        """With the state directory on the repository's file system, or apart on another."""
+    def __init__(self, *, apart: bool, at_the_end: bool = False) -> None:
+        """With the state directory on the repository's file system, or apart on another.
+
+        at_the_end leaves out all cuts but those right after the acknowledgement.
+        """
+        self._at_the_end = at_the_end
         self.name = "power-cut-two-disks" if apart else "power-cut"
         self._apart = apart
         self._recorded: dict[World, _Recorded] = {}
@@ -94,6 +98,8 @@ class PowerCuts(Kind):
         seen = set()
         start = world.kept_files()
         for crash in journal.crashes():
+            if self._at_the_end and crash.after < len(journal):
+                continue
             mark = (_digest(journal.leave(start, crash)), crash.after == len(journal))
             if mark not in seen:
                 seen.add(mark)
