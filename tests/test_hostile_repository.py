@@ -25,6 +25,7 @@ from .hostile import (
     payload,
     tree_of,
 )
+from .keys import Machine, SshKeys
 
 
 @pytest.fixture
@@ -68,6 +69,23 @@ def test_no_hook_runs_anything_of_a_booby_trapped_repository(git: Git, traps: Tr
     assert len([text for text in answers if text]) > 20
     for trigger in ("start", "auto-80pct", "compaction", "turn-end"):
         assert f" {trigger} " in logs
+
+
+def test_signing_runs_the_users_programs_and_not_the_repositorys(
+    git: Git, traps: Traps, tmp_path: Path, hermetic_seal: Path
+) -> None:
+    keys, machine = SshKeys(tmp_path / "keys"), Machine(hermetic_seal)
+    machine.use_ssh(keys.make("here"), keys.allowed)
+    config = hermetic_seal / ".config" / "gitguard" / "config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("sign: true\n")
+    with inside(git.root, CLAUDE_PROJECT_DIR=str(git.root)):
+        for arguments in (("note", "--goal", "Signed"), ("checkpoint",), ("verify",)):
+            assert gitguard(*arguments).code == 0
+        answer("claude-code", payload("UserPromptSubmit", git.root))
+        answer("claude-code", payload("Stop", git.root))
+    assert traps.fired() == set()
+    assert "gpgsig" in git("--no-pager", "cat-file", "commit", "gitguard/main")
 
 
 def test_the_traps_would_fire(git: Git, traps: Traps) -> None:
