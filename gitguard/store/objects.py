@@ -23,12 +23,12 @@ _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
 
 
-_HEX = frozenset("0123456789abcdef")
+_HEX = "0123456789abcdef"
 
 
 def is_object_id(text: str) -> bool:
     """Say whether text is a full SHA-1 or SHA-256 object id."""
-    return len(text) in (40, 64) and set(text) <= _HEX
+    return len(text) in (40, 64) and not text.strip(_HEX)
 
 
 class ObjectsGone(GitFailed):

@@ -25,8 +25,8 @@ TIME_LIMIT = 30
 """Seconds after which a git command has failed."""
 KEY_TIME_LIMIT = 4
 """The same where a key is used: what waits for a passphrase or a touch must not hold up a hook."""
-_WIDE = 1 << 20
-"""Bytes that a pipe is to hold where much is read; git waits whenever its pipe is full."""
+_NARROW, _WIDE = 1 << 16, 1 << 20
+"""Bytes that a pipe holds, and is to hold where much is read; git waits while it is full."""
 _GRACE = 0.5
 """Seconds in which a git that is told to end may remove its lock files."""
 _SETTINGS = (
@@ -240,7 +240,7 @@ class GitProcess:
 
         Git is ended where it says more than limit bytes without it.
         """
-        if limit > _WIDE:
+        if limit > _NARROW:
             self._widen()
         while not self._unread.endswith(end) and self._take_more():
             if len(self._unread) > limit + len(end):

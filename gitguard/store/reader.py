@@ -31,7 +31,7 @@ _END = f"end-{os.urandom(12).hex()}"
 _AT_ONCE = 512
 """Objects asked for in one go; the questions have to fit into a pipe."""
 _MANY = 64
-_ROOM = 8 << 20
+_ROOM = 1 << 20
 """Bytes of content asked for in one go."""
 
 
