@@ -23,7 +23,8 @@
     ├── OwnerOnly                37
     ├── NotWritable              38
     ├── NotConfirmed             39
-    └── SecretsFound             40
+    ├── SecretsFound             40
+    └── NotReadable              41
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
@@ -171,10 +172,10 @@ class NotWritable(GitguardError):
     exit_code = 38
 
 
-class NotReadable(GitguardError):
-    """The system fails to read a file; it never means that the file is missing or damaged."""
+class NotConfirmed(GitguardError):
+    """Nobody said yes to a change that asks first; nothing was changed."""
 
-    exit_code = 41
+    exit_code = 39
 
 
 class SecretsFound(GitguardError):
@@ -183,7 +184,7 @@ class SecretsFound(GitguardError):
     exit_code = 40
 
 
-class NotConfirmed(GitguardError):
-    """Nobody said yes to a change that asks first; nothing was changed."""
+class NotReadable(GitguardError):
+    """The system fails to read a file; it never means that the file is missing or damaged."""
 
-    exit_code = 39
+    exit_code = 41

@@ -366,9 +366,10 @@ CASES = {
         "gitguard migrate",
     ),
     39: ("gitguard note --goal Two", "gitguard restore 1"),
+    40: ("echo password=kd93-Qp2x-77fa > .gitguard/sessions/main/old.bad", "gitguard scan"),
 }
 """For each exit code: how it comes about, and the command that ends with it."""
-ELSEWHERE_TESTED = {30, 32, 70, 130}
+ELSEWHERE_TESTED = {30, 32, 41, 70, 130}
 
 
 def test_every_exit_code_has_one_meaning_and_a_test() -> None:

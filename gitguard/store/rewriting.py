@@ -73,18 +73,13 @@ class Rewriting:
         self._chain.anchors.write(settled)
         return settled
 
-    def archives(self) -> dict[str, str]:
-        """Return what is kept of this session aside: full ref and commit."""
-        found = self._repository.refs(self._chain.archive_folder)
-        return {name: ref.id for name, ref in found.items()}
-
     def drop(self, ref: str, commit: str) -> None:
         """Remove a ref of ours that still points at a commit."""
         self._repository.delete_ref(ref, commit)
 
     def forget_movements(self) -> None:
         """Empty the reflogs of the session's refs, which would keep the old commits alive."""
-        for ref in (self._chain.ref, *self.archives()):
+        for ref in (self._chain.ref, *self._chain.archives()):
             self._repository.expire_reflog(ref)
 
     def remains(self, old: Iterable[str], heads: Iterable[str]) -> Remains:

@@ -69,7 +69,7 @@ class Secrets:
         """Yield what the history holds, what was set aside of it, and the files beside it."""
         head = self._chain.head()
         heads = {self._chain.ref: head.id} if head.id else {}
-        for ref, commit in {**heads, **self._rewriting.archives()}.items():
+        for ref, commit in {**heads, **self._chain.archives()}.items():
             for checkpoint in self._chain.history(commit):
                 yield from _leaks(ref, checkpoint, self._cleaned(checkpoint))
         for path in _own_files(self._store):
@@ -125,7 +125,7 @@ class Secrets:
             _clean_file(path, self._redactor)
         self._rewriting.forget_movements()
         changed = {before: after for before, after in new.items() if before != after}
-        heads = (saved.commit or new[head.id], *self._rewriting.archives().values())
+        heads = (saved.commit or new[head.id], *self._chain.archives().values())
         return plan.replace(rewritten=changed, remains=self._rewriting.remains(changed, heads))
 
     def newest_of(self, stores: Iterable[SessionStore]) -> tuple[Leak, ...]:
@@ -177,7 +177,7 @@ class Secrets:
     def _rewrite_archives(self, known: Mapping[str, str]) -> dict[str, str]:
         """Do the same for what was set aside, under refs that name the new commits."""
         new = dict(known)
-        for ref, commit in self._rewriting.archives().items():
+        for ref, commit in self._chain.archives().items():
             for checkpoint in list(self._chain.history(commit))[::-1]:
                 if checkpoint.id not in new:
                     new[checkpoint.id] = self._rewritten(checkpoint, new)
