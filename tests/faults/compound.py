@@ -18,11 +18,13 @@ from tests.faults.world import World
 class Compound(Kind):
     """A fault of one kind, and then a fault of another while the session goes on."""
 
-    def __init__(self, first: Kind, second: Kind) -> None:
+    def __init__(self, first: Kind, second: Kind, *, every: int = 1) -> None:
+        """Let the first strike at every n-th of its points."""
         self.name = f"{first.name}-then-{second.name}"
         self.raises_by_itself = first.raises_by_itself or second.raises_by_itself
         self._first = first
         self._second = second
+        self._every = every
 
     def why_not(self) -> str:
         return self._first.why_not() or self._second.why_not()
@@ -32,7 +34,7 @@ class Compound(Kind):
         mending = _mending(scenario)
         found: list[str] = []
         seen: set[str] = set()
-        for first in self._first.points(world, scenario):
+        for first in self._first.points(world, scenario)[:: self._every]:
             world.put_back()
             self._first.strike(world, scenario, first)
             mark = what_is_left(world)

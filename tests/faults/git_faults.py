@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.faults.acting import Outcome
 from tests.faults.kind import Kind
 from tests.faults.scenarios import Scenario
-from tests.faults.syscall_faults import calls_in, faults_of, injection, no_strace
+from tests.faults.syscall_faults import injection, no_strace, points_in
 from tests.faults.world import World
 
 _CALLS = ("openat", "read", "write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir")
@@ -48,13 +48,9 @@ class GitFaults(Kind):
         assert not outcome.signal, outcome
         found = []
         for path in sorted(log.parent.glob(f"{log.name}.*"), key=lambda p: int(p.suffix[1:])):
-            counts = calls_in(path.read_text())
-            struck = [(call, n + 1) for call in _CALLS for n in range(counts[call])]
-            for call, number in struck:
-                point = f"{path.suffix[1:]}:{call}:{number}"
-                faults = list(faults_of(call))
-                found += [f"{point}:{fault}:git" for fault in faults]
-                found += [f"{point}:kill:both"] * ("kill" in faults)
+            for point in points_in(path.read_text(), _CALLS):
+                found.append(f"{path.suffix[1:]}:{point}:git")
+                found += [f"{path.suffix[1:]}:{point}:both"] * point.endswith("kill")
             path.unlink()
         return found
 

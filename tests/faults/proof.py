@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
+import gitguard
 from gitguard.errors import GitguardError, Pending
 from gitguard.guard import Guard
 from gitguard.session_store import Saved
@@ -66,6 +70,7 @@ def _without_times(document: dict[str, Any]) -> str:
 
 def expect(world: World, scenario: Scenario) -> Expected:
     """Prepare a scenario and run it once without a fault; the world is prepared afterwards."""
+    _load_everything()
     scenario.prepare(world)
     world.keep()
     before, user = look(world, scenario), world.user_files()
@@ -73,6 +78,14 @@ def expect(world: World, scenario: Scenario) -> Expected:
     after = look(world, scenario)
     world.put_back()
     return Expected(before, after, user)
+
+
+@cache
+def _load_everything() -> None:
+    """Load all modules, because faults are to strike at what we do and not at Python's imports."""
+    for module in walk_packages(gitguard.__path__, "gitguard."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
 
 
 def prove(world: World, scenario: Scenario, expected: Expected, outcome: Outcome) -> None:

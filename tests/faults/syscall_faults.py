@@ -31,7 +31,7 @@ FAULTS = {"kill": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"
 _FILL = ("openat", "write", "pwrite64", "fsync", "rename", "link", "mkdir")
 """The calls that a full disk can refuse."""
 _LOOKING = ("read", "pread64", "getdents64")
-"""The calls at which a kill leaves what one at the next change leaves."""
+"""The calls that change nothing."""
 
 
 def no_strace() -> str:
@@ -39,13 +39,20 @@ def no_strace() -> str:
     return "" if shutil.which("strace") else "there is no strace"
 
 
-def faults_of(call: str) -> Iterator[str]:
-    """Return which faults a call can meet."""
-    if call not in _LOOKING:
-        yield "kill"
-    if call in _FILL:
-        yield "ENOSPC"
-    yield "EIO"
+def points_in(log: str, calls: tuple[str, ...]) -> Iterator[str]:
+    """Yield each call in a log of strace with its number and each fault it can meet."""
+    seen: Counter[str] = Counter()
+    for call, arguments in re.findall(r"^(?:\d+ +)?(\w+)\((.*)", log, re.MULTILINE):
+        if call in calls:
+            seen[call] += 1
+            yield from (f"{call}:{seen[call]}:{fault}" for fault in _faults_of(call, arguments))
+
+
+def _faults_of(call: str, arguments: str) -> tuple[str, ...]:
+    # A kill before a look leaves what a kill before the next change leaves.
+    if call in _LOOKING or (call == "openat" and not re.search("O_WRONLY|O_RDWR", arguments)):
+        return ("EIO",)
+    return ("kill", "ENOSPC", "EIO") if call in _FILL else ("kill", "EIO")
 
 
 def injection(call: str, number: int, fault: str) -> list[str]:
@@ -84,11 +91,6 @@ def traced(*options: str, output: str = "/dev/null") -> Iterator[Callable[[int],
     tracer.wait()
 
 
-def calls_in(log: str) -> Counter[str]:
-    """Count the calls in a log of strace."""
-    return Counter(re.findall(r"^(?:\d+ +)?(\w+)\(", log, re.MULTILINE))
-
-
 class SyscallFaults(Kind):
     """Each fault at each call."""
 
@@ -104,13 +106,7 @@ class SyscallFaults(Kind):
             outcome = scenario.run(world, attach=attach)
         world.put_back()
         assert not outcome.signal, outcome
-        counts = calls_in(Path(log).read_text())
-        return [
-            f"{call}:{number}:{fault}"
-            for call in CALLS
-            for number in range(1, counts[call] + 1)
-            for fault in faults_of(call)
-        ]
+        return list(points_in(Path(log).read_text(), CALLS))
 
     def strike(self, world: World, scenario: Scenario, point: str) -> Outcome:
         """Let a fault happen."""
