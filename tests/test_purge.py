@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidInput, Pending
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json
+from gitguard.model.host_session import HostSession, Stop
 from gitguard.model.journal import Entry
 from gitguard.model.redaction import Redactor
 from gitguard.store.workspace import Places
@@ -161,6 +162,39 @@ def test_purge_takes_out_a_value_that_no_rule_knows(
     assert files_with(UNKNOWN, tmp_path) == []
 
 
+@pytest.mark.parametrize("value", ['quo"ted back\\slash', "two words\tapart", "a\nshort\nlines"])
+def test_purge_takes_out_a_value_however_it_was_written(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, value: str
+) -> None:
+    blind = open_guard()
+    blind.workspace.redactor = Blind()
+    blind.note({"goal": value, "learnings": [f"Ends {value}."]})
+    blind.checkpoint(f"Because of {value}.")
+    blind.forget()
+    open_guard().store().chain.anchors.archive("1")  # with the copy of the state, JSON in JSON
+    open_guard().trust()
+    open_guard().purge("3", value=value)
+    git("gc", "--quiet", "--prune=now")
+    in_json = json.dumps(value)[1:-1]
+    for written in (value, " ".join(value.split()), in_json, json.dumps(in_json)[1:-1]):
+        assert holders(git, written) == []
+        assert files_with(written, tmp_path) == []
+
+
+def test_a_secret_in_the_reason_of_a_purge_is_not_kept(leaked: Guard, tmp_path: Path) -> None:
+    leaked.purge("3", reason=f"Somebody pasted {TOKEN}")
+    assert files_with(TOKEN, tmp_path) == []
+
+
+def test_a_secret_in_the_reason_of_an_override_is_not_kept(begun: Guard, tmp_path: Path) -> None:
+    store = begun.store()
+    halted = HostSession(NOW, halt=Stop(NOW, 0.9, "too full"))
+    with store.lock():
+        begun.workspace.keep_host_session(store.session, "H", halted)
+    begun.override("H", f"Needs {TOKEN} first")
+    assert files_with(TOKEN, tmp_path) == []
+
+
 def test_purge_cleans_what_was_set_aside(leaked: Guard, git: Git, open_guard: OpenGuard) -> None:
     head = git("rev-parse", BRANCH)
     git("update-ref", BRANCH, f"{head}~1")
@@ -250,3 +284,39 @@ def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged
     sequences = [c.sequence for c in open_guard().log(1000)]
     assert sequences == list(range(len(sequences), 0, -1))
     git.fsck()
+
+
+def test_a_purge_that_died_before_the_branch_moved_does_not_number_the_next_checkpoint(
+    leaked: Guard, open_guard: OpenGuard
+) -> None:
+    anchors = leaked.store().chain.anchors
+    anchor = anchors.read()
+    assert anchor is not None
+    left = {"pending": "a" * 40, "pending_sha256": "b" * 64, "pending_sequence": anchor.sequence}
+    anchors.write(anchor.replace(**left))
+    open_guard().checkpoint("Goes on.")
+    open_guard().resume()
+    open_guard().note({"current_phase": "further on"})
+    assert [c.sequence for c in open_guard().log(3)] == [7, 6, 5]
+
+
+def test_a_purge_that_cannot_move_the_branch_leaves_a_session_that_goes_on(
+    leaked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    lock = git.root / ".git" / f"{BRANCH}.lock"
+    lock.touch()
+    with pytest.raises(Pending):
+        leaked.purge("3")
+    lock.unlink()
+    open_guard().checkpoint("Goes on.")
+    open_guard().resume()
+    open_guard().purge("3")
+    assert list(open_guard().scan()) == []
+
+
+def test_a_purge_is_run_again_from_a_checkpoint_that_held_nothing(
+    leaked: Guard, open_guard: OpenGuard
+) -> None:
+    leaked.purge("2")
+    open_guard().purge("2")
+    assert list(open_guard().scan()) == []

@@ -146,6 +146,23 @@ def test_what_a_purge_writes_anew_is_signed_anew(begun: Guard, git: Git, here: M
         here.verify(git.root, commit)
 
 
+def test_a_purge_signs_nothing_that_was_put_beside_our_history(
+    begun: Guard, git: Git, here: Machine, elsewhere: Elsewhere
+) -> None:
+    begun.note({"goal": "The pass phrase is correct horse battery staple"})
+    tree, message = git("rev-parse", f"{BRANCH}^{{tree}}"), git("log", "-1", "--format=%B", BRANCH)
+    message = message.replace("Sequence: 3", "Sequence: 4")
+    forged = git("commit-tree", tree, "-p", BRANCH, stdin=f"{message}\n")
+    git("update-ref", f"refs/gitguard/archive/main/{forged[:12]}", forged)
+    begun.purge("3", value="correct horse battery staple")
+    anew = git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/main/")
+    assert anew not in ("", forged)
+    assert "gpgsig" not in raw(git, anew)
+    elsewhere.clone("fetch", "--quiet", str(git.root), f"+{anew}:{BRANCH}")
+    with pytest.raises(HeadAdvanced, match="it is not signed"):
+        elsewhere.guard.resume()
+
+
 def test_gpg_signs_as_well(guard: Guard, git: Git, here: Machine, gpg_keys: GpgKeys) -> None:
     here.use_gpg(gpg_keys.folder, gpg_keys.make("ada"))
     signed = reopened(guard, here)

@@ -192,7 +192,10 @@ class Chain:
             message = format_message(record)
             commit = self._repository.write_commit(contents, anchor.committed, message)
             self._workspace.at_step("objects-written")
-            anchor = anchor.replace(pending=commit, pending_sha256=state_sha256)
+            # A purge that was cut off may have left the number of what it was about to write.
+            anchor = anchor.replace(
+                pending=commit, pending_sha256=state_sha256, pending_sequence=record.sequence
+            )
             self.anchors.write(anchor)
             self._workspace.at_step("anchor-pending")
             try:
@@ -253,7 +256,8 @@ class Chain:
         self, record: CheckpointRecord, contents: Mapping[str, bytes], parent: str
     ) -> str:
         """Commit contents under the archive, without touching the session's ref."""
-        commit = self._repository.write_commit(contents, parent, format_message(record))
+        message = format_message(record)
+        commit = self._repository.write_commit(contents, parent, message, aside=True)
         return self.archive(commit, f"gitguard: {record.why}")
 
     # Reading

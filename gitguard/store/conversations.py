@@ -43,7 +43,8 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
 
 def remember(workspace: Workspace, session: Session, known: Mapping[str, HostSession]) -> None:
     """Keep a copy of halted and overridden conversations outside the repository."""
-    held = {key: item.to_document() for key, item in known.items() if item.is_held}
+    clean = workspace.redactor.document  # an override has a reason, which is anybody's text
+    held = {key: clean(item.to_document())[0] for key, item in known.items() if item.is_held}
     path = _path(workspace, session)
     document = SessionRecord(FORMAT, session.key).to_document()
     try:

@@ -226,19 +226,26 @@ class Repository:
         return self.git.run("rev-parse", "--show-object-format").decode().strip()
 
     def write_commit(
-        self, contents: Mapping[str, bytes], parent: str, message: str, *, at: float | None = None
+        self,
+        contents: Mapping[str, bytes],
+        parent: str,
+        message: str,
+        *,
+        at: float | None = None,
+        aside: bool = False,
     ) -> str:
         """Write blobs, a flat tree and a commit, all durable; return the commit's id.
 
-        at is the commit's time in Unix seconds, now by default. Raises `Pending` where the commit
-        has to be signed and cannot be.
+        at is the commit's time in Unix seconds, now by default. What is kept aside is never
+        signed: somebody else may have made it, and a signature would let it in elsewhere. Raises
+        `Pending` where the commit has to be signed and cannot be.
         """
         stamp = Stamp(_NAME, _EMAIL, int(self._clock() if at is None else at))
         with self._object_writer(parent) as writer:
             blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
             entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
             tree = writer.write("tree", b"".join(entries))
-            if not self._signs:
+            if aside or not self._signs:
                 lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
                 lines += [f"author {stamp}", f"committer {stamp}", "", message]
                 return writer.write("commit", "\n".join(lines).encode())

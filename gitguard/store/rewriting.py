@@ -6,7 +6,6 @@ and reflogs that would keep them alive.
 
 from __future__ import annotations
 
-from gitguard.errors import GitFailed, Pending
 from gitguard.model.checkpoint import FOLLOWS, parse_commit, purged_message
 from gitguard.model.value import Value
 from gitguard.store.anchor import Anchor
@@ -50,13 +49,18 @@ class Rewriting:
         message: str,
         parent: str,
         rules: tuple[str, ...],
+        *,
+        aside: bool,
     ) -> str:
         """Write a checkpoint again on another parent, at its own time; return the commit's id.
 
-        rules name what was taken out of it, none where only its parent is another.
+        rules name what was taken out of it, none where only its parent is another. aside is
+        whether it is none of ours for certain, and so is not signed.
         """
         message = purged_message(message, rules or (FOLLOWS,))
-        return self._repository.write_commit(contents, parent, message, at=checkpoint.at)
+        return self._repository.write_commit(
+            contents, parent, message, at=checkpoint.at, aside=aside
+        )
 
     def replace_head(self, anchor: Anchor, new: str, state_sha256: str, reason: str) -> Anchor:
         """Point ref and anchor at the rewritten head, which has the same number."""
@@ -64,11 +68,7 @@ class Rewriting:
             pending=new, pending_sha256=state_sha256, pending_sequence=anchor.sequence
         )
         self._chain.anchors.write(planned)
-        try:
-            self._chain.point_at(new, anchor.committed, f"gitguard: {reason}")
-        except (GitFailed, Pending):
-            self._chain.anchors.write(anchor)
-            raise
+        self._chain.point_at(new, anchor.committed, f"gitguard: {reason}")
         settled = planned.promoted().replace(previous="", reason=reason)
         self._chain.anchors.write(settled)
         return settled

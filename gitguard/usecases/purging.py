@@ -16,6 +16,7 @@ from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.config import redactor_of
 from gitguard.model.redaction import Rule
+from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.review.leaks import Cleaned, Leak, clean_checkpoint
 from gitguard.store import files
@@ -84,7 +85,8 @@ class Secrets:
         self._chain.refuse_checked_out(head)
         first = self._chain.find(head.id, wanted)
         leaks = tuple(self.scan())
-        numbers = {c.id: c.sequence for c in self._chain.history(head.id)}
+        history = tuple(self._chain.history(head.id))
+        numbers = {c.id: c.sequence for c in history}
         older = [
             leak for leak in leaks if numbers.get(leak.commit, first.sequence) < first.sequence
         ]
@@ -94,7 +96,7 @@ class Secrets:
                 f"before {first.name}",
                 f"Run `gitguard purge {older[-1].checkpoint}`, which takes both out",
             )
-        if not leaks and not first.purged:
+        if not leaks and not any(c.purged for c in history if c.sequence >= first.sequence):
             raise InvalidInput(
                 f"nothing in {first.name}, after it or beside it looks like a secret",
                 "Name the value itself on standard input: `gitguard purge CHECKPOINT "
@@ -115,7 +117,8 @@ class Secrets:
         first = self._chain.find(head.id, wanted)
         old = [c for c in self._chain.history(head.id) if c.sequence >= first.sequence]
         new = self._rewrite(old[::-1], tell)
-        done = f"purged from {first.name} on: {reason or 'no reason was given'}"
+        said = self._redactor.text(reason) or "no reason was given"
+        done = f"purged from {first.name} on: {said}"
         self._replace_head(head, new[head.id], done)
         new.update(self._rewrite_archives(new))
         saved = self._store.checkpoint("manual", f"Secrets were {done}.", Circumstances())
@@ -158,13 +161,17 @@ class Secrets:
                 tell(number, len(checkpoints))
         return new
 
-    def _rewritten(self, checkpoint: Checkpoint, new: Mapping[str, str]) -> str:
+    def _rewritten(
+        self, checkpoint: Checkpoint, new: Mapping[str, str], *, aside: bool = False
+    ) -> str:
         cleaned = self._cleaned(checkpoint)
         parent = new.get(checkpoint.parent, checkpoint.parent)
         if not cleaned.findings and parent == checkpoint.parent:
             return checkpoint.id
         rules = tuple(dict.fromkeys(finding.rule for finding in cleaned.findings))
-        return self._rewriting.write(checkpoint, cleaned.contents, cleaned.message, parent, rules)
+        return self._rewriting.write(
+            checkpoint, cleaned.contents, cleaned.message, parent, rules, aside=aside
+        )
 
     def _replace_head(self, head: Head, new: str, done: str) -> None:
         if new == head.id:
@@ -180,7 +187,7 @@ class Secrets:
         for ref, commit in self._chain.archives().items():
             for checkpoint in list(self._chain.history(commit))[::-1]:
                 if checkpoint.id not in new:
-                    new[checkpoint.id] = self._rewritten(checkpoint, new)
+                    new[checkpoint.id] = self._rewritten(checkpoint, new, aside=True)
             if new[commit] != commit:
                 self._chain.archive(new[commit], "gitguard: purged")
                 self._rewriting.drop(ref, commit)
@@ -188,10 +195,14 @@ class Secrets:
 
 
 def value_rules(value: str) -> tuple[Rule, ...]:
-    """Return rules that find one value, also as JSON writes it and line by line."""
+    """Return rules that find one value, also in one line, line by line and as JSON writes it."""
     from re import escape
 
-    written = (value, *(json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)))
+    plain = (value, one_line(value))
+    once = [said for text in plain for said in _in_json(text)]
+    # The copy of a state is JSON in JSON.
+    twice = [said for text in once for said in _in_json(text)]
+    written = (*plain, *once, *twice)
     lines = (line.strip() for text in written for line in text.splitlines())
     texts = dict.fromkeys(text for text in (*written, *lines) if len(text) >= _SHORTEST_VALUE)
     if not texts:
@@ -200,6 +211,10 @@ def value_rules(value: str) -> tuple[Rule, ...]:
         )
     longest_first = sorted(texts, key=len, reverse=True)
     return tuple(Rule("named-value", (text.lower(),), escape(text)) for text in longest_first)
+
+
+def _in_json(text: str) -> tuple[str, ...]:
+    return tuple(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
 
 
 def _leaks(ref: str, checkpoint: Checkpoint, cleaned: Cleaned) -> Iterator[Leak]:
