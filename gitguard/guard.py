@@ -352,7 +352,7 @@ class Guard:
             done = secrets.purge(wanted, reason, tell)
         own = self.any_session().name
         others = (Session(name, name) for name in self.sessions() if name != own)
-        return done.replace(elsewhere=secrets.newest_of(map(self.store, others)))
+        return done.replace(elsewhere=done.elsewhere + secrets.held_by(map(self.store, others)))
 
     def _secrets(self, value: str) -> Secrets:
         from gitguard.usecases.purging import Secrets

@@ -10,6 +10,7 @@ import click
 from gitguard.cli.console import Console, asking, confirm, progress, read_input, with_console
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import InvalidInput, SecretsFound
+from gitguard.review.leaks import UNREAD
 
 if TYPE_CHECKING:
     from gitguard.usecases.purging import Purged
@@ -26,8 +27,10 @@ def scan(console: Console) -> None:
     Prints where and by which rule, never the value. Ends with 40 if there are any.
     """
     leaks = list(console.guard.scan())
+    unread = sum(leak.rule == UNREAD for leak in leaks)
     problem = SecretsFound(
-        f"{len(leaks)} secrets were written", "Take them out with `gitguard purge CHECKPOINT`"
+        f"{len(leaks) - unread} secrets were written, and {unread} places could not be read",
+        "Take them out with `gitguard purge CHECKPOINT`",
     )
     text = "\n".join(leak.line for leak in leaks) or "No secrets were found."
     console.say(text, {"leaks": leaks}, problem if leaks else None)
@@ -86,11 +89,11 @@ def _purged_text(done: Purged) -> str:
         more = " …" if len(remains.objects) > _SHOWN else ""
         lines.append(f"{len(remains.objects):,} old objects stay until `git gc --prune=now`:")
         lines.append(f"  {shown}{more}")
-    if remains.refs:
-        lines.append("These refs still lead to the old history; remove or replace them:")
-        lines += [f"  {ref}" for ref in remains.refs]
+    if remains.held or remains.refs:
+        lines.append(f"{len(remains.held):,} more are kept alive by what still leads to them:")
+        lines += [f"  {name}" for name in remains.refs or ("another session's history",)]
     if done.elsewhere:
-        lines.append("These hold such a secret as well and were left alone:")
+        lines.append("These still hold such a secret, or could not be read:")
         lines += [f"  {leak.where}  {leak.path}: {leak.rule}" for leak in done.elsewhere]
     lines.append(
         "Every clone, fork and backup still holds it, and so does a remote that it was pushed to: "

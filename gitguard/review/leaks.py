@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction import Redactor
 
+UNREAD = "could-not-be-read"
+"""Stands for a rule where nobody can say what is there."""
 MESSAGE = "message"
 """Where a finding lies that is in the commit's message."""
 
@@ -36,7 +38,7 @@ class Leak(Value):
     @property
     def line(self) -> str:
         """Return the leak as a person reads it."""
-        place = f"{self.checkpoint} {self.commit[:12]}" if self.commit else self.where
+        place = f"{self.checkpoint} {self.commit[:12]}" if self.checkpoint else self.where
         return f"{place}  {self.path}: {self.rule}"
 
 

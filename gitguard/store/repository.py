@@ -121,6 +121,17 @@ class Repository:
         if done.returncode and b"points nowhere" not in done.stderr:
             raise self.git.failure("reflog", done)
 
+    def worktrees(self) -> tuple[str, ...]:
+        """Return the folders of the repository's worktrees, the main one first."""
+        listed = self.git.run("worktree", "list", "--porcelain", "-z")
+        lines = listed.decode("utf-8", "surrogateescape").split("\0")
+        return tuple(x.removeprefix("worktree ") for x in lines if x.startswith("worktree "))
+
+    def reachable(self, *options: str) -> frozenset[str]:
+        """Return the ids that `git rev-list` names."""
+        listed = self.git.run("rev-list", "--no-object-names", *options)
+        return frozenset(listed.decode("ascii", "replace").split())
+
     def refs_containing(self, commit: str) -> tuple[str, ...]:
         """Return the full names of the refs from which a commit can be reached."""
         listed = self.git.attempt("for-each-ref", "--format=%(refname)", f"--contains={commit}")

@@ -6,26 +6,48 @@ and reflogs that would keep them alive.
 
 from __future__ import annotations
 
-from gitguard.model.checkpoint import FOLLOWS, parse_commit, purged_message
+import os
+
+from gitguard.model.checkpoint import FOLLOWS, purged_message
 from gitguard.model.value import Value
 from gitguard.store.anchor import Anchor
+from gitguard.store.files import read_bytes
+from gitguard.store.verification import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.store.checkpoints import Chain
     from gitguard.store.repository import Repository
 
 
+_COMMIT_LIMIT = 1 << 16
+_LOG_LIMIT = 1 << 28
+_NAMING = ("HEAD", "ORIG_HEAD", "logs/HEAD", "logs/refs/stash")
+"""Files of a git directory that may name a commit and are no refs of ours."""
+
+
 class Remains(Value):
     """What of a purged history is left until git collects it."""
 
+    objects: tuple[str, ...] = ()
+    """Commits, trees and blobs that stay until git collects them."""
+    held: tuple[str, ...] = ()
+    """Those that it will not collect, because something still leads to them."""
+    refs: tuple[str, ...] = ()
+    """What does: refs, and heads and reflogs as files of the git directory."""
+
+
+class Past(Value):
+    """A checkpoint of a history, with all that is needed to write it again."""
+
+    checkpoint: Checkpoint
+    contents: Mapping[str, bytes]
+    message: str
     objects: tuple[str, ...]
-    """Commits, trees and blobs that the repository still has and the new history does not use."""
-    refs: tuple[str, ...]
-    """Other refs that still lead to the old history."""
+    """Its commit, tree and files."""
 
 
 class Rewriting:
@@ -36,11 +58,29 @@ class Rewriting:
         self._repository = repository
         self._chain = chain
 
-    def message(self, commit: str) -> str:
-        """Return a commit's message as it stands in the object."""
+    def past(self, head: str) -> list[Past]:
+        """Return the checkpoints of a history, newest first; raise where one is not sound."""
+        links = list(self._chain.links(head, None))
+        for link in links:
+            refuse(link)
         with self._repository.reader() as reader:
-            body = reader.read(commit, "commit", limit=1 << 16)
-        return body.decode("utf-8", "replace").partition("\n\n")[2]
+            bodies = reader.read_all([link.id for link in links], "commit", limit=_COMMIT_LIMIT)
+        blobs: dict[str, bytes] = {}
+        found = []
+        for link in links:
+            blobs.update((link.files[name], data) for name, data in link.contents.items())
+            body, checkpoint = bodies[link.id], link.checkpoint
+            assert isinstance(body, bytes)
+            assert checkpoint is not None
+            found.append(
+                Past(
+                    checkpoint,
+                    {name: blobs[blob] for name, blob in link.files.items()},
+                    body.decode("utf-8", "replace").partition("\n\n")[2],
+                    (link.id, link.tree, *link.files.values()),
+                )
+            )
+        return found
 
     def write(
         self,
@@ -82,19 +122,36 @@ class Rewriting:
         for ref in (self._chain.ref, *self._chain.archives()):
             self._repository.expire_reflog(ref)
 
-    def remains(self, old: Iterable[str], heads: Iterable[str]) -> Remains:
-        """Say what is left of old commits once refs lead to new heads."""
+    def remains(self, old: Mapping[str, tuple[str, ...]]) -> Remains:
+        """Say what is left of old commits, given with their objects, oldest first."""
         chain, repository = self._chain, self._repository
-        used = {part for head in heads for c in chain.history(head) for part in self._parts(c.id)}
-        left = [part for commit in old for part in self._parts(commit) if part not in used]
+        own = repository.reachable("--objects", chain.ref, *chain.archives())
         with repository.reader() as reader:
-            objects = tuple(part for part in dict.fromkeys(left) if reader.exists(part))
-        refs = (repository.refs_containing(commit) for commit in old)
-        return Remains(objects, tuple(dict.fromkeys(name for names in refs for name in names)))
+            parts = dict.fromkeys(part for parts in old.values() for part in parts)
+            left = [part for part in parts if part not in own and reader.exists(part)]
+        ours = ("--glob=refs/heads/gitguard", "--glob=refs/gitguard")
+        held = set(repository.reachable("--objects", *ours))
+        for commit in repository.reachable("--all", "--reflog") & old.keys():
+            held.update(old[commit])
+        return Remains(
+            objects=tuple(part for part in left if part not in held),
+            held=tuple(part for part in left if part in held),
+            refs=self._holders(tuple(old)),
+        )
 
-    def _parts(self, commit: str) -> tuple[str, ...]:
-        """Return a checkpoint's objects: commit, tree and files."""
-        with self._repository.reader() as reader:
-            body = reader.read(commit, "commit", limit=1 << 16)
-            tree = parse_commit(commit, body)[1]
-            return (commit, tree, *(blob for _, blob in reader.entries(tree)))
+    def _holders(self, old: tuple[str, ...]) -> tuple[str, ...]:
+        """Name the refs that lead to old commits, and the heads and reflogs that name one."""
+        found = dict.fromkeys(self._repository.refs_containing(old[0]) if old else ())
+        common = self._repository.place.common_dir
+        folders = ["", *(f"worktrees/{name}/" for name in _names_in(f"{common}/worktrees"))]
+        for path in (f"{folder}{name}" for folder in folders for name in _NAMING):
+            text = (read_bytes(f"{common}/{path}", limit=_LOG_LIMIT) or b"").decode(
+                "ascii", "replace"
+            )
+            if any(commit in text for commit in old):
+                found[path] = None
+        return tuple(found)
+
+
+def _names_in(folder: str) -> list[str]:
+    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []

@@ -8,19 +8,18 @@ clone: both are named, because nothing here can take them back.
 from __future__ import annotations
 
 import json
-import os
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Pending
-from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint
+from gitguard.errors import GitguardError, InvalidInput, Pending
+from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.config import redactor_of
 from gitguard.model.redaction import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.review.leaks import Cleaned, Leak, clean_checkpoint
-from gitguard.store import files
-from gitguard.store.rewriting import Remains, Rewriting
+from gitguard.review.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
+from gitguard.store.rewriting import Past, Remains, Rewriting
+from gitguard.usecases.cleaning import SessionFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +33,7 @@ if TYPE_CHECKING:
 
     Tell = Callable[[int, int], None]
 
-_FILE_LIMIT = 4 << 20
 _SHORTEST_VALUE = 6
-_LIVE = frozenset({"anchor.json", "state.json", "session.json", "journal.jsonl", "config.yaml"})
-"""Files that are written through their own doors."""
 
 
 class Purged(Value):
@@ -47,9 +43,9 @@ class Purged(Value):
     """What was found, in the history, in what was set aside and in files."""
     rewritten: Mapping[str, str] = {}
     """Old commit to new, oldest first."""
-    remains: Remains = Remains((), ())
+    remains: Remains = Remains()
     elsewhere: tuple[Leak, ...] = ()
-    """What other sessions and files of the user hold as well; they were left alone."""
+    """What is left in files and other sessions, which were left alone."""
 
 
 class Secrets:
@@ -61,6 +57,8 @@ class Secrets:
         self._chain = store.chain
         self._rewriting = Rewriting(store.repository(), store.chain)
         self._redactor = redactor_of(redaction, value_rules(value) if value else ())
+        self._files = SessionFiles(store, self._redactor)
+        self._cleaned: dict[str, Cleaned] = {}
 
     def lock(self) -> Lock:
         """Return the session's lock."""
@@ -69,12 +67,14 @@ class Secrets:
     def scan(self) -> Iterator[Leak]:
         """Yield what the history holds, what was set aside of it, and the files beside it."""
         head = self._chain.head()
-        heads = {self._chain.ref: head.id} if head.id else {}
-        for ref, commit in {**heads, **self._chain.archives()}.items():
-            for checkpoint in self._chain.history(commit):
-                yield from _leaks(ref, checkpoint, self._cleaned(checkpoint))
-        for path in _own_files(self._store):
-            yield from _leaks_in_file(path, self._redactor)
+        if head.id:
+            yield from self._leaks(self._chain.ref, self._rewriting.past(head.id))
+        for ref, past in self._archives():
+            if past is None:
+                yield Leak(ref, "", "", UNREAD, ref)
+            else:
+                yield from self._leaks(ref, past)
+        yield from self._files.leaks()
 
     def plan(self, wanted: str) -> Purged:
         """Say what would be taken out of a checkpoint and those after it.
@@ -86,15 +86,13 @@ class Secrets:
         first = self._chain.find(head.id, wanted)
         leaks = tuple(self.scan())
         history = tuple(self._chain.history(head.id))
-        numbers = {c.id: c.sequence for c in history}
-        older = [
-            leak for leak in leaks if numbers.get(leak.commit, first.sequence) < first.sequence
-        ]
-        if older:
+        older = {c.id for c in history if c.sequence < first.sequence}
+        before = [leak for leak in leaks if leak.commit in older]
+        if before:
             raise InvalidInput(
-                f"{older[-1].checkpoint} holds a secret as well ({older[-1].rule}), and comes "
+                f"{before[-1].checkpoint} holds a secret as well ({before[-1].rule}), and comes "
                 f"before {first.name}",
-                f"Run `gitguard purge {older[-1].checkpoint}`, which takes both out",
+                f"Run `gitguard purge {before[-1].checkpoint}`, which takes both out",
             )
         if not leaks and not any(c.purged for c in history if c.sequence >= first.sequence):
             raise InvalidInput(
@@ -111,60 +109,69 @@ class Secrets:
         of how many. A purge that was cut off is run again.
         """
         plan = self.plan(wanted)
-        self._store.workspace.redactor = self._redactor  # what is written now holds none either
-        _clean_working_files(self._store)
+        usual = self._store.workspace.redactor
+        self._files.rewrite()
         head = self._store.own_head()
         first = self._chain.find(head.id, wanted)
-        old = [c for c in self._chain.history(head.id) if c.sequence >= first.sequence]
-        new = self._rewrite(old[::-1], tell)
+        past = [p for p in self._rewriting.past(head.id) if p.checkpoint.sequence >= first.sequence]
+        old = {p.checkpoint.id: p.objects for p in past[::-1]}
+        new = self._rewrite(past[::-1], tell)
         said = self._redactor.text(reason) or "no reason was given"
         done = f"purged from {first.name} on: {said}"
         self._replace_head(head, new[head.id], done)
-        new.update(self._rewrite_archives(new))
+        old |= self._rewrite_archives(new)
         saved = self._store.checkpoint("manual", f"Secrets were {done}.", Circumstances())
         if saved.pending:
             raise Pending(f"the history is clean, the files are not yet: {saved.pending}")
-        for path in _own_files(self._store):
-            _clean_file(path, self._redactor)
+        self._files.clean()
+        self._forget_rules(usual)
         self._rewriting.forget_movements()
         changed = {before: after for before, after in new.items() if before != after}
-        heads = (saved.commit or new[head.id], *self._chain.archives().values())
-        return plan.replace(rewritten=changed, remains=self._rewriting.remains(changed, heads))
+        remains = self._rewriting.remains({commit: old[commit] for commit in changed})
+        return plan.replace(
+            rewritten=changed, remains=remains, elsewhere=tuple(self._files.leaks())
+        )
 
-    def newest_of(self, stores: Iterable[SessionStore]) -> tuple[Leak, ...]:
-        """Return what the newest checkpoints of other sessions hold."""
+    def held_by(self, stores: Iterable[SessionStore]) -> tuple[Leak, ...]:
+        """Return what the histories of other sessions hold."""
         leaks: list[Leak] = []
         for store in stores:
+            ref = store.chain.ref
             try:
                 head = store.chain.head()
-                found = store.chain.read(head.id) if head.id else None
+                past = Rewriting(store.repository(), store.chain).past(head.id) if head.id else []
             except GitguardError:
-                continue  # what does not read cannot be looked through; `verify` says why
-            if found is not None:
-                cleaned = clean_checkpoint(found.contents, "", self._redactor)
-                leaks += _leaks(store.chain.ref, found.checkpoint, cleaned)
+                leaks.append(Leak(ref, "", "", UNREAD, ref))
+                continue
+            leaks += self._leaks(ref, past)
         return tuple(leaks)
 
     # The history
 
-    def _cleaned(self, checkpoint: Checkpoint) -> Cleaned:
-        contents = self._chain.read(checkpoint.id).contents
-        message = self._rewriting.message(checkpoint.id)
-        return clean_checkpoint(contents, message, self._redactor)
+    def _leaks(self, ref: str, past: Iterable[Past]) -> Iterator[Leak]:
+        for one in past:
+            checkpoint = one.checkpoint
+            for found in self._clean(one).findings:
+                yield Leak(ref, checkpoint.name, checkpoint.id, found.rule, found.path)
 
-    def _rewrite(self, checkpoints: list[Checkpoint], tell: Tell | None) -> dict[str, str]:
+    def _clean(self, past: Past) -> Cleaned:
+        commit = past.checkpoint.id
+        if commit not in self._cleaned:
+            cleaned = clean_checkpoint(past.contents, past.message, self._redactor)
+            self._cleaned[commit] = cleaned
+        return self._cleaned[commit]
+
+    def _rewrite(self, past: list[Past], tell: Tell | None) -> dict[str, str]:
         """Write checkpoints anew, oldest first, where they or one before them holds a secret."""
         new: dict[str, str] = {}
-        for number, checkpoint in enumerate(checkpoints, start=1):
-            new[checkpoint.id] = self._rewritten(checkpoint, new)
+        for number, one in enumerate(past, start=1):
+            new[one.checkpoint.id] = self._rewritten(one, new)
             if tell is not None:
-                tell(number, len(checkpoints))
+                tell(number, len(past))
         return new
 
-    def _rewritten(
-        self, checkpoint: Checkpoint, new: Mapping[str, str], *, aside: bool = False
-    ) -> str:
-        cleaned = self._cleaned(checkpoint)
+    def _rewritten(self, past: Past, new: Mapping[str, str], *, aside: bool = False) -> str:
+        cleaned, checkpoint = self._clean(past), past.checkpoint
         parent = new.get(checkpoint.parent, checkpoint.parent)
         if not cleaned.findings and parent == checkpoint.parent:
             return checkpoint.id
@@ -181,17 +188,34 @@ class Secrets:
         self._rewriting.replace_head(head.anchor, new, sha256(contents[STATE_FILE]), done)
         self._store.write_snapshot(contents[SNAPSHOT_FILE])
 
-    def _rewrite_archives(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Do the same for what was set aside, under refs that name the new commits."""
-        new = dict(known)
+    def _archives(self) -> Iterator[tuple[str, list[Past] | None]]:
+        """Yield what was set aside: full ref and history, None where that is not sound."""
         for ref, commit in self._chain.archives().items():
-            for checkpoint in list(self._chain.history(commit))[::-1]:
-                if checkpoint.id not in new:
-                    new[checkpoint.id] = self._rewritten(checkpoint, new, aside=True)
-            if new[commit] != commit:
+            try:
+                yield ref, self._rewriting.past(commit)
+            except GitguardError:
+                yield ref, None
+
+    def _rewrite_archives(self, new: dict[str, str]) -> dict[str, tuple[str, ...]]:
+        """Do the same for what was set aside; add to new, and return the old ones' objects."""
+        old: dict[str, tuple[str, ...]] = {}
+        for ref, past in list(self._archives()):
+            for one in (past or [])[::-1]:
+                old[one.checkpoint.id] = one.objects
+                if one.checkpoint.id not in new:
+                    new[one.checkpoint.id] = self._rewritten(one, new, aside=True)
+            commit = past[0].checkpoint.id if past else ""
+            if commit and new[commit] != commit:
                 self._chain.archive(new[commit], "gitguard: purged")
                 self._rewriting.drop(ref, commit)
-        return new
+        return old
+
+    def _forget_rules(self, usual: Redactor) -> None:
+        """Write the state by the usual rules again; a hash of others could give a value away."""
+        self._store.workspace.redactor = usual
+        found = self._store.state()
+        assert found.state is not None
+        self._store.states.write(found.state, found)
 
 
 def value_rules(value: str) -> tuple[Rule, ...]:
@@ -215,61 +239,3 @@ def value_rules(value: str) -> tuple[Rule, ...]:
 
 def _in_json(text: str) -> tuple[str, ...]:
     return tuple(json.dumps(text, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
-
-
-def _leaks(ref: str, checkpoint: Checkpoint, cleaned: Cleaned) -> Iterator[Leak]:
-    for found in cleaned.findings:
-        yield Leak(ref, checkpoint.name, checkpoint.id, found.rule, found.path)
-
-
-# The files
-
-
-def _clean_working_files(store: SessionStore) -> None:
-    """Write state, journal and the record of conversations again; writing takes secrets out."""
-    found, part = store.fold(store.state())
-    assert found.state is not None
-    anew = store.journal.restart(part.entries)
-    store.states.write(found.state, found, journal_id=anew.id, journal_offset=anew.end)
-    store.write_summary(found.state)
-    record = store.workspace.read_record(store.session)
-    store.workspace.write_record(store.session, record)
-
-
-def _own_files(store: SessionStore) -> Iterator[str]:
-    """Yield the files beside the history that may hold what a session held."""
-    workspace, session = store.workspace, store.session
-    folders = (
-        workspace.session_folder(session),
-        workspace.anchor_folder(session),
-        os.path.join(workspace.folder, "archive"),
-    )
-    for folder in folders:
-        for place, _, names in os.walk(folder):
-            yield from (os.path.join(place, name) for name in sorted(names))
-    for folder in (workspace.folder, workspace.state_folder):
-        yield os.path.join(folder, "faults.jsonl")
-    yield os.path.join(workspace.places.state_home, "crash.log")
-
-
-def _read_text(path: str) -> str:
-    try:
-        data = files.read_bytes(path, limit=_FILE_LIMIT)
-    except InvalidDocument:
-        return ""
-    return (data or b"").decode("utf-8", "surrogateescape")
-
-
-def _leaks_in_file(path: str, redactor: Redactor) -> Iterator[Leak]:
-    for found in redactor.find(_read_text(path)):
-        yield Leak(path, "", "", found.rule, os.path.basename(path))
-
-
-def _clean_file(path: str, redactor: Redactor) -> None:
-    """Take secrets out of a file that nobody reads back."""
-    if os.path.basename(path) in _LIVE:
-        return
-    text = _read_text(path)
-    clean = redactor.text(text)
-    if clean != text:
-        files.write_bytes(path, clean.encode("utf-8", "surrogateescape"))
