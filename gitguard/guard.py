@@ -325,9 +325,12 @@ class Guard:
 
     # Secrets
 
-    def scan(self) -> Iterator[Leak]:
-        """Yield the secrets that the session's history and files hold."""
-        return self._secrets("").scan()
+    def scan(self, tell: Callable[[int, int], None] | None = None) -> Iterator[Leak]:
+        """Yield the secrets that the session's history and files hold.
+
+        tell is called with how many checkpoints are looked through, of how many.
+        """
+        return self._secrets("").scan(tell)
 
     def purge(
         self,

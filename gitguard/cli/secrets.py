@@ -26,7 +26,8 @@ def scan(console: Console) -> None:
 
     Prints where and by which rule, never the value. Ends with 40 if there are any.
     """
-    leaks = list(console.guard.scan())
+    with progress("checkpoints") as tell:
+        leaks = list(console.guard.scan(tell))
     unread = sum(leak.rule == UNREAD for leak in leaks)
     problem = SecretsFound(
         f"{len(leaks) - unread} secrets were written, and {unread} places could not be read",

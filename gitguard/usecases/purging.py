@@ -64,11 +64,14 @@ class Secrets:
         """Return the session's lock."""
         return self._store.lock()
 
-    def scan(self) -> Iterator[Leak]:
-        """Yield what the history holds, what was set aside of it, and the files beside it."""
+    def scan(self, tell: Tell | None = None) -> Iterator[Leak]:
+        """Yield what the history holds, what was set aside of it, and the files beside it.
+
+        tell is called with how many checkpoints of the history are looked through, of how many.
+        """
         head = self._chain.head()
         if head.id:
-            yield from self._leaks(self._chain.ref, self._rewriting.past(head.id))
+            yield from self._leaks(self._chain.ref, self._rewriting.past(head.id), tell)
         for ref, past in self._archives():
             if past is None:
                 yield Leak(ref, "", "", UNREAD, ref)
@@ -148,11 +151,13 @@ class Secrets:
 
     # The history
 
-    def _leaks(self, ref: str, past: Iterable[Past]) -> Iterator[Leak]:
-        for one in past:
+    def _leaks(self, ref: str, past: list[Past], tell: Tell | None = None) -> Iterator[Leak]:
+        for number, one in enumerate(past, start=1):
             checkpoint = one.checkpoint
             for found in self._clean(one).findings:
                 yield Leak(ref, checkpoint.name, checkpoint.id, found.rule, found.path)
+            if tell is not None:
+                tell(number, len(past))
 
     def _clean(self, past: Past) -> Cleaned:
         commit = past.checkpoint.id
