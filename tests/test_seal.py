@@ -120,6 +120,69 @@ def test_a_halt_survives_a_record_that_somebody_removed_it_from(begun: Guard) ->
     assert workspace.host_session(store.session, "H").halt == stop
 
 
+def begin_without_a_key(guard: Guard) -> None:
+    """Leave what a gitguard without seals, or one in a sandbox, leaves behind."""
+    Path(guard.workspace.state_folder, "_seal.key").unlink()
+    unseal(working_file(guard, "session.json"))
+    working_file(guard, "journal.jsonl").unlink()
+    fresh = Guard(guard.workspace.place.worktree, guard.workspace.places, guard.clock)
+    fresh.store().journal.append(Entry("prompt", NOW, "H", summary="Before the key"))
+
+
+def unseal(path: Path) -> None:
+    document = json.loads(path.read_text())
+    document.pop("seal", None)
+    path.write_bytes(dump_json(document))
+
+
+def test_a_journal_that_was_begun_without_a_key_ends_once_there_is_one(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    begin_without_a_key(begun)
+    journal = working_file(begun, "journal.jsonl")
+    assert b"-sealed" not in journal.read_bytes()
+    assert open_guard().checkpoint("Folds it.").commit
+    assert b"-sealed" in journal.read_bytes().splitlines()[0]
+    with journal.open("ab") as file:
+        file.write(forged_entry())
+    assert "Before the key" in open_guard().resume()
+    assert "Forged" not in open_guard().resume()
+    open_guard().checkpoint("Folds the next.")
+    assert b"Forged" not in begun.show("state.json")
+
+
+def test_a_journal_that_another_took_the_place_of_is_never_folded_again(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    store, journal = begun.store(), working_file(begun, "journal.jsonl")
+    store.journal.append(Entry("prompt", NOW, "H", summary="Long ago"))
+    old = journal.read_bytes()
+    begun.checkpoint("Folds it.")
+    store.journal.restart(())
+    begun.checkpoint("Goes on.")
+    journal.write_bytes(old)
+    assert open_guard().store().journal.read("", 0).entries == ()
+    assert list(journal.parent.glob("journal.jsonl.bad-*"))
+    (mark,) = begun.workspace.faults()
+    assert "was not begun by gitguard" in mark["error"]
+
+
+def test_a_line_of_one_journal_does_not_count_in_another(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    store, journal = begun.store(), working_file(begun, "journal.jsonl")
+    store.journal.restart(())
+    store.journal.append(Entry("prompt", NOW, "H", summary="Then"))
+    old = journal.read_bytes().splitlines(keepends=True)[1]
+    store.journal.restart(())
+    header = journal.read_bytes()
+    store.journal.append(Entry("prompt", NOW, "H", summary="Now"))
+    part = open_guard().store().journal.read("", 0)
+    assert [entry.summary for entry in part.entries] == ["Now"]
+    journal.write_bytes(header + old)
+    assert open_guard().store().journal.read("", 0).entries == ()
+
+
 @given(st.dictionaries(st.text(), st.text() | st.integers()), st.text(), st.data())
 def test_a_seal_holds_for_one_content_and_one_place_alone(
     tmp_path_factory: pytest.TempPathFactory,

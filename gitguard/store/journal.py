@@ -58,15 +58,16 @@ class JournalFile:
 
         def at(offset: int) -> bytes:
             header = b"" if offset else self._header()
-            return header + self._sealed(line, offset + len(header))
+            journal_id = _id_in(_document(header) if header else self._begins())
+            return header + self._sealed(line, journal_id, offset + len(header))
 
         files.append(self.path, at)
 
     def _line(self, entry: Entry) -> bytes:
         return dump_line(entry.line())
 
-    def _sealed(self, line: bytes, offset: int) -> bytes:
-        """Return a line as it is written at an offset."""
+    def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
+        """Return a line as it is written at an offset of a journal."""
         return line
 
     def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
@@ -123,30 +124,36 @@ class JournalFile:
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
-        header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
-        begins = (_document(header[0]) if header else None) or {}
+        begins = self._begins()
         check_format(begins, FORMAT, what=f"`{self.path}`")
-        return str(begins.get("journal", ""))
+        return _id_in(begins)
+
+    def _begins(self) -> dict[str, Any]:
+        header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
+        return (_document(header[0]) if header else None) or {}
 
     def rotate(self, part: JournalPart) -> JournalPart | None:
-        """Begin a new file once everything in a large one is folded; return what it begins with.
+        """Begin a new file in place of one that has to end, once everything in it is folded.
 
-        That is what still says what is going on; it is folded already.
+        It begins with what still says what is going on, which is folded already and returned.
         """
-        if part.end <= _ROTATE_AT or self._size() != part.end:
+        if not self._is_to_end(part) or self._size() != part.end:
             return None
         recent = part.entries[-_RECENT:]
         running = (entry for entry in open_calls(part.entries) if entry not in recent)
         going_on = (*running, *recent)
         return self.restart(going_on)
 
+    def _is_to_end(self, part: JournalPart) -> bool:
+        return part.end > _ROTATE_AT
+
     def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
         """Begin a new file with entries that are folded already, in place of the one there is."""
-        data = header = self._header()
+        data = self._header()
+        begun = _id_in(_document(data))
         for entry in entries:
-            data += self._sealed(self._line(entry), len(data))
+            data += self._sealed(self._line(entry), begun, len(data))
         files.write_bytes(self.path, data)
-        begun = str((_document(header) or {}).get("journal", ""))
         return JournalPart(begun, entries, (), len(data))
 
 
@@ -167,18 +174,32 @@ class OwnJournal(JournalFile):
     def _line(self, entry: Entry) -> bytes:
         return dump_line(self._workspace.redactor.document(entry.line())[0])
 
-    def _sealed(self, line: bytes, offset: int) -> bytes:
-        return self._workspace.seal.put_on(line, self._place(offset))
+    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
+        """Begin a new file; the one before is nobody's from then on, should it come back."""
+        from gitguard.store import journals
 
-    def _place(self, offset: int) -> str:
-        return f"journal {self._session.name} {offset}"
+        replaced = _id_in(self._begins())
+        part = super().restart(entries)
+        journals.forget(self._workspace, self._session, replaced)
+        return part
+
+    def _is_to_end(self, part: JournalPart) -> bool:
+        """Say whether a journal is large, or was begun when there was no key to seal it with."""
+        unsealed = bool(part.id) and not part.id.endswith(SEALED)
+        return super()._is_to_end(part) or (unsealed and self._workspace.seal.is_there)
+
+    def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
+        return self._workspace.seal.put_on(line, self._place(journal_id, offset))
+
+    def _place(self, journal_id: str, offset: int) -> str:
+        return f"journal {self._session.name} {journal_id} {offset}"
 
     def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
         """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
         holds = self._workspace.seal.holds
         if not journal_id.endswith(SEALED):
             return [line for _, line in lines]
-        own = [line for at, line in lines if not at or holds(line, self._place(at))]
+        own = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
         if len(own) < len(lines):
             foreign = EditedState(
                 f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
@@ -203,6 +224,10 @@ class OwnJournal(JournalFile):
         begun = journals.new_id(self._workspace, self._unique(), sealed=sealed)
         journals.remember(self._workspace, self._session, begun)
         return _header(begun)
+
+
+def _id_in(header: dict[str, Any] | None) -> str:
+    return str((header or {}).get("journal", ""))
 
 
 def _header(journal_id: str) -> bytes:

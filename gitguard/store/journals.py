@@ -27,10 +27,21 @@ _MOST = 50
 def remember(workspace: Workspace, session: Session, journal_id: str) -> None:
     """Keep the id of a journal that we begin; where nothing can be written it stays unknown."""
     path = _path(workspace, session)
-    ids = [*_listed(path), journal_id][-_MOST:]
+    _keep(path, [*_listed(path), journal_id])
+
+
+def forget(workspace: Workspace, session: Session, journal_id: str) -> None:
+    """Drop the id of a journal that another one took the place of."""
+    path = _path(workspace, session)
+    known = _listed(path)
+    if journal_id in known:
+        _keep(path, [item for item in known if item != journal_id])
+
+
+def _keep(path: str, ids: list[str]) -> None:
     try:
         files.make_folder(os.path.dirname(path))
-        files.write_bytes(path, dump_json({"format": _FORMAT, "journals": ids}))
+        files.write_bytes(path, dump_json({"format": _FORMAT, "journals": ids[-_MOST:]}))
     except NotWritable as error:
         if not files.is_refusal(error):
             raise
