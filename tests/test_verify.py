@@ -53,7 +53,10 @@ def test_a_sound_history_has_no_findings(begun: Guard, git: Git, *, packed: bool
     assert problem_of([report]) is None
 
 
-def test_a_session_without_a_checkpoint_is_no_finding(guard: Guard) -> None:
+def test_a_session_without_a_checkpoint_is_no_finding(guard: Guard, git: Git) -> None:
+    guard.ensure()
+    git("update-ref", "-d", BRANCH)
+    guard.forget()
     report = verified(guard)
     assert (report.checkpoints, report.findings) == (0, ())
     assert "no checkpoint yet" in said(report)

@@ -30,7 +30,7 @@ def scan(console: Console) -> None:
         leaks = list(console.guard.scan(tell))
     unread = sum(leak.rule == UNREAD for leak in leaks)
     problem = SecretsFound(
-        f"{len(leaks) - unread} secrets were written, and {unread} places could not be read",
+        f"secrets were written: {len(leaks) - unread}; places that could not be read: {unread}",
         "Take them out with `gitguard purge CHECKPOINT`",
     )
     text = "\n".join(leak.line for leak in leaks) or "No secrets were found."
@@ -84,7 +84,7 @@ def _found_text(plan: Purged) -> str:
 
 def _purged_text(done: Purged) -> str:
     remains = done.remains
-    lines = [f"{len(done.rewritten):,} checkpoints were written anew."]
+    lines = [f"Checkpoints written anew: {len(done.rewritten):,}."]
     if remains.objects:
         shown = " ".join(name[:12] for name in remains.objects[:_SHOWN])
         more = " …" if len(remains.objects) > _SHOWN else ""

@@ -255,6 +255,10 @@ def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
         value = getattr(record, name)
         if isinstance(value, Record):
             _refuse_unknown(value, what, f"{prefix}{name}.")
+        elif isinstance(value, tuple):
+            for i, item in enumerate(value):
+                if isinstance(item, Record):
+                    _refuse_unknown(item, what, f"{prefix}{name}[{i}].")
 
 
 def check_config(config: Config, *, what: str) -> None:
@@ -342,7 +346,8 @@ def tighten(user: Config, repository: Config) -> Config:
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
         redaction=user.redaction.replace(
-            rules=tuple(dict.fromkeys(user.redaction.rules + repository.redaction.rules))
+            rules=user.redaction.rules
+            + tuple(rule for rule in repository.redaction.rules if rule not in user.redaction.rules)
         ),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )

@@ -79,8 +79,9 @@ def _put_back(store: SessionStore, head: Head) -> str:
     if not store.chain.owns_objects(anchor.committed):
         raise Tampered(
             f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",
-            "This machine's copy of the state is kept: run `gitguard trust --forget`, then "
-            "`gitguard ensure` begins a new history from it",
+            "Go on with this machine's copy of the state: `gitguard session fork NAME` begins a "
+            "new history and leaves this one as it is"
+            + ("" if head.id else "; or run `gitguard trust --forget`, then `gitguard ensure`"),
         )
     store.chain.refuse_checked_out(head)
     theirs = ""
@@ -283,12 +284,14 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
             f"`{store.states.path}` was changed again since it was shown",
             "Look at it again with `gitguard accept`",
         )
-    return StateChange(found.state, found.edited, sha256=found.edited_sha256)
+    after, _ = found.edited.redacted(store.workspace.redactor)
+    return StateChange(found.state, after, sha256=found.edited_sha256)
 
 
 def accept(store: SessionStore, shown: str = "") -> StateChange:
     """Take the edited `state.json` as ours, only if it still is the one that was shown."""
     change = plan_accept(store, shown)
+    store.readable_head()  # what is taken here must not flow into a history that is not ours
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())
     saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
     return change.replace(saved=saved)

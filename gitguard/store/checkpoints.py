@@ -327,7 +327,10 @@ class Chain:
                 yield link.checkpoint or refuse(link).checkpoint
 
     def find(self, head: str, wanted: str) -> Checkpoint:
-        """Find a checkpoint of the chain by number, `cp_` name or (short) commit id."""
+        """Find a checkpoint of the chain by number, `cp_` name or (short) commit id.
+
+        What was set aside is found by its ref or commit id.
+        """
         name = wanted.strip().lower()
         number = name.removeprefix("cp_").lstrip("0") or "0"
         for checkpoint in self.history(head):
@@ -336,6 +339,9 @@ class Chain:
                 len(name) >= _SHORTEST_ID and checkpoint.id.startswith(name)
             ):
                 return checkpoint
+        for ref, commit in self.archives().items():
+            if wanted == ref or (len(name) >= _SHORTEST_ID and commit.startswith(name)):
+                return self.read(commit).checkpoint
         raise InvalidInput(
             f"there is no checkpoint `{wanted[:80]}` in `{self.ref}`", "See `gitguard log`"
         )

@@ -20,6 +20,7 @@ from gitguard.model.value import Value
 from gitguard.review.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
 from gitguard.store.rewriting import Past, Remains, Rewriting
 from gitguard.usecases.cleaning import SessionFiles
+from gitguard.usecases.sessions import refuse_unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Secrets:
 
         tell is called with how many checkpoints of the history are looked through, of how many.
         """
+        refuse_unknown(self._store)
         head = self._chain.head()
         if head.id:
             yield from self._leaks(self._chain.ref, self._rewriting.past(head.id), tell)

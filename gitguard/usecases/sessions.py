@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import InvalidInput
+from gitguard.errors import GitguardError, InvalidInput, NotInitialised
 from gitguard.model.session import Session
 from gitguard.recovery import restore, startup
 from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
+from gitguard.store import states
+from gitguard.store.standing import NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +50,19 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
         raise InvalidInput(
             f"the session `{session.key[:80]}` belongs to the worktree of `{owner}`",
             "Go on with its state in a session of your own: `gitguard session fork NAME` there",
+        )
+
+
+def refuse_unknown(store: SessionStore) -> None:
+    """Refuse to look through a session of which nothing is known: its key may be mistyped."""
+    try:
+        found, head = store.states.read(), store.chain.head()
+    except GitguardError:
+        return  # there is something, and looking says what is wrong with it
+    if found.standing == states.ABSENT and found.written is None and head.standing == NONE:
+        raise NotInitialised(
+            f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
+            "See `gitguard session list`, or begin with `gitguard ensure`",
         )
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 
 from gitguard.context.gauge import resolve_window, window_warning
-from gitguard.errors import EditedState, GitguardError, InvalidConfig
+from gitguard.errors import GitguardError, InvalidConfig
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.session import Session
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
-from gitguard.store import states
 from gitguard.store.settings import ignored_settings
 from gitguard.store.standing import refuse_head
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from gitguard.model.config import Config
@@ -115,17 +114,22 @@ def _look(store: SessionStore) -> tuple[Found | None, Head | None, GitguardError
     error: GitguardError | None = None
     try:
         found = store.read()
-        error = states.diagnose(found)
-        if error is None and found.standing == states.EDITED:
-            error = EditedState(
-                f"`{store.states.path}` was changed by somebody other than gitguard",
-                "Look at it with `gitguard accept --dry-run`",
-            )
-        head = store.chain.head()
+        error = _problem(store.look) or _problem(lambda: store.workspace.read_record(store.session))
+        head = own = store.chain.head()
         error = error or refuse_head(head, store.chain.ref)
+        if error is None and head.committed:
+            error = _problem(lambda: store.chain.verify(own))
     except GitguardError as failure:
         error = error or failure
     return found, head, error
+
+
+def _problem(look: Callable[[], object]) -> GitguardError | None:
+    try:
+        look()
+    except GitguardError as problem:
+        return problem
+    return None
 
 
 def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:

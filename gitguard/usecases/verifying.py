@@ -9,6 +9,7 @@ from gitguard.review.verify import Finding, Report, States, finding_of, findings
 from gitguard.session_store import SessionStore
 from gitguard.store.standing import NONE, Head, refuse_head
 from gitguard.store.verification import GO_ON, LEAVE
+from gitguard.usecases.sessions import refuse_unknown
 from gitguard.usecases.status import keys_of
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ def verify(store: SessionStore, *, tell: Tell | None = None) -> Report:
     Signatures are checked where the user's config says `sign`. tell is called with how many
     checkpoints are verified, and of how many.
     """
+    refuse_unknown(store)
     return _Verifying(store, tell).report()
 
 
