@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,14 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.errors import EditedState
+from gitguard.errors import EditedState, InvalidDocument, InvalidInput, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json, dump_line
 from gitguard.model.journal import Entry
+from gitguard.model.session import Session
 from gitguard.store.seal import Seal
 
-from .conftest import OpenGuard
+from .conftest import Git, OpenGuard
 from .conversation import Conversation
+from .test_hook_command import payload, run_hook
+from .test_pending import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 
@@ -35,7 +39,7 @@ def talk(tmp_path: Path) -> Conversation:
 
 
 def working_file(guard: Guard, name: str) -> Path:
-    return Path(guard.workspace.working_file(guard.workspace.current(), name))
+    return Path(guard.workspace.working_file(Session.of("main"), name))
 
 
 def forged_entry() -> bytes:
@@ -181,6 +185,104 @@ def test_a_line_of_one_journal_does_not_count_in_another(
     assert [entry.summary for entry in part.entries] == ["Now"]
     journal.write_bytes(header + old)
     assert open_guard().store().journal.read("", 0).entries == ()
+
+
+def test_what_was_recorded_before_there_was_a_key_is_sealed_with_the_first_one(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    from gitguard.model.host_session import HostSession
+
+    store = begun.store()
+    with store.lock():
+        begun.workspace.keep_host_session(store.session, "H", HostSession(NOW, turns=7))
+    begin_without_a_key(begun)
+    open_guard().note({"goal": "Makes the key"})
+    workspace = open_guard().workspace
+    assert workspace.seal.is_there
+    assert workspace.host_session(store.session, "H").turns == 7
+    assert workspace.faults() == []
+    unseal(working_file(begun, "session.json"))
+    open_guard().note({"goal": "Makes no other"})
+    assert open_guard().workspace.host_session(store.session, "H").turns == 0
+
+
+def test_with_the_first_key_nothing_is_written_through_a_link(
+    begun: Guard, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    outside = tmp_path / "session.json"
+    outside.write_bytes(b'{"format":1}\n')
+    working_file(begun, "").parent.with_name("linked").symlink_to(tmp_path)
+    begin_without_a_key(begun)
+    open_guard().note({"goal": "Makes the key"})
+    assert outside.read_bytes() == b'{"format":1}\n'
+
+
+@pytest.mark.parametrize("damaged", [b"", b"short", b"k" * 33])
+def test_a_damaged_key_vouches_for_nothing_and_is_named(talk: Conversation, damaged: bytes) -> None:
+    talk.prompt("Begin")
+    talk.guard.note({"goal": "Ours"})
+    workspace = talk.guard.workspace
+    path = Path(workspace.state_folder, "_seal.key")
+    path.write_bytes(damaged)
+    record = working_file(talk.guard, "session.json").read_bytes()
+    guard = Guard(workspace.place.worktree, workspace.places, talk.clock)
+    for use in (guard.ensure, guard.recover, lambda: guard.note({"goal": "Lost"})):
+        with pytest.raises(InvalidDocument, match=re.escape(str(path))) as caught:
+            use()
+        assert "Remove it" in caught.value.hint
+    assert working_file(guard, "session.json").read_bytes() == record
+    path.unlink()
+    assert guard.ensure().state.goal == "Ours"
+    assert guard.note({"goal": "On"}).saved
+
+
+def test_a_hook_that_meets_a_damaged_key_answers_neutrally_with_a_mark(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    workspace = talk.guard.workspace
+    Path(workspace.state_folder, "_seal.key").write_bytes(b"short")
+    for event in ("PreToolUse.Bash", "UserPromptSubmit", "Stop"):
+        done = run_hook(talk, payload(talk, event))
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert any("_seal.key" in mark["error"] for mark in workspace.faults())
+
+
+def test_a_session_key_that_looks_like_a_secret_leaves_no_lock(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    key = "gh" + "p_" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d"
+    locks = Path(begun.workspace.place.common_dir, "gitguard")
+    before = sorted(locks.iterdir())
+    guard = open_guard(session=key)
+    for use in (guard.ensure, guard.recover, lambda: guard.note({"goal": "x"})):
+        with pytest.raises(InvalidInput, match="looks like a secret"):
+            use()
+    assert sorted(locks.iterdir()) == before
+
+
+@pytest.mark.parametrize("key", ["begun-inside", "feature/begun inside"])
+def test_a_session_that_began_in_a_sandbox_beside_a_sealed_one_can_be_accepted(
+    begun: Guard, open_guard: OpenGuard, git: Git, tmp_path: Path, key: str
+) -> None:
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    git("checkout", "--quiet", "-b", key.replace(" ", "-"))
+    with read_only(Path(begun.workspace.place.git_dir)), read_only(hidden):
+        inside = open_guard(state_home=str(hidden))
+        assert inside.use_session(Session.of(key)).how == "begun"
+        inside.note({"goal": "Begun inside"})
+    with pytest.raises(Untrusted) as caught:
+        open_guard().ensure()
+    assert "`gitguard accept`" in caught.value.hint
+    assert "`gitguard trust`" in caught.value.hint
+    shown = open_guard().accept(dry_run=True)
+    saved = open_guard().accept(shown.sha256).saved
+    assert saved is not None
+    assert saved.commit
+    startup = open_guard().ensure()
+    assert startup.state.goal == "Begun inside"
+    assert open_guard().any_session() == Session.of(key)
+    open_guard().note({"goal": "Goes on"})
+    assert "Goes on" in open_guard().resume()
 
 
 @given(st.dictionaries(st.text(), st.text() | st.integers()), st.text(), st.data())

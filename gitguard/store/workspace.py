@@ -124,14 +124,22 @@ class Workspace:
     def make_folders(self, session: Session) -> None:
         """Create the working folders, with the ignore file that hides them from git."""
         self.refuse_links(session)
-        self._refuse_secret_key(session)
         files.make_folder(self.session_folder(session))
-        self.seal.make()
+        if self.seal.make():
+            self._seal_records()
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             files.write_bytes(ignore, b"*\n", mode=0o644)
         # Begun here, because noting it elsewhere would cost a calm hook too much.
         self.journal(session).begin()
+
+    def _seal_records(self) -> None:
+        """Take what was recorded before there was a key for ours, once, as it was until then."""
+        for session in (Session(name, name) for name in self.session_names()):
+            if not os.path.islink(self.session_folder(session)):
+                for name in ("session.json", "pending.json"):
+                    path = self.working_file(session, name)
+                    self.seal.put_on_file(path, f"{name} {session.name}", limit=LIMIT)
 
     def _refuse_secret_key(self, session: Session) -> None:
         found = self.redactor.find(session.key, "session_id")
@@ -150,6 +158,20 @@ class Workspace:
             files.sync_folder(os.path.dirname(kept))
         except OSError as error:
             raise files.refused(kept, error) from error
+        return kept
+
+    def keep_beside(self, path: str) -> str:
+        """Give a bad file of ours a second name under which it is kept when it is replaced.
+
+        Where the file system has no second names it is moved there.
+        """
+        kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
+        try:
+            os.link(path, kept, follow_symlinks=False)
+        except FileNotFoundError:
+            return ""
+        except OSError:
+            return self.set_aside(path)
         return kept
 
     def refuse_links(self, session: Session | None = None) -> None:
@@ -222,7 +244,10 @@ class Workspace:
         Where the git directory cannot be written, as in an agent's sandbox, and nobody made the
         lock yet, it lies beside the working files.
         """
+        # Nothing of a session is written without its lock, so what stands in the way is said here.
         self.refuse_links(session)
+        self._refuse_secret_key(session)
+        self.seal.check()
         folder = os.path.join(self.place.common_dir, "gitguard")
         shared = os.path.join(folder, f"{session.name}.lock")
         if not files.is_writable(folder) and not os.path.exists(shared):
@@ -242,12 +267,16 @@ class Workspace:
         """
         path = self.working_file(session, "session.json")
         data = files.read_bytes(path, limit=LIMIT)
-        if data is None or not self._is_own_record(data, path, session):
-            from gitguard.store import conversations
-
-            held = conversations.recall(self, session)
-            return SessionRecord(FORMAT, session.key, host_sessions=held)
+        if data is None:
+            return self._recalled(session.key, session)
         record = decode_record(data, path)
+        if not self.seal.holds(data, _record_place(session)):
+            self.note_fault(
+                "reading the conversations", EditedState(f"`{path}` was not written by gitguard")
+            )
+            # Of a session known by its name alone, only a key that fits the name can be the key.
+            known = session.is_known_as(record.key)
+            return self._recalled(record.key if known else session.key, session)
         if session.key != session.name and record.key not in (session.key, session.name):
             # A name holds 32 bits of its key's hash; somebody may have looked for the same ones.
             raise InvalidInput(
@@ -257,14 +286,10 @@ class Workspace:
             )
         return record
 
-    def _is_own_record(self, data: bytes, path: str, session: Session) -> bool:
-        if self.seal.holds(data, _record_place(session)):
-            return True
-        decode_record(data, path)  # a damaged one is nobody's
-        self.note_fault(
-            "reading the conversations", EditedState(f"`{path}` was not written by gitguard")
-        )
-        return False
+    def _recalled(self, key: str, session: Session) -> SessionRecord:
+        from gitguard.store import conversations
+
+        return SessionRecord(FORMAT, key, host_sessions=conversations.recall(self, session))
 
     def new_record(self, session: Session, branch: str = "") -> SessionRecord:
         """Return the record of a session that this worktree works at from now on."""
@@ -347,7 +372,10 @@ def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
 
 def decode_record(data: bytes, path: str) -> SessionRecord:
     """Read `session.json`, or its copy."""
-    document = load_json(data, what=f"`{path}`", limit=LIMIT)
+    try:
+        document = load_json(data, what=f"`{path}`", limit=LIMIT)
+    except InvalidDocument as error:
+        raise InvalidDocument(error.message, "Run `gitguard recover`") from error
     check_format(document, FORMAT, what=f"`{path}`")
     document.pop("seal", None)
     hosts = document.pop("host_sessions", {})
