@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidConfig, NotInitialised, Tampered, Untrusted
+from gitguard.errors import InvalidConfig, NotInitialised, NotWritable, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 
@@ -125,3 +127,24 @@ def test_accept_shows_and_takes_an_edit_without_its_secrets(begun: Guard) -> Non
     begun.accept(plan.sha256)
     assert begun.state().goal == plan.after.goal
     assert token not in own_file(begun, "state.json").read_text()
+
+
+def test_a_repair_that_cannot_write_leaves_the_file_where_it_was(
+    begun: Guard, open_guard: OpenGuard
+) -> None:
+    path = state_file(begun)
+    edited = path.read_text().replace("Ours", "Edited")
+    path.write_text(edited)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, old[1]))
+        with pytest.raises(NotWritable):
+            open_guard().recover()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == edited
+    open_guard().recover()
+    assert open_guard().state().goal == "Ours"
+    assert edited in [kept.read_text() for kept in path.parent.glob("state.json.bad-*")]

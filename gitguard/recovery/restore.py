@@ -114,7 +114,8 @@ def _repair_state(store: SessionStore) -> list[str]:
         return []
     good, origin, (journal_id, offset) = _newest_good(store, found)
     store.workspace.make_folders(store.session)
-    kept = store.workspace.set_aside(store.states.path)
+    # Moved away first, a good older file would be missed if the new one cannot be written.
+    kept = store.workspace.keep_beside(store.states.path)
     if found.written is not None:
         store.states.rewrite(found)
     else:

@@ -239,8 +239,8 @@ def is_writable(path: str) -> bool:
 def refused(path: str, error: OSError) -> NotWritable:
     """Turn an operating system's refusal into our error, naming path and reason."""
     hints = {
-        errno.ENOSPC: "Free some space and run the command again; nothing was lost",
-        errno.EROFS: "The file system is read-only",
+        errno.ENOSPC: "Free some space; what was written before is kept, see `gitguard status`",
+        errno.EROFS: "The file system is read-only; see `gitguard status` for what is kept",
     }
     return NotWritable(
         f"cannot write `{path}`: {error.strerror}",
