@@ -19,6 +19,9 @@ from tests.faults.report import Failure, Row
 from tests.faults.scenarios import BY_NAME, Scenario
 from tests.faults.world import World
 
+_LONGEST = 2000
+"""Characters of a failure; what several processes write into a pipe stays whole if it is short."""
+
 
 class Share:
     """The points that one of several processes tries."""
@@ -35,7 +38,8 @@ class Share:
             expected = proof.expect(world, scenario)
             for point in self._kind.points(world, scenario)[self._part]:
                 why = try_point(world, scenario, expected, self._kind, point)
-                yield Failure(f"{self._kind.name}/{scenario.name}/{point}", why) if why else None
+                name = f"{self._kind.name}/{scenario.name}/{point}"
+                yield Failure(name, why[:_LONGEST]) if why else None
         finally:
             world.remove()
 
@@ -113,7 +117,7 @@ def _work(share: Share, scenarios: list[Scenario], writer: int) -> None:
     try:
         for scenario in scenarios:
             for failure in share.run(scenario):
-                os.write(writer, pickle.dumps(failure)[:60_000])
+                os.write(writer, pickle.dumps(failure))
         code = 0
     except BaseException:
         traceback.print_exc()
