@@ -280,10 +280,11 @@ class GitProcess:
             self.kill()
             raise
 
-    def finish(self, request: bytes = b"", *, limit: float = TIME_LIMIT) -> GitOutcome:
-        """Send a last request and wait for the end."""
+    def finish(self, request: bytes = b"", *, limit: float = 0) -> GitOutcome:
+        """Send a last request and wait for the end, by default as long as for any command."""
         import subprocess
 
+        limit = limit or TIME_LIMIT
         if self._was_killed:
             return GitOutcome(self._process.returncode or -1, b"", b"it was ended by us")
         try:
