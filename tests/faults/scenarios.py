@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from gitguard.errors import EditedState, GitguardError
+from gitguard.errors import EditedState, GitguardError, InvalidInput
 from gitguard.hosts import claude_code
 from gitguard.model import events
 from gitguard.model.events import HookEvent
@@ -149,6 +149,8 @@ def _fork(world: World) -> object:
 
 def _use_both(world: World) -> object:
     world.clock.advance(120)  # what died has left nothing that somebody may still need
+    with suppress(InvalidInput):  # the fork is there
+        _fork(world)
     world.guard().use_session(Session.of("fork"))
     world.guard().checkpoint("The fork can be used.")
     return world.guard().use_session(Session.of("main"))
