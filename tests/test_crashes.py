@@ -65,6 +65,27 @@ def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: Op
     assert open_guard().ensure().state.goal == "Kept"
 
 
+def test_a_file_that_stays_behind_two_crashes_is_still_ours(
+    begun: Guard, git: Git, tmp_path: Path, places: Places, open_guard: OpenGuard
+) -> None:
+    """Found by a fault after a fault: `recover --take` died twice before it wrote the file."""
+    elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
+    advance_from_elsewhere(begun, git, tmp_path, elsewhere)
+
+    def die(step: str) -> None:
+        if step == "state-copy-written":
+            os._exit(1)
+
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            open_guard(at_step=die).recover(take=True)
+        os.waitpid(child, 0)
+        assert open_guard().state().goal == "Theirs"
+    open_guard().recover(take=True)
+    assert open_guard().ensure().state.goal == "Theirs"
+
+
 def test_a_pending_commit_that_became_the_head_is_ours(begun: Guard, git: Git) -> None:
     """The ref moved, and the anchor was not promoted yet."""
     anchor = own_file(begun, "anchor.json")

@@ -117,12 +117,12 @@ class Written(Record):
         own = (tree for tree in self.worktrees if tree.git_dir == git_dir)
         return (self.previous_sha256, *(h for t in own for h in (t.sha256, t.previous_sha256)))
 
-    def written_in(self, git_dir: str, before: str | None = None) -> Written:
+    def written_in(self, git_dir: str, before: str) -> Written:
         """Return the same, noted as what the worktree writes last; removed worktrees go.
 
-        before is the hash of what its file holds until then, the state before by default.
+        before is the hash of the state that its file holds until then.
         """
-        own = Worktree(git_dir, self.sha256, self.previous_sha256 if before is None else before)
+        own = Worktree(git_dir, self.sha256, before)
         others = [t for t in self.worktrees if t.git_dir != git_dir and os.path.isdir(t.git_dir)]
         return self.replace(worktrees=(*others, own))
 

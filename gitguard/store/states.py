@@ -65,6 +65,8 @@ class Found(Value):
     """Up to which byte."""
     needs_rewrite: bool = False
     """A crash came between the copy and the working file, or another worktree wrote the copy."""
+    in_file: str = ""
+    """The hash of what the working file holds, if that is ours."""
     redacted: tuple[Finding, ...] = ()
     """What was taken out of the state as it was written."""
 
@@ -172,9 +174,9 @@ class StateFiles:
     def _compare(self, found: Found, data: bytes) -> Found:
         digest, written = sha256(data), found.written
         if written is not None and digest == written.sha256:
-            return found.replace(standing=OURS)
+            return found.replace(standing=OURS, in_file=digest)
         if written is not None and digest in written.known_to(self._git_dir):
-            return found.replace(standing=OURS, needs_rewrite=True)
+            return found.replace(standing=OURS, needs_rewrite=True, in_file=digest)
         try:
             state = decode_state(data, f"`{self.path}`")
         except NewerFormat:
@@ -183,7 +185,7 @@ class StateFiles:
             return found.replace(standing=BROKEN, problem=error.message)
         mark = self._pending_mark()
         if self._is_pending(mark, digest, written):
-            found = found.replace(standing=PENDING, state=state, sha256=digest)
+            found = found.replace(standing=PENDING, state=state, sha256=digest, in_file=digest)
             return found.replace(**_folded_into(mark, digest))
         return found.replace(standing=EDITED, edited=state, edited_sha256=digest)
 
@@ -254,7 +256,8 @@ class StateFiles:
         if before.standing == PENDING and old is None:
             written = written.replace(previous_sha256=before.sha256)
         try:
-            self._copies.write_written(written := written.written_in(self._git_dir))
+            written = written.written_in(self._git_dir, before.in_file)
+            self._copies.write_written(written)
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
@@ -273,6 +276,7 @@ class StateFiles:
             journal_id=written.journal_id,
             journal_offset=written.journal_offset,
             redacted=redacted,
+            in_file=written.sha256,
         )
 
     def _write_pending(
@@ -304,6 +308,7 @@ class StateFiles:
             problem=why,
             journal_id=journal_id,
             journal_offset=offset,
+            in_file=digest,
         )
 
     def rewrite(self, found: Found) -> Found:
@@ -312,21 +317,17 @@ class StateFiles:
         Other worktrees may go on from there, and this one's file is to be known as ours then too.
         """
         assert found.written is not None
-        self._note_rewrite(found.written)
+        self._note_rewrite(found.written, found.in_file)
         files.write_bytes(self.path, found.written.state.encode())
         self._workspace.at_step("state-rewritten")
-        return found.replace(standing=OURS, needs_rewrite=False, problem="")
+        in_file = found.written.sha256
+        return found.replace(standing=OURS, needs_rewrite=False, problem="", in_file=in_file)
 
-    def _note_rewrite(self, written: Written) -> None:
+    def _note_rewrite(self, written: Written, before: str) -> None:
         if any(t.sha256 == written.sha256 for t in written.worktrees if t.git_dir == self._git_dir):
             return
         try:
-            held = files.read_bytes(self.path, limit=STATE_LIMIT)
-        except InvalidDocument:
-            held = None
-        noted = written.written_in(self._git_dir, before="" if held is None else sha256(held))
-        try:
-            self._copies.write_written(noted)
+            self._copies.write_written(written.written_in(self._git_dir, before))
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise

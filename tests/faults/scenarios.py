@@ -147,7 +147,7 @@ def _fork(world: World) -> object:
     return world.guard().fork_session(Session.of("fork"))
 
 
-def _use_both(world: World) -> object:
+def _fork_again(world: World) -> object:
     world.clock.advance(120)  # what died has left nothing that somebody may still need
     with suppress(InvalidInput):  # the fork is there
         _fork(world)
@@ -253,7 +253,7 @@ SCENARIOS = (
     Scenario("take", _advanced, _take, _take),
     Scenario("trust", _forgotten, _trust, _trust),
     Scenario("accept", _edited, _accept, _accept, may_be_refused=True),
-    Scenario("fork", begin, _fork, _use_both),
+    Scenario("fork", begin, _fork, _fork_again),
     Scenario("turn-end", lambda world: _with_journal(world, 20), _turn_end, _ensure),
     Scenario("compaction", lambda world: _with_journal(world, 3), _compaction, _ensure),
     Scenario("rotation", lambda world: _with_journal(world, 1600), _checkpoint, _ensure),
