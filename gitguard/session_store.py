@@ -153,7 +153,7 @@ class SessionStore:
     def fold(self, found: Found) -> tuple[Found, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
         folded, part = self.folded(found)
-        leaks = self.workspace.redactor.find(folded.to_document())
+        _, leaks = folded.redacted(self.workspace.redactor)
         moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
         unchanged = folded is found.state and not moved and not leaks
         if unchanged and found.standing == states.OURS:

@@ -89,8 +89,12 @@ class Record(Value):
 
     def redacted(self, redactor: Redactor) -> tuple[Self, tuple[Finding, ...]]:
         """Return the record without the secrets in it, and what was found."""
+        if any(self is known for known in redactor.whole):
+            return self, ()
         document, found = redactor.document(self.to_document())
-        return (self.from_document(document), found) if found else (self, ())
+        clean = self.from_document(document) if found else self
+        redactor.whole = (*redactor.whole[-7:], clean)
+        return clean, found
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""

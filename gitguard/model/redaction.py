@@ -99,6 +99,7 @@ class Redactor:
         self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
+        self.whole: tuple[object, ...] = ()  # the last records that hold nothing, by identity
         self._rules_id = ""
         self._strengths: dict[str, int] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
@@ -118,9 +119,10 @@ class Redactor:
         plan = self._plan(joined) if len(joined) <= _WINDOW else None
         return self._walk(value, "", path, plan, findings), tuple(findings)
 
-    def know(self, value: Any) -> None:
-        """Take a document's texts for clean, as after it was redacted by the same rules."""
+    def know(self, value: Any, record: object = None) -> None:
+        """Take a document, and its record, for clean, as after the same rules redacted them."""
         self._clean.update(_texts_of(value))
+        self.whole = (*self.whole, record)
 
     @property
     def rules_id(self) -> str:

@@ -158,10 +158,10 @@ class StateFiles:
         from gitguard.model.task import read_state
 
         document = load_json(written.state.encode(), what="the state's copy")
-        redactor = self._workspace.redactor
-        if written.rules == redactor.rules_id:
-            redactor.know(document)
-        return read_state(document)
+        state = read_state(document)
+        if written.rules == self._workspace.redactor.rules_id:
+            self._workspace.redactor.know(document, state)
+        return state
 
     def _written(self) -> tuple[Written | None, str]:
         try:
@@ -237,8 +237,7 @@ class StateFiles:
         Where the state directory cannot be written, the working file is, with a mark that lets
         the next run that can write adopt it.
         """
-        redactor = self._workspace.redactor
-        state, redacted = state.redacted(redactor)
+        state, redacted = state.redacted(self._workspace.redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
         from gitguard.store.anchor import Written
@@ -251,7 +250,7 @@ class StateFiles:
             journal_id=journal_id if journal_offset >= 0 else before.journal_id,
             journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
             worktrees=old.worktrees if old else (),
-            rules=redactor.rules_id,
+            rules=self._workspace.redactor.rules_id,
         )
         if before.standing == PENDING and old is None:
             written = written.replace(previous_sha256=before.sha256)
