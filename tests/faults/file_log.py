@@ -18,7 +18,8 @@ CALLS: tuple[str, ...] = (
     "close",
     "chdir",
 )
-CALLS += ("rename", "renameat2", "link", "unlink", "unlinkat", "mkdir", "rmdir")
+CALLS += ("rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "rmdir")
+CALLS += ("mkdir", "mkdirat")
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
 _UNFINISHED = re.compile(r"(\d+) +(\w+\(.*?) *<unfinished \.\.\.>$")
 _RESUMED = re.compile(r"(\d+) +<\.\.\. \w+ resumed>(.*)$")
@@ -40,7 +41,12 @@ class Operation(NamedTuple):
 
 def options() -> list[str]:
     """Return strace's options for such a log."""
-    return ["-f", "-y", "-xx", "-s", "10000000", "-e", f"trace={','.join(CALLS)}"]
+    return ["-f", "-y", "-xx", "-s", "10000000", "-e", f"trace={named(CALLS)}"]
+
+
+def named(calls: tuple[str, ...]) -> str:
+    """Return calls as strace's options name them; not every processor has all of them."""
+    return ",".join(f"?{call}" for call in calls)
 
 
 def read_log(text: str, inside: tuple[Path, ...]) -> list[Operation]:
@@ -73,13 +79,12 @@ class _Reader:
             yield from self._opened(process, arguments, self._path(process, strings[0]), result)
         elif call == "chdir":
             self._folders[process] = self._path(process, strings[0])
-        elif call in ("rename", "renameat2", "link"):
-            kind = call.removesuffix("at2")
+        elif call.startswith(("rename", "link")):
             old, new = (self._path(process, name) for name in strings)
-            yield Operation(kind, old, new)
+            yield Operation("link" if call.startswith("link") else "rename", old, new)
         elif call in ("unlink", "unlinkat", "rmdir"):
             yield Operation("remove", self._path(process, strings[0]))
-        elif call == "mkdir":
+        elif call.startswith("mkdir"):
             yield Operation("mkdir", self._path(process, strings[0]))
         else:
             yield from self._on_handle(process, call, arguments, strings, result)

@@ -11,12 +11,14 @@ import shutil
 from pathlib import Path
 
 from tests.faults.acting import Outcome
+from tests.faults.file_log import named
 from tests.faults.kind import Kind
 from tests.faults.scenarios import Scenario
 from tests.faults.syscall_faults import injection, no_strace, points_in
 from tests.faults.world import World
 
-_CALLS = ("openat", "read", "write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir")
+_CALLS: tuple[str, ...] = ("openat", "read", "write", "fsync", "rename", "renameat", "link")
+_CALLS += ("linkat", "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir")
 _SHIM = """#!/bin/sh
 number=$(($(cat {count} 2>/dev/null) + 1))
 echo $number > {count}
@@ -42,7 +44,7 @@ class GitFaults(Kind):
     def points(self, world: World, scenario: Scenario) -> list[str]:
         """Return what can fail: which git, its call's name and number, the fault, who dies."""
         log = world.base.parent / f"{world.base.name}.git"
-        how = f"strace -f -o {shlex.quote(str(log))}.$number -e trace={','.join(_CALLS)}"
+        how = f"strace -f -o {shlex.quote(str(log))}.$number -e trace={named(_CALLS)}"
         outcome = self._act(world, scenario, "*", how, ":")
         world.put_back()
         assert not outcome.signal, outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-import sys
 import tempfile
 import time
 import traceback
@@ -33,6 +32,13 @@ class Share:
 
     def run(self, scenario: Scenario) -> Iterator[Failure | None]:
         """Try a scenario's points; yield the failure of each, None where there is none."""
+        try:
+            yield from self._run(scenario)
+        except Exception:  # a harness that cannot try is a failure as well
+            why = traceback.format_exc(limit=-4)
+            yield Failure(f"{self._kind.name}/{scenario.name}", why[-_LONGEST:])
+
+    def _run(self, scenario: Scenario) -> Iterator[Failure | None]:
         world = self._kind.make_world(self._folder / scenario.name)
         try:
             expected = proof.expect(world, scenario)
@@ -113,17 +119,12 @@ def _in_processes(
 
 
 def _work(share: Share, scenarios: list[Scenario], writer: int) -> None:
-    code = 1
     try:
         for scenario in scenarios:
             for failure in share.run(scenario):
                 os.write(writer, pickle.dumps(failure))
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-        sys.stderr.flush()
     finally:
-        os._exit(code)
+        os._exit(0)
 
 
 def fast_folder() -> str | None:

@@ -11,24 +11,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.faults.acting import Outcome
+from tests.faults.file_log import named
 from tests.faults.kind import Kind
 from tests.faults.scenarios import Scenario
 from tests.faults.world import World
 
-CALLS: tuple[str, ...] = (
-    "openat",
-    "write",
-    "pwrite64",
-    "fsync",
-    "rename",
-    "link",
+CALLS: tuple[str, ...] = ("openat", "write", "pwrite64", "fsync", "rename", "renameat", "link")
+CALLS += (
+    "linkat",
     "unlink",
+    "unlinkat",
     "mkdir",
+    "mkdirat",
     "rmdir",
+    "chmod",
+    "fchmod",
+    "fchmodat",
 )
-CALLS += ("chmod", "fchmod", "flock", "read", "pread64", "getdents64")
+CALLS += ("flock", "read", "pread64", "getdents64")
 FAULTS = {"kill": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"}
-_FILL = ("openat", "write", "pwrite64", "fsync", "rename", "link", "mkdir")
+_FILL: tuple[str, ...] = ("openat", "write", "pwrite64", "fsync", "rename", "renameat", "link")
+_FILL += ("linkat", "mkdir", "mkdirat")
 """The calls that a full disk can refuse."""
 _LOOKING = ("read", "pread64", "getdents64")
 """The calls that change nothing."""
@@ -102,7 +105,7 @@ class SyscallFaults(Kind):
     def points(self, world: World, scenario: Scenario) -> list[str]:
         """Return what can fail: the call's name, its number, the fault."""
         log = world.base.parent / f"{world.base.name}.strace"
-        with traced("-e", f"trace={','.join(CALLS)}", output=str(log)) as attach:
+        with traced("-e", f"trace={named(CALLS)}", output=str(log)) as attach:
             outcome = scenario.run(world, attach=attach)
         world.put_back()
         assert not outcome.signal, outcome
