@@ -150,6 +150,11 @@ class ScriptedModel:
         """Append steps for the main conversation."""
         self._extend(Kind.MAIN, steps)
 
+    def replace_script(self, *steps: Step) -> None:
+        """Give the main conversation these steps in place of those not yet taken."""
+        with self._lock:
+            self._scripts[Kind.MAIN] = list(steps)
+
     def script_subagent(self, *steps: Step) -> None:
         self._extend(Kind.SUBAGENT, steps)
 

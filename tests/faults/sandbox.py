@@ -17,7 +17,10 @@ _OVERRIDE, _READ_SEARCH = 1, 2
 
 @contextmanager
 def sealed(folder: Path) -> Iterator[None]:
-    """Take the right to write from a folder and those in it."""
+    """Take the right to write from a folder and those in it, unless its disk took it already."""
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        yield
+        return
     folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in folders}
     for path in folders:
