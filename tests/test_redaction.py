@@ -15,12 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.redaction import (
-    PLACEHOLDER,
     Finding,
     Redactor,
 )
 from gitguard.model.redaction_keyed import KEY_WORDS
-from gitguard.model.redaction_rules import PHRASES, SCANS, WORDS
+from gitguard.model.redaction_rules import PHRASES, PLACEHOLDER, SCANS, WORDS
 from gitguard.model.redaction_tokens import TOKENS
 from tests.secret_samples import HEX, SECRET, WORD, some
 

@@ -7,11 +7,10 @@ import re
 import pytest
 
 from gitguard.model.redaction import (
-    PLACEHOLDER,
     Redactor,
 )
 from gitguard.model.redaction_names import PASSWORD, STRONG, WEAK, strength
-from gitguard.model.redaction_rules import PHRASES, WORDS
+from gitguard.model.redaction_rules import PHRASES, PLACEHOLDER, WORDS
 from gitguard.model.redaction_tokens import TOKENS
 from tests.secret_samples import HEX, SECRET, WORD, a_match, parsed, repetitions, some
 

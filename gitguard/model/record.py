@@ -55,6 +55,13 @@ class Record(Value):
     """A value with a document form; fields it does not know are kept in `extra`."""
 
     kinds: ClassVar[Mapping[str, Kind]]
+    _free_texts: ClassVar[frozenset[str]]
+
+    if not TYPE_CHECKING:
+
+        def __init_subclass__(cls) -> None:
+            super().__init_subclass__()
+            cls._free_texts = frozenset(n for n, kind in cls.kinds.items() if kind.is_free_text)
 
     @classmethod
     def from_document(cls, document: Any, where: str = "") -> Self:
@@ -63,29 +70,23 @@ class Record(Value):
             raise _wrong(where or "the document", "an object", document)
         prefix = f"{where}." if where else ""
         values: dict[str, Any] = {}
-        for name, kind, is_free_text in cls._fields():
-            value = document.get(name)
-            if is_free_text and type(value) is str and value.isascii():
+        kinds, unknown = cls.kinds, {}
+        free_texts = cls._free_texts
+        for name, value in document.items():
+            kind = kinds.get(name)
+            if kind is None:
+                unknown[name] = value
+            elif type(value) is str and name in free_texts and value.isascii():
                 values[name] = value  # most fields are, and a checkpoint reads thousands
-            elif value is not None or (name in document and not kind.may_be_null):
+            elif value is not None or not kind.may_be_null:
                 values[name] = read_field(kind, value, prefix + name)
-            elif not hasattr(cls, name):
-                raise InvalidInput(f"`{prefix}{name}` is missing")
-        unknown = {key: item for key, item in document.items() if key not in cls.kinds}
+        if not cls._required <= values.keys():
+            missing = next(n for n in kinds if n in cls._required and n not in values)
+            raise InvalidInput(f"`{prefix}{missing}` is missing")
         if unknown:
             _check_json(unknown, where or "the document", _DEEPEST)
         values["extra"] = unknown
-        return cls(**values)
-
-    @classmethod
-    def _fields(cls) -> tuple[tuple[str, Kind, bool], ...]:
-        """Return the fields, with whether any text will do; worked out once for each record."""
-        if "_read" not in vars(cls):
-            setattr(  # noqa: B010
-                cls, "_read", tuple((n, k, k.is_free_text) for n, k in cls.kinds.items())
-            )
-        fields: tuple[tuple[str, Kind, bool], ...] = vars(cls)["_read"]
-        return fields
+        return cls._of(values)
 
     def redacted(self, redactor: Redactor) -> tuple[Self, tuple[Finding, ...]]:
         """Return the record without the secrets in it, and what was found."""

@@ -16,12 +16,26 @@ from gitguard import __version__
 from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets
 from gitguard.model.redaction_names import (
     BARE,
+    NAMED_BY_ANOTHER,
+    NONE,
     is_placeholder,
     is_secret_leaf,
     looks_random,
+    name_of,
     strength,
 )
-from gitguard.model.redaction_rules import KEY_SCANS, PHRASES, SCANS, WORDS
+from gitguard.model.redaction_rules import (
+    KEY_SCANS,
+    OPENING,
+    PHRASES,
+    PLACEHOLDER,
+    SCANS,
+    WORDS,
+    is_wall,
+    rule_of,
+    walls,
+    without_walls,
+)
 from gitguard.model.redaction_rules import Rule as Rule
 from gitguard.model.redaction_tokens import (
     SHORTEST,
@@ -42,12 +56,8 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction_keyed import Span
 
-PLACEHOLDER = "[REDACTED:{rule}]"
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
-_OPENING = "[REDACTED:"
-RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
-LONGEST_RULE_NAME = 64
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
 _LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
 """Of texts that were searched in vain so many are remembered."""
@@ -90,8 +100,8 @@ class Redactor:
         self._custom = len(custom)
         self._rules = [
             *custom,
-            *(_rule(line) for line in PHRASES),
-            *(_rule(line) for line in WORDS),
+            *map(rule_of, PHRASES),
+            *map(rule_of, WORDS),
         ]
         literals = [(word, at) for at, rule in enumerate(self._rules) for word in rule.literals]
         first_word = len(custom) + len(PHRASES)
@@ -113,15 +123,29 @@ class Redactor:
 
         The same object comes back if nothing was found.
         """
-        findings: list[Finding] = []
-        joined = "\n".join(text for text in _texts_of(value) if text not in self._clean)
+        texts, names = _parts_of(value)
+        unknown = texts - self._clean
+        joined = "\n".join(unknown)
         # What a large document holds somewhere says little about each of its leaves.
         plan = self._plan(joined) if len(joined) <= _WINDOW else None
-        return self._walk(value, "", path, plan, findings), tuple(findings)
+        findings: list[Finding] = []
+        # Most documents hold nothing, and need no look at what stands where.
+        if self._tell_more(texts, names) or not all(self._is_clean(text, plan) for text in unknown):
+            value = self._walk(value, "", path, plan, findings)
+        return value, tuple(findings)
+
+    def _tell_more(self, texts: set[str], names: set[str]) -> bool:
+        """Say whether what stands under some name may be a secret for its name alone."""
+        if "Secret" in texts or not names.isdisjoint(NAMED_BY_ANOTHER):
+            return True
+        return any(self._strength(name) != NONE for name in names)
+
+    def _is_clean(self, text: str, plan: _Plan | None) -> bool:
+        return self._leaf(text, "", plan, []) is text
 
     def know(self, value: Any, record: object = None) -> None:
         """Take a document, and its record, for clean, as after the same rules redacted them."""
-        self._clean.update(_texts_of(value))
+        self._clean |= _parts_of(value)[0]
         self.whole = (*self.whole, record)
 
     @property
@@ -172,7 +196,7 @@ class Redactor:
             findings.extend(Finding(rule, here) for rule in dict.fromkeys(rules))
             while shown in clean:
                 shown = f"{shown} again"
-            name = _name_of(key, value)
+            name = name_of(key, value)
             if path and self._strength(name) == BARE:
                 name = f"{path.rpartition('.')[2]}.{name}"
             if secret and key in ("data", "stringData") and isinstance(item, dict):
@@ -205,7 +229,7 @@ class Redactor:
         return text if clean == text else clean
 
     def _is_secret_under(self, name: str, text: str) -> bool:
-        named = not _is_wall(text) and is_secret_leaf(self._strength(name), text)
+        named = is_secret_leaf(self._strength(name), text) and not is_wall(text)
         return named and not self._is_allowed(text)
 
     def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
@@ -222,16 +246,16 @@ class Redactor:
         if sure is None:
             if len(self._strengths) >= _MOST_NAMES:
                 self._strengths.clear()
-            told = _without_walls(self._leaf(name, "", None, []))
+            told = without_walls(self._leaf(name, "", None, []))
             sure = self._strengths[name] = strength(told[-_LONGEST_NAME:])
         return sure
 
     def _without(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
-        if _OPENING not in text:
+        if OPENING not in text:
             return self._piece(text, plan, turn, found)
         parts: list[str] = []
         start = 0
-        for begin, end in _walls(text):
+        for begin, end in walls(text):
             parts += (self._piece(text[start:begin], plan, turn, found), text[begin:end])
             start = end
         parts.append(self._piece(text[start:], plan, turn, found))
@@ -326,54 +350,25 @@ class Redactor:
         return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest() in self._allowed
 
 
-def _rule(line: tuple[str, str, str, bool]) -> Rule:
-    name, literals, pattern, random = line
-    return Rule(name, tuple(literals.split()), pattern, random)
-
-
-def _texts_of(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts_of(key)
-            yield from _texts_of(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts_of(item)
-
-
-def _name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
-    """Return the name of an entry; in `{name: DB_PASSWORD, value: …}` the value has the other's."""
-    if key in ("value", "Value"):
-        for naming in ("name", "key", "Name", "Key"):
-            if isinstance(name := siblings.get(naming), str):
-                return name
-    return key if isinstance(key, str) else ""
-
-
-def _is_wall(value: str) -> bool:
-    return next(_walls(value), None) == (0, len(value))
-
-
-def _walls(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the placeholders of a text begin and end."""
-    at = text.find(_OPENING)
-    while at >= 0:
-        behind = at + len(_OPENING)
-        name = text[behind : behind + LONGEST_RULE_NAME + 1]
-        size = len(name) - len(name.lstrip(RULE_NAME))
-        if 0 < size <= LONGEST_RULE_NAME and text[behind + size : behind + size + 1] == "]":
-            behind += size + 1
-            yield at, behind
-        at = text.find(_OPENING, behind)
-
-
-def _without_walls(text: str) -> str:
-    # A name has to be judged alike before and after a secret in it is taken out.
-    for begin, end in reversed(list(_walls(text))):
-        text = text[:begin] + text[end:]
-    return text
+def _parts_of(value: Any) -> tuple[set[str], set[str]]:
+    """Return the texts of a document, its keys among them, and the keys that texts stand under."""
+    texts: set[str] = set()
+    names: set[str] = set()
+    rest: list[Any] = [value]
+    for item in rest:
+        if isinstance(item, str):
+            texts.add(item)
+        elif isinstance(item, (list, tuple)):
+            rest += item
+        elif isinstance(item, dict):
+            rest += item
+            rest += item.values()
+            names.update(
+                name
+                for name, held in item.items()
+                if isinstance(held, (str, list, tuple)) and isinstance(name, str)
+            )
+    return texts, names
 
 
 def _merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 SPOILED, NONE, BARE, WEAK, STRONG, PASSWORD = range(-1, 5)
 """How sure a name is: WEAK and BARE ones need a value that looks random, BARE a long one."""
@@ -135,6 +136,17 @@ _SHAPES = str.maketrans(
 )
 DIGITS = "0123456789"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NAMED_BY_ANOTHER = ("value", "Value")
+_NAMING = ("name", "key", "Name", "Key")
+
+
+def name_of(key: Any, siblings: Mapping[Any, Any]) -> str:
+    """Return the name of an entry; in `{name: DB_PASSWORD, value: …}` the value has the other's."""
+    if key in NAMED_BY_ANOTHER:
+        for naming in _NAMING:
+            if isinstance(name := siblings.get(naming), str):
+                return name
+    return key if isinstance(key, str) else ""
 
 
 def words(name: str) -> list[str]:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from gitguard.model.redaction_keyed import Span
 
 
+PLACEHOLDER = "[REDACTED:{rule}]"
+OPENING = "[REDACTED:"
+RULE_NAME = "abcdefghijklmnopqrstuvwxyz0123456789-"
+LONGEST_RULE_NAME = 64
+
+
 class Rule(Value):
     """A regular expression for one kind of secret."""
 
@@ -79,6 +85,12 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
 
 A line of both is a name, literals, a pattern, and whether the find has to look random.
 """
+
+
+def rule_of(line: tuple[str, str, str, bool]) -> Rule:
+    """Return the rule that a line describes."""
+    name, literals, pattern, random = line
+    return Rule(name, tuple(literals.split()), pattern, random)
 
 
 def private_keys(text: str, low: str) -> Iterator[Span]:
@@ -220,3 +232,28 @@ SCANS: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
 """The literal a text must hold, in lower case, and the scan that then runs over it."""
 KEY_SCANS = 2
 """How many of them find keys, whose name goes before a token's in them."""
+
+
+def is_wall(value: str) -> bool:
+    """Say whether a text is a placeholder and nothing else."""
+    return next(walls(value), None) == (0, len(value))
+
+
+def walls(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the placeholders of a text begin and end."""
+    at = text.find(OPENING)
+    while at >= 0:
+        behind = at + len(OPENING)
+        name = text[behind : behind + LONGEST_RULE_NAME + 1]
+        size = len(name) - len(name.lstrip(RULE_NAME))
+        if 0 < size <= LONGEST_RULE_NAME and text[behind + size : behind + size + 1] == "]":
+            behind += size + 1
+            yield at, behind
+        at = text.find(OPENING, behind)
+
+
+def without_walls(text: str) -> str:
+    """Return a name as it is judged before and after a secret in it is taken out."""
+    for begin, end in reversed(list(walls(text))):
+        text = text[:begin] + text[end:]
+    return text

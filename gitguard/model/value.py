@@ -45,6 +45,13 @@ class Value:
         def __setattr__(self, name, value) -> None:
             raise AttributeError(f"`{type(self).__name__}` is frozen; use `replace`")
 
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> Self:
+        """Return a record of fields that were checked already, as the constructor would."""
+        made = object.__new__(cls)
+        made.__dict__.update(values)
+        return made
+
     def replace(self, **changes: Any) -> Self:
         """Return a copy with the named fields changed."""
         current = {name: getattr(self, name) for name in self.field_names}

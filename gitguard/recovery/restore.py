@@ -186,7 +186,8 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     store.chain.adopt(head, theirs.checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
     assert found.state is not None
     store.write_summary(found.state)
-    store.write_snapshot(theirs.contents[SNAPSHOT_FILE])
+    snapshot = theirs.contents[SNAPSHOT_FILE].decode("utf-8", "replace")
+    store.write_snapshot(store.workspace.redactor.text(snapshot).encode())
     return state
 
 

@@ -253,7 +253,10 @@ def _open_calls(
     """
     import re
 
-    call = re.compile(rb'\{"event":"tool-(\w+)",.*?"id":"((?:[^"\\]|\\.)*)"')
+    text = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+    call = re.compile(
+        rb'\{"event":"tool-(\w+)","at":%s,"host_session":%s,"id":(%s)' % (text, text, text)
+    )
     running: dict[bytes, tuple[int, bytes]] = {}
     for number, placed in enumerate([*lines, *later]):
         found = call.match(placed[1])

@@ -53,10 +53,11 @@ def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path
     Where nothing is known of any, as in a sandbox, one that was begun here is taken, unless git
     tracks it; an archive may have brought in any other.
     """
-    known = {*_listed(_path(workspace, session)), _folded(workspace, session)} - {""}
-    if journal_id in known:
+    listed = _listed(_path(workspace, session))
+    if journal_id and (journal_id in listed or journal_id == _folded(workspace, session)):
         return
-    if not known and _was_begun_here(workspace, journal_id) and not _is_tracked(workspace, path):
+    is_any_known = bool(listed or _folded(workspace, session))
+    if not is_any_known and _is_begun_here(workspace, journal_id, path):
         remember(workspace, session, journal_id)
         return
     kept = workspace.set_aside(path)
@@ -71,8 +72,9 @@ def new_id(workspace: Workspace, unique: str, *, sealed: bool) -> str:
     return f"{unique}@{_whereabouts(workspace)}{SEALED if sealed else ''}"
 
 
-def _was_begun_here(workspace: Workspace, journal_id: str) -> bool:
-    return journal_id.removesuffix(SEALED).rpartition("@")[2] == _whereabouts(workspace)
+def _is_begun_here(workspace: Workspace, journal_id: str, path: str) -> bool:
+    begun = journal_id.removesuffix(SEALED).rpartition("@")[2]
+    return begun == _whereabouts(workspace) and not _is_tracked(workspace, path)
 
 
 def _whereabouts(workspace: Workspace) -> str:
