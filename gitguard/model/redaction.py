@@ -366,9 +366,15 @@ def _parts_of(value: Any) -> tuple[set[str], set[str]]:
             names.update(
                 name
                 for name, held in item.items()
-                if isinstance(held, (str, list, tuple)) and isinstance(name, str)
+                if _is_or_lists_texts(held) and isinstance(name, str)
             )
     return texts, names
+
+
+def _is_or_lists_texts(held: Any) -> bool:
+    if isinstance(held, (list, tuple)):
+        return any(not isinstance(item, dict) for item in held)
+    return isinstance(held, str)
 
 
 def _merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:
