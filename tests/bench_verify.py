@@ -51,7 +51,8 @@ def import_history(
                     b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
                 )
         stream.append(b"\n")
-    scratch.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+    packed = ("-c", "fastimport.unpackLimit=0")
+    scratch.git(*packed, "fast-import", "--quiet", "--force", stdin=b"".join(stream))
     store.chain.anchors.write(
         head.anchor.replace(
             committed=scratch.git("rev-parse", store.chain.ref).decode().strip(),

@@ -21,6 +21,7 @@ class Value:
     """An immutable record: annotated names are its fields, class attributes their defaults."""
 
     field_names: ClassVar[tuple[str, ...]] = ()
+    _known: ClassVar[set[str]] = set()
     _required: ClassVar[set[str]] = set()
 
     if not TYPE_CHECKING:
@@ -54,8 +55,9 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with the named fields changed."""
-        current = {name: getattr(self, name) for name in self.field_names}
-        return type(self)(**{**current, **changes})
+        if not changes.keys() <= self._known:
+            raise TypeError(f"`{type(self).__name__}` takes the fields {self.field_names}")
+        return self._of({**vars(self), **changes})
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

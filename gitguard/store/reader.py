@@ -249,4 +249,6 @@ def _is(object_id: str, kind: str, data: bytes) -> bool:
     import hashlib
 
     algorithm = hashlib.sha1 if len(object_id) == 40 else hashlib.sha256
-    return algorithm(b"%s %d\0" % (kind.encode(), len(data)) + data).hexdigest() == object_id
+    digest = algorithm(b"%s %d\0" % (kind.encode(), len(data)))
+    digest.update(data)
+    return digest.hexdigest() == object_id
