@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Protocol
 
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
 
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
             """Count compactions behind a cursor that an earlier count returned.
 
             Counts again from the start when the transcript is shorter than the cursor.
+            """
+
+        def entries(self, transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+            """Yield every entry behind a position, oldest first, in constant memory.
+
+            Nothing is left out: what no known version wrote is UNKNOWN, what does not parse BROKEN.
             """
 
 

@@ -22,19 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
 
 _USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
-_COUNTED = (
+COUNTED = (
     "input_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
     "output_tokens",
 )
-_BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
+BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 """Marks of lines that neither the user nor the agent of the main conversation wrote."""
-_NOT_THE_USERS = (
+NOT_THE_USERS = (
     "<command-name>",
     "<command-message>",
     "<local-command-",
@@ -85,6 +86,14 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     return count(_turning_points(transcript.path, begin), begin)
 
 
+def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    """Yield every line; a position is a byte offset."""
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.claude_code_entries import fields_of
+
+    return jsonl.entries(transcript.path, since, fields_of)
+
+
 def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     from gitguard.transcripts import jsonl
 
@@ -112,7 +121,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
     if not isinstance(message, dict):
         return None
     # What the host says in the agent's name, such as an API error, has a usage of zeros.
-    used = tokens(message.get("usage"), _COUNTED)
+    used = tokens(message.get("usage"), COUNTED)
     model = str(message.get("model", ""))
     return Reading("transcript", at, tokens=used, model=model) if used > 0 else None
 
@@ -123,11 +132,11 @@ def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
 
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
-    if not role or not isinstance(message, dict) or any(map(entry.get, _BY_THE_HOST)):
+    if not role or not isinstance(message, dict) or any(map(entry.get, BY_THE_HOST)):
         return None, None
     said = [text for text in texts(message.get("content")) if text.strip()]
     if role == USER:
-        said = [text for text in said if not text.lstrip().startswith(_NOT_THE_USERS)]
+        said = [text for text in said if not text.lstrip().startswith(NOT_THE_USERS)]
     if not said or message.get("model") == "<synthetic>":
         return None, None
     message_id = message.get("id") if role == AGENT else None

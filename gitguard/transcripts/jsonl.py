@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 
+from gitguard.model import json_text
+from gitguard.model.conversation import BROKEN, Entry
 from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
@@ -44,6 +47,60 @@ def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[
         for start, end in _found(block, markers):
             yield begin + end + 1, block[start:end]
         yield upto, b""
+
+
+def entries(
+    path: str, since: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Iterator[Entry]:
+    """Yield all lines behind an offset as entries, of which translate returns the fields.
+
+    A last line without its end is an entry if it parses, and broken otherwise.
+    """
+    for at, end, raw in _lines(path, since):
+        yield entry_of(at, end, raw, translate)
+
+
+def entry_of(
+    at: int, end: int, raw: bytes, translate: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Entry:
+    """Return an entry by its text, of which translate returns the fields."""
+    try:
+        return Entry(at, end, raw, **_fields(raw, translate))
+    except (ValueError, RecursionError) as error:
+        return Entry(at, end, raw, kind=BROKEN, problem=str(error)[:200])
+
+
+def _fields(raw: bytes, translate: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    if not raw:
+        raise ValueError("the line is empty, or longer than can be read")
+    document = json_text.decode(raw.decode())
+    if not isinstance(document, dict):
+        raise ValueError(f"the line holds no object, but a {type(document).__name__}")
+    return translate(document)
+
+
+def _lines(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield each line's offset, the offset behind its end, and the line; a long one is empty."""
+    upto = since
+    for block, behind in _blocks(path, since):
+        if not block:
+            yield upto, behind, b""
+        at = upto
+        for line in block.split(b"\n")[:-1]:
+            yield at, at + len(line) + 1, line
+            at += len(line) + 1
+        upto = behind
+    if (torn := _rest(path, upto)) is not None:
+        yield upto, upto + len(torn), torn
+
+
+def _rest(path: str, since: int) -> bytes | None:
+    """Return what lies behind the last line's end, None where there is nothing."""
+    handle = open_file(path)
+    try:
+        return os.pread(handle, _LONGEST, since) or None
+    finally:
+        os.close(handle)
 
 
 def cursor(path: str, since: int) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Protocol
 
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
 
     class Kept(Protocol):
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
         def forwards(self, since: int) -> Iterator[bytes]:
             """Yield the entries behind a position."""
+
+        def entries(self, since: int) -> Iterator[Entry]:
+            """Yield all entries from a position on, whole."""
 
         def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
             """Yield what `entries.count` counts."""
@@ -92,6 +96,17 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     try:
         begin = kept.cursor(since)
         return count(kept.turning_points(begin), begin)
+    finally:
+        kept.close()
+
+
+def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    """Yield every line or row; a position is a byte offset or a row's number."""
+    kept = _find(transcript)
+    if not kept:
+        return
+    try:
+        yield from kept.entries(since)
     finally:
         kept.close()
 

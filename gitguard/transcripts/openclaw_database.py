@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from gitguard.model.conversation import Entry
+
 _PATIENCE = 0.5
 """Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
 _LARGEST_ROW = 1 << 22
@@ -47,6 +49,20 @@ class SessionRows(Value):
         last_ones = max(first_ones, self.end() - _LAST)
         yield from self._entries("seq >= ? AND seq < ? ORDER BY seq", since, first_ones)
         yield from self._entries("seq >= ? ORDER BY seq", last_ones)
+
+    def entries(self, since: int) -> Iterator[Entry]:
+        """Yield all rows from a number on."""
+        from gitguard.transcripts.jsonl import entry_of
+        from gitguard.transcripts.session_entries import fields_of
+
+        rows = self._select(
+            "SELECT seq, event_json, event_zstd FROM transcript_events"
+            " WHERE session_id = ? AND seq >= ? ORDER BY seq",
+            *(self.session, since),
+        )
+        for seq, text, compressed in rows:
+            raw = _decompressed(compressed) if text is None else text
+            yield entry_of(int(seq), int(seq) + 1, raw, fields_of)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from gitguard.model.conversation import Entry
+
 _TURNING_POINTS = (b'"compaction"', b'"reset"')
 _LARGEST_INDEX = 1 << 24
 """Bytes of `sessions.json` beyond which looking a window up costs more than it is worth."""
@@ -44,6 +46,12 @@ class SessionFile(Value):
     def forwards(self, since: int) -> Iterator[bytes]:
         """Yield the lines behind an offset."""
         return jsonl.forwards(self.path, since)
+
+    def entries(self, since: int) -> Iterator[Entry]:
+        """Yield all lines behind an offset."""
+        from gitguard.transcripts.session_entries import fields_of
+
+        return jsonl.entries(self.path, since, fields_of)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets behind an offset."""

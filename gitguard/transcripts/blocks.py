@@ -1,0 +1,65 @@
+"""What the formats' messages have in common: blocks of text, thinking, images and results."""
+
+from __future__ import annotations
+
+from gitguard.model import json_text
+from gitguard.model.conversation import CALL, IMAGE, OTHER, TEXT, THINKING, Block
+from gitguard.transcripts.entries import texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+IMAGE_SIZE = 4_800
+"""Characters that an image counts for: about 1,200 tokens of four each."""
+
+
+def blocks_of(content: Any, read: Callable[[int, dict[str, Any]], Block]) -> tuple[Block, ...]:
+    """Return the blocks of a content, which may also be one plain text; read takes one of them."""
+    if isinstance(content, str):
+        return (Block(TEXT, 0, content, size=len(content)),)
+    if not isinstance(content, list):
+        return ()
+    return tuple(
+        read(at, block) if isinstance(block, dict) else other(at, block)
+        for at, block in enumerate(content)
+    )
+
+
+def plain(at: int, block: dict[str, Any]) -> Block:
+    """Return a block that is neither a call nor a result."""
+    kind = block.get("type")
+    if kind == "text" and isinstance(text := block.get("text"), str):
+        return Block(TEXT, at, text, size=len(text))
+    if kind == "thinking":
+        said = block.get("thinking")
+        text = said if isinstance(said, str) else ""
+        return Block(THINKING, at, text, size=len(text))
+    return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else other(at, block)
+
+
+def other(at: int, block: Any) -> Block:
+    """Return a block that nothing is known of but its size."""
+    return Block(OTHER, at, size=len(json_text.encode(block)))
+
+
+def call(at: int, block: dict[str, Any], given: Any) -> Block:
+    """Return a call of a tool with what was given to it."""
+    size = len(json_text.encode(given)) if given is not None else 0
+    name = word(block.get("name"))
+    known = given if isinstance(given, dict) else None
+    return Block(CALL, at, id=word(block.get("id")), name=name, input=known, size=size + len(name))
+
+
+def said_by(content: Any) -> tuple[str, int]:
+    """Return what a result says, and its size with the images in it."""
+    text = "\n".join(texts(content))
+    found = content if isinstance(content, list) else ()
+    images = sum(isinstance(block, dict) and block.get("type") == "image" for block in found)
+    return text, len(text) + images * IMAGE_SIZE
+
+
+def word(value: Any) -> str:
+    """Return a name or an id, empty where it is no text."""
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,104 @@
+"""The entries of a session as pi and OpenClaw keep it: version 3 in lines, version 4 in rows.
+
+Both descend from one program. Results of tools are messages of their own; a compaction is one entry
+that names the first of the older ones that stay.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import (
+    ABORTED,
+    AGENT,
+    COMPACTION,
+    FAILED,
+    HEADER,
+    MESSAGE,
+    RESET,
+    RESULT,
+    TEXT,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Block,
+)
+from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
+from gitguard.transcripts.entries import time_of, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COUNTED = ("input", "cacheRead", "cacheWrite", "output")
+_KINDS = {"session": HEADER, "compaction": COMPACTION, "reset": RESET}
+_ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
+_STOPPED = {"aborted": ABORTED, "error": FAILED}
+_THE_HOST = "openclaw"
+"""The provider of what the host itself says in the agent's name."""
+
+
+def fields_of(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the entry that a line or a row is."""
+    kind = _KINDS.get(word(document.get("type")), UNKNOWN)
+    known = {
+        "kind": kind,
+        "id": word(document.get("id")),
+        "parent": word(document.get("parentId")),
+        "time": time_of(document),
+    }
+    if kind == COMPACTION:
+        summary = word(document.get("summary"))
+        first = word(document.get("firstKeptEntryId"))
+        blocks = (Block(TEXT, 0, summary, size=len(summary)),)
+        return known | {"blocks": blocks, "kept": (first,) * bool(first), "keeps_on": True}
+    if document.get("type") == "custom_message":
+        return known | {
+            "kind": MESSAGE,
+            "role": USER,
+            "by_host": True,
+            "blocks": blocks_of(document.get("content"), plain),
+        }
+    message = document.get("message")
+    if document.get("type") != "message" or not isinstance(message, dict):
+        return known
+    role = _ROLES.get(word(message.get("role")))
+    return known | _message(message, role) if role else known
+
+
+def _message(message: dict[str, Any], role: str) -> dict[str, Any]:
+    usage = message.get("usage")
+    told = usage.get("contextUsage") if isinstance(usage, dict) else None
+    provenance = message.get("provenance")
+    foreign = isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user")
+    content = message.get("content")
+    named = (word(message.get(name)) for name in ("provider", "model"))
+    return {
+        "kind": MESSAGE,
+        "role": role,
+        "blocks": _result(message) if role == TOOL else blocks_of(content, _block),
+        "by_host": foreign or message.get("provider") == _THE_HOST,
+        "stopped": _STOPPED.get(word(message.get("stopReason")), ""),
+        "tokens": tokens(told, ("totalTokens",)) or tokens(usage, COUNTED),
+        "model": "/".join(filter(None, named)),
+    }
+
+
+def _block(at: int, block: dict[str, Any]) -> Block:
+    if block.get("type") == "toolCall":
+        return call(at, block, block.get("arguments"))
+    return plain(at, block)
+
+
+def _result(message: dict[str, Any]) -> tuple[Block, ...]:
+    text, size = said_by(message.get("content"))
+    return (
+        Block(
+            RESULT,
+            0,
+            text,
+            id=word(message.get("toolCallId")),
+            name=word(message.get("toolName")),
+            is_error=bool(message.get("isError")),
+            has_details="details" in message,
+            size=size,
+        ),
+    )
