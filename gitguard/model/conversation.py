@@ -50,7 +50,7 @@ class Block(Value):
     """Of calls and results: the call's id, as it stands there."""
     name: str = ""
     """Of calls, and of results where the format repeats it: the tool's, as it stands there."""
-    input: Mapping[str, Any] | None = None
+    given: Mapping[str, Any] | None = None
     """Of calls; None where there is none or it is no object."""
     is_error: bool = False
     has_details: bool = False

@@ -49,7 +49,7 @@ def call(at: int, block: dict[str, Any], given: Any) -> Block:
     size = len(json_text.encode(given)) if given is not None else 0
     name = word(block.get("name"))
     known = given if isinstance(given, dict) else None
-    return Block(CALL, at, id=word(block.get("id")), name=name, input=known, size=size + len(name))
+    return Block(CALL, at, id=word(block.get("id")), name=name, given=known, size=size + len(name))
 
 
 def said_by(content: Any) -> tuple[str, int]:
