@@ -173,6 +173,25 @@ def test_a_document_is_redacted_as_its_leaves_are(document: Any) -> None:
         assert clean == REDACTOR.text(document)
 
 
+names = st.sampled_from(["name", "value", "kind", "data", "key", "password", "session_key", "note"])
+held = st.sampled_from(["Secret", "DB_PASSWORD", "plain words", "A1b2C3d4E5f6G7h8", "x1"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.recursive(
+        held | st.integers(),
+        lambda leaf: st.lists(leaf, max_size=3) | st.dictionaries(names, leaf, max_size=3),
+    )
+)
+@example({"password": ["A1b2C3d4E5f6G7h8"]})
+@example([{"key": [["A1b2C3d4E5f6G7h8"]]}])
+def test_a_document_at_a_glance_holds_what_a_walk_finds_in_it(document: Any) -> None:
+    found: list[Finding] = []
+    walked = Redactor()._walk(document, "", "", None, found)  # noqa: SLF001
+    assert Redactor().document(document) == (walked, tuple(found))
+
+
 def steps(text: str) -> int:
     """Count the function calls that a redaction takes, a measure no busy machine disturbs."""
     import sys
