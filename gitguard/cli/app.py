@@ -21,6 +21,7 @@ from gitguard.cli import (
     secrets,
     sessions,
     setup,
+    transcript,
     verify,
 )
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
@@ -66,7 +67,19 @@ def app(context: click.Context, /, **common: str | bool) -> None:
     context.obj = Common(**common)  # type: ignore[arg-type]
 
 
-for module in (setup, sessions, notes, gate, checkpoints, handoff, repair, verify, secrets):
+MODULES = (
+    setup,
+    sessions,
+    notes,
+    gate,
+    checkpoints,
+    handoff,
+    repair,
+    verify,
+    secrets,
+    transcript,
+)
+for module in MODULES:
     for command in module.COMMANDS:
         app.add_command(command)
 

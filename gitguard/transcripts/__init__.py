@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 def find_format(name: str) -> Format:
     """Import and return a format's module; raise `InvalidDocument` for an unknown name."""
-    if name not in _FORMATS:
+    if name not in NAMES:
         raise InvalidDocument(
-            f"no known transcript format is named `{name:.80}`", "Known: " + ", ".join(_FORMATS)
+            f"no known transcript format is named `{name:.80}`", "Known: " + ", ".join(NAMES)
         )
     return _FORMATS[name]()
 
@@ -69,4 +69,16 @@ def _openclaw() -> Format:
     return openclaw
 
 
-_FORMATS: dict[str, Callable[[], Format]] = {"claude-code": _claude_code, "openclaw": _openclaw}
+def _pi() -> Format:
+    from gitguard.transcripts import pi
+
+    return pi
+
+
+_FORMATS: dict[str, Callable[[], Format]] = {
+    "claude-code": _claude_code,
+    "openclaw": _openclaw,
+    "pi": _pi,
+}
+NAMES = tuple(_FORMATS)
+"""The formats there are."""

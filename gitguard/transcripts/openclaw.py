@@ -1,19 +1,22 @@
 """OpenClaw's transcripts, of both generations (recorded with 2026.3.13 and 2026.9.6).
 
 A transcript's path is the agent's folder, `<state>/agents/<agent>`; which generation keeps the
-session is found out there. What an entry says is the same in both.
+session is found out there. The path may also be one session's file, or a database. What an entry
+says is the same in both.
 """
 
 from __future__ import annotations
 
+import os
+
 from gitguard.model.events import Reading
 from gitguard.model.transcript import AGENT, USER, Compactions, Message
 from gitguard.transcripts.entries import COMPACTION, RESET, count, parse, texts, time_of, tokens
-from gitguard.transcripts.openclaw_file import find_file
+from gitguard.transcripts.openclaw_file import SessionFile, find_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, Protocol
 
     from gitguard.model.conversation import Entry
@@ -65,7 +68,7 @@ def newest_reading(transcript: Transcript) -> Reading | None:
     if not kept:
         return None
     try:
-        reading = _newest(kept.backwards())
+        reading = newest(kept.backwards())
         return reading.replace(window=kept.window() or None) if reading else None
     finally:
         kept.close()
@@ -81,7 +84,7 @@ def messages(transcript: Transcript) -> Iterator[Message]:
         for behind, kind, _ in kept.turning_points(0):
             begin = behind if kind == RESET else begin
         for row in kept.forwards(begin):
-            message = _message(parse(row)) if b'"message"' in row else None
+            message = message_of(parse(row)) if b'"message"' in row else None
             if message:
                 yield message
     finally:
@@ -111,17 +114,30 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
         kept.close()
 
 
+def newest_session(path: str) -> str:
+    """Return the session that was written last in an agent's folder or database, empty if none."""
+    from gitguard.transcripts.openclaw_database import database_in, newest_rows
+    from gitguard.transcripts.openclaw_file import newest_file
+
+    if os.path.isfile(path):
+        return newest_rows(path)
+    return newest_rows(database_in(path)) or newest_file(path)
+
+
 def _find(transcript: Transcript) -> Kept | None:
     """Return where the session is kept, None before anything was said in it."""
-    from gitguard.transcripts.openclaw_database import find_rows
+    from gitguard.transcripts.openclaw_database import database_in, find_rows
 
-    folder, session = transcript.path, transcript.session
+    path, session = transcript.path, transcript.session
+    if os.path.isfile(path):
+        return find_rows(path, session) if path.endswith(".sqlite") else SessionFile(path, session)
     if not session or not all(c.isalnum() or c in "-_." for c in session):
         return None  # it becomes a file's name
-    return find_rows(folder, session) or find_file(folder, session)
+    return find_rows(database_in(path), session) or find_file(path, session)
 
 
-def _newest(rows: Iterator[bytes]) -> Reading | None:
+def newest(rows: Iterable[bytes]) -> Reading | None:
+    """Return what the first entry tells that has a usage or is a turning point."""
     for row in rows:
         if not any(mark in row for mark in _MARKS):
             continue
@@ -154,7 +170,8 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
     return Reading("transcript", at, tokens=used, model="/".join(named))
 
 
-def _message(entry: dict[str, Any]) -> Message | None:
+def message_of(entry: dict[str, Any]) -> Message | None:
+    """Return what an entry says, None where neither the user nor the agent speaks."""
     message = entry.get("message")
     if entry.get("type") != "message" or not isinstance(message, dict):
         return None

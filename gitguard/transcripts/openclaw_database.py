@@ -97,6 +97,13 @@ class SessionRows(Value):
         [(newest,)] = self._select(query, self.session)
         return 0 if newest is None else int(newest) + 1
 
+    def newest_session(self) -> str:
+        """Return the session of which the newest row is, empty where there is none."""
+        query = (
+            "SELECT session_id FROM transcript_event_identities ORDER BY created_at DESC LIMIT 1"
+        )
+        return next((session.decode() for (session,) in self._select(query)), "")
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
@@ -115,9 +122,13 @@ class SessionRows(Value):
             raise unreadable(self.path, error) from error
 
 
-def find_rows(folder: str, session: str) -> SessionRows | None:
-    """Return a session's rows in an agent's folder, None when there are none."""
-    path = os.path.join(folder, "agent", "openclaw-agent.sqlite")
+def database_in(folder: str) -> str:
+    """Return where an agent's folder has its database."""
+    return os.path.join(folder, "agent", "openclaw-agent.sqlite")
+
+
+def find_rows(path: str, session: str) -> SessionRows | None:
+    """Return a session's rows in a database, None when there are none."""
     if not os.path.isfile(path):
         return None
     rows = SessionRows(path, session, _connect(path))
@@ -129,6 +140,17 @@ def find_rows(folder: str, session: str) -> SessionRows | None:
     if not found:
         rows.close()
     return rows if found else None
+
+
+def newest_rows(path: str) -> str:
+    """Return the session in a database of which the newest row is, empty where there is none."""
+    if not os.path.isfile(path):
+        return ""
+    rows = SessionRows(path, "", _connect(path))
+    try:
+        return rows.newest_session()
+    finally:
+        rows.close()
 
 
 def _connect(path: str) -> sqlite3.Connection:

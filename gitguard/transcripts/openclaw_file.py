@@ -89,6 +89,17 @@ def find_file(folder: str, session: str) -> SessionFile | None:
     return SessionFile(path, session) if os.path.isfile(path) else None
 
 
+def newest_file(folder: str) -> str:
+    """Return the session whose file was written last, empty where there is none."""
+    sessions = os.path.join(folder, "sessions")
+    try:
+        found = [file for file in os.scandir(sessions) if file.name.endswith(".jsonl")]
+        newest = max(found, key=lambda file: file.stat().st_mtime_ns, default=None)
+    except OSError:
+        return ""
+    return newest.name.removesuffix(".jsonl") if newest else ""
+
+
 def _entry(sessions: str, session: str) -> dict[str, Any]:
     """Return a session's entry in `sessions.json`, an empty one where that does not read."""
     try:

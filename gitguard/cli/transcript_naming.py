@@ -1,0 +1,70 @@
+"""How commands name a transcript, and the configuration by which they judge it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gitguard.cli.console import Console
+from gitguard.cli.surroundings import places
+from gitguard.errors import NotARepository
+from gitguard.transcripts import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.model.config import Config
+    from gitguard.model.events import Transcript
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def naming_a_transcript(command: F) -> F:
+    """Give a command the argument and the options by which a transcript is named."""
+    for option in (
+        click.argument("path", default="", type=click.Path(), metavar="[PATH]"),
+        click.option(
+            "--format",
+            "format_name",
+            default="",
+            type=click.Choice(["", *NAMES]),
+            metavar="NAME",
+            help="Whose transcript it is: " + ", ".join(NAMES),
+        ),
+        click.option(
+            "--conversation",
+            default="",
+            metavar="ID",
+            help="Which one, in a database or folder of many; the newest by default",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def find_transcript(
+    console: Console, path: str, format_name: str = "", conversation: str = ""
+) -> Transcript:
+    """Return the transcript that the arguments name, else the session's newest conversation."""
+    if path:
+        from gitguard.transcripts.recognition import recognise
+
+        return recognise(path, format_name, conversation)
+    from gitguard.usecases.conversations import newest_conversation
+
+    guard = console.guard
+    record = guard.workspace.read_record(guard.workspace.current())
+    return newest_conversation(record.host_sessions)
+
+
+def config_of(console: Console) -> Config:
+    """Return the configuration in force; outside of a repository the user's own."""
+    try:
+        return console.guard.config
+    except NotARepository:
+        from gitguard.store.settings import load_user_config
+
+        here = places(os.environ)
+        return load_user_config(here.config_home, here.state_home)

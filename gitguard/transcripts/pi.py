@@ -1,0 +1,62 @@
+"""pi's session files, version 3 (recorded with 0.73.1).
+
+Entries form a tree: who goes back and goes on from there leaves a branch behind. The last line is
+the newest of the branch that counts, and every other one of it is named by the one that follows.
+"""
+
+from __future__ import annotations
+
+from gitguard.transcripts import jsonl
+from gitguard.transcripts.entries import count, parse
+from gitguard.transcripts.openclaw import message_of, newest
+from gitguard.transcripts.openclaw_file import SessionFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Reading, Transcript
+    from gitguard.model.transcript import Compactions, Message
+
+
+def newest_reading(transcript: Transcript) -> Reading | None:
+    """Find the newest usage since the last compaction, from the end backwards."""
+    return newest(_on_the_branch(_file(transcript).backwards()))
+
+
+def messages(transcript: Transcript) -> Iterator[Message]:
+    """Yield what was said, in every branch."""
+    for line in _file(transcript).forwards(0):
+        message = message_of(parse(line)) if b'"message"' in line else None
+        if message:
+            yield message
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the compactions; the cursor is a byte offset."""
+    file = _file(transcript)
+    begin = file.cursor(since)
+    return count(file.turning_points(begin), begin)
+
+
+def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    """Yield every line; a position is a byte offset."""
+    return _file(transcript).entries(since)
+
+
+def _file(transcript: Transcript) -> SessionFile:
+    jsonl.cursor(transcript.path, 0)  # a file that is not there is an error, and no empty one
+    return SessionFile(transcript.path, transcript.session)
+
+
+def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield those of the lines, newest first, that lie between the last one and the root."""
+    wanted = None
+    for line in lines:
+        entry = parse(line)
+        if "id" not in entry or "parentId" not in entry:
+            continue
+        if wanted in (None, entry["id"]):
+            wanted = entry["parentId"]
+            yield line

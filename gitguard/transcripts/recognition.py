@@ -1,0 +1,105 @@
+"""Which host's transcript is this? Told by the first lines of a file, else by where it lies."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.events import Transcript
+from gitguard.transcripts import NAMES, find_format
+from gitguard.transcripts.entries import open_file, parse, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_HEAD = 1 << 20
+"""Bytes of a file's beginning that are looked at; the first line of one may be long."""
+_SQLITE = b"SQLite format 3\0"
+_PLACES = {
+    "/.claude/projects/": "claude-code",
+    "/.codex/sessions/": "codex",
+    "/.gemini/tmp/": "gemini",
+    "/.pi/agent/sessions/": "pi",
+    "/.openclaw/agents/": "openclaw",
+}
+"""Where hosts keep their files, for those whose first lines tell nothing."""
+_CLAUDE_CODE = {"uuid", "leafUuid", "snapshot", "sessionId"}
+
+
+def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
+    """Return the transcript at a path: its format, unless named, and which conversation it is.
+
+    A database keeps many conversations; the newest one counts where none is named. Raises
+    `InvalidDocument` when the path does not read, or nobody's conversation is there.
+    """
+    path = os.path.abspath(path)
+    if name:
+        find_format(name)
+    if os.path.isdir(path) or _is_database(path):
+        return _in_a_place_of_many(path, conversation)
+    found = name or _by_lines(path) or _by_place(path)
+    if not found:
+        raise InvalidDocument(
+            f"it cannot be told whose transcript `{path}` is",
+            "Name its format with --format: " + ", ".join(NAMES),
+        )
+    return Transcript(path, found, conversation or _stem(path))
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _head(path: str) -> bytes:
+    try:
+        handle = open_file(path)
+        try:
+            return os.pread(handle, _HEAD, 0)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+
+
+def _is_database(path: str) -> bool:
+    return _head(path).startswith(_SQLITE)
+
+
+def _in_a_place_of_many(path: str, conversation: str) -> Transcript:
+    from gitguard.transcripts.openclaw import newest_session
+
+    session = conversation or newest_session(path)
+    if not session:
+        raise InvalidDocument(
+            f"there is no conversation in `{path}`", "Name a transcript's file instead"
+        )
+    return Transcript(path, "openclaw", session)
+
+
+def _by_lines(path: str) -> str:
+    """Return the format that the first lines show, empty where none of them does."""
+    for line in _head(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        found = _by_line(path, parse(line))
+        if found:
+            return found
+    return ""
+
+
+def _by_line(path: str, line: dict[str, Any]) -> str:
+    if {"type", "payload", "timestamp"} <= line.keys():
+        return "codex"
+    if "projectHash" in line or "$set" in line:
+        return "gemini"
+    if {"id", "parentId"} <= line.keys() or (line.get("type") == "session" and "version" in line):
+        folder, sessions = os.path.split(os.path.dirname(path))
+        is_agents = sessions == "sessions" and os.path.basename(os.path.dirname(folder)) == "agents"
+        return "openclaw" if is_agents else "pi"
+    if "type" in line and line.keys() & _CLAUDE_CODE:
+        return "claude-code"
+    return ""
+
+
+def _by_place(path: str) -> str:
+    found = (name for place, name in _PLACES.items() if place in path.replace(os.sep, "/"))
+    return next(found, "")
