@@ -9,6 +9,8 @@ import pytest
 
 from . import openclaw_install, sealing
 from .claude_code import SealedClaude, install
+from .pi import SealedPi
+from .pi import install as install_pi
 from .recorder import Recorder
 from .repository import git
 from .scripted_model import ScriptedModel
@@ -74,3 +76,12 @@ def recorder(tmp_path: Path, repo: Path) -> Recorder:
     installed = Recorder(tmp_path / "recorded")
     installed.install(repo)
     return installed
+
+
+@pytest.fixture
+def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
+    """pi in a fresh repository; skips the test where it cannot be installed."""
+    try:
+        return SealedPi(install_pi(), tmp_path / "home", repo, model.url)
+    except sealing.NotInstallable as reason:
+        pytest.skip(str(reason))

@@ -1,0 +1,114 @@
+"""Conversations made by the real programs of other hosts, read back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from gitguard.model.conversation import (
+    AGENT,
+    BROKEN,
+    CALL,
+    COMPACTION,
+    HEADER,
+    MESSAGE,
+    RESULT,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Entry,
+)
+from gitguard.model.events import Transcript
+from gitguard.transcripts import find_format
+from gitguard.transcripts.recognition import recognise
+
+from .pi import SealedPi
+from .scripted_model import ScriptedModel, Step, ToolCall
+
+
+def entries_of(transcript: Transcript) -> list[Entry]:
+    found = list(find_format(transcript.format).entries(transcript))
+    assert not [entry for entry in found if entry.kind == BROKEN]
+    return found
+
+
+def said(transcript: Transcript) -> list[tuple[str, str]]:
+    messages = find_format(transcript.format).messages(transcript)
+    return [(message.role, message.text.strip()) for message in messages]
+
+
+def calls_and_results(entries: list[Entry]) -> tuple[list[str], list[str]]:
+    """Return the ids of calls and of results, in the order in which they stand."""
+    blocks = [block for entry in entries for block in entry.blocks]
+    calls = [block.id for block in blocks if block.kind == CALL]
+    return calls, [block.id for block in blocks if block.kind == RESULT]
+
+
+def assert_every_line_is_there(path: Path, entries: list[Entry]) -> None:
+    assert b"".join(entry.raw + b"\n" for entry in entries) == path.read_bytes()
+    assert [entry.end for entry in entries[:-1]] == [entry.at for entry in entries[1:]]
+
+
+def usage(transcript: Transcript) -> tuple[int | None, str, int]:
+    """Return the tokens used, by which model, and how many compactions there were."""
+    kept = find_format(transcript.format)
+    reading = kept.newest_reading(transcript)
+    assert reading is not None
+    return reading.tokens, reading.model, kept.compactions(transcript).count
+
+
+def unknown_types(entries: list[Entry], *names: str) -> Counter[Any]:
+    found = [json.loads(entry.raw) for entry in entries if entry.kind == UNKNOWN]
+    return Counter(tuple(document.get(name) for name in names) for document in found)
+
+
+def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
+    two = (
+        ToolCall("bash", {"command": "seq 1 400"}),
+        ToolCall("write", {"path": "a", "content": ""}),
+    )
+    model.script(
+        Step("Working.", two, input_tokens=15_000),
+        Step("Two.", (ToolCall("bash", {"command": "false"}),), input_tokens=33_000),
+        Step("Near the limit.", input_tokens=34_000),
+        Step("Second answer.", input_tokens=8_000),
+        Step("Resumed.", input_tokens=9_000),
+    )
+    assert pi.run("first prompt", "second prompt").returncode == 0
+    [file] = pi.sessions()
+    assert pi.run("third prompt", session=file).returncode == 0
+    assert pi.sessions() == [file]
+
+    transcript = recognise(str(file))
+    assert transcript.format == "pi"
+    assert usage(transcript) == (9_050, "fake/fake-1", 1)
+    assert said(transcript) == [
+        (USER, "first prompt"),
+        (AGENT, "Working."),
+        (AGENT, "Two."),
+        (AGENT, "Near the limit."),
+        (USER, "second prompt"),
+        (AGENT, "Second answer."),
+        (USER, "third prompt"),
+        (AGENT, "Resumed."),
+    ]
+    entries = entries_of(transcript)
+    assert_every_line_is_there(file, entries)
+    assert Counter(entry.kind for entry in entries) == {
+        HEADER: 1,
+        UNKNOWN: 2,
+        MESSAGE: 11,
+        COMPACTION: 1,
+    }
+    assert set(unknown_types(entries, "type")) == {("model_change",), ("thinking_level_change",)}
+    calls, results = calls_and_results(entries)
+    assert len(calls) == 3
+    assert calls == results
+    failed = [b for e in entries if e.role == TOOL for b in e.blocks if b.is_error]
+    assert [block.id for block in failed] == calls[2:]
+    [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
+    assert "SCRIPTED-SUMMARY" in compaction.blocks[0].text
+    assert compaction.keeps_on
+    assert compaction.kept[0] in {entry.id for entry in entries}
