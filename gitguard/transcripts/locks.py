@@ -1,0 +1,204 @@
+"""The lock of a transcript, held by whoever rewrites it or adds to it.
+
+    with transcript_lock(path, clock) as lock:
+        ...
+        lock.check()  # before each write
+
+It keeps three kinds of writers apart. Another gitguard waits for `<transcript>.gitguard-lock`,
+which the system lets go when its holder dies; that one is a library's, `filelock`, the best kept of
+those that do this. (The lock in `store/lock.py` is for hooks, which cannot afford to import one.)
+A host that locks its files waits for its own lock file. And a transcript that another process has
+open for writing is left alone.
+
+Nothing here touches a program's signal handlers. One that installs some calls `let_go_of_all`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from contextlib import contextmanager
+
+from gitguard.errors import Locked
+from gitguard.store import files
+from gitguard.transcripts import processes
+from gitguard.transcripts.entries import unreadable
+from gitguard.transcripts.host_lock import HostLock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from filelock import FileLock
+
+TIMEOUT, HOLD, WATCH = 10.0, 300.0, 60.0
+"""Seconds: to wait for another holder, to hold at most, and between two looks at that."""
+_RETRY = 0.05
+_AGAIN = "Try again when it is done, or end that process"
+_held: dict[tuple[int, int, str], TranscriptLock] = {}
+"""By process and thread, since neither a fork nor another thread of ours holds what we do."""
+
+
+@contextmanager
+def transcript_lock(
+    path: str,
+    clock: Callable[[], float],
+    *,
+    timeout: float = TIMEOUT,
+    hold: float = HOLD,
+    watch: float = WATCH,
+) -> Iterator[TranscriptLock]:
+    """Hold a transcript's lock; inside a hold of the same thread, take part in that one.
+
+    timeout is how many seconds to wait for another holder, hold how many to have it at most: past
+    that, `check` refuses. Raises `Locked`, naming the holder, `InvalidDocument` where there is no
+    such file, and `NotWritable`.
+    """
+    key = os.getpid(), threading.get_ident(), os.path.realpath(path)
+    lock = _held.get(key)
+    if lock is None:
+        lock = TranscriptLock(key[2], clock, hold)
+        lock.acquire(timeout)
+        lock.watch(watch)
+        _held[key] = lock
+    lock.nested += 1
+    try:
+        yield lock
+    finally:
+        lock.nested -= 1
+        if not lock.nested:
+            _held.pop(key, None)
+            lock.let_go()
+
+
+def let_go_of_all() -> None:
+    """Let go of this process's locks, as it is about to end; their holders can write no more."""
+    for (pid, _, _), lock in list(_held.items()):
+        if pid == os.getpid():
+            lock.let_go()
+
+
+def refuse_written(path: str) -> None:
+    """Raise `Locked` where another process has a file open for writing."""
+    writers = processes.writers_of(path)
+    if writers:
+        named = ", ".join(f"{pid} ({processes.name_of(pid) or 'unnamed'})" for pid in writers)
+        raise Locked(
+            f"`{path}` is open for writing in process {named}",
+            "End that conversation or program first; nothing was changed",
+        )
+
+
+class TranscriptLock:
+    """One hold of a transcript's lock; see `transcript_lock`."""
+
+    def __init__(self, path: str, clock: Callable[[], float], hold: float) -> None:
+        """Describe the hold; nothing is locked yet."""
+        self.path = path
+        self.nested = 0
+        self.since = 0.0
+        self._clock = clock
+        self._hold = hold
+        self._host = HostLock(path, clock)
+        self._lock_path = f"{path}.gitguard-lock"
+        self._file = _file_lock(self._lock_path, self._leave_name)
+        self._guard = threading.RLock()
+        self._ended = threading.Event()
+        self._is_over = False
+
+    def check(self) -> None:
+        """Raise `Locked` where nothing may be written any more: call it before each write."""
+        if self._is_over or self._is_overdue():
+            self._is_over = True
+            raise Locked(
+                f"the lock of `{self.path}` was held for {self._age():.0f} s, of at most "
+                f"{self._hold:.0f} s",
+                "Nothing more was written; run the command again",
+            )
+        if self._ended.is_set():
+            raise Locked(f"the lock of `{self.path}` was let go", "Nothing more was written")
+        if not self._host.is_ours:
+            raise Locked(
+                f"`{self._host.path}` was taken away by {self._host.holder()}",
+                "Nothing more was written; run the command again",
+            )
+
+    def acquire(self, timeout: float) -> None:
+        """Lock the transcript against all three kinds of writers, or raise `Locked`."""
+        import filelock
+
+        if not os.path.isfile(self.path):
+            raise unreadable(self.path, "there is no such file")
+        deadline = time.monotonic() + timeout
+        try:
+            self._file.acquire(timeout=timeout)
+        except filelock.Timeout as error:
+            raise Locked(f"`{self.path}` is locked by {self._holder()}", _AGAIN) from error
+        except OSError as error:
+            raise files.refused(self._lock_path, error) from error
+        try:
+            self._take_from_host(deadline)
+            refuse_written(self.path)
+        except BaseException:
+            self.let_go()
+            raise
+
+    def watch(self, interval: float) -> None:
+        """Look at the hold from time to time, until it ends."""
+        threading.Thread(target=self._watch, args=(interval,), daemon=True).start()
+
+    def let_go(self) -> None:
+        """Give the lock back; whoever still has it in hand can write no more."""
+        with self._guard:
+            if self._ended.is_set():
+                return
+            self._ended.set()
+            try:
+                self._host.give_back()
+                files.remove(self._lock_path)  # those who wait for it see that, and make another
+            finally:
+                self._file.release()
+
+    def _watch(self, interval: float) -> None:
+        # A write that began in time has one interval to end before somebody else may begin.
+        while not self._ended.wait(interval):
+            if self._is_over:
+                self.let_go()
+            self._is_over = self._is_overdue()
+
+    def _is_overdue(self) -> bool:
+        return self._age() > self._hold
+
+    def _age(self) -> float:
+        return self._clock() - self.since
+
+    def _take_from_host(self, deadline: float) -> None:
+        while not self._host.try_to_take():
+            if time.monotonic() >= deadline:
+                raise Locked(f"`{self.path}` is locked by {self._host.holder()}", _AGAIN)
+            time.sleep(_RETRY)
+
+    def _leave_name(self, handle: int) -> None:
+        self.since = self._clock()
+        try:
+            os.pwrite(handle, f"{os.getpid():<10} {self.since:<12.0f}\n".encode(), 0)
+        except OSError:
+            return  # a full disk: held all the same, only not by name
+
+    def _holder(self) -> str:
+        said = (files.read_bytes(self._lock_path, limit=200) or b"").decode("ascii", "replace")
+        pid, _, since = said.partition(" ")
+        since = since.strip()
+        if not (pid.isdigit() and since.isdigit()):
+            return "another process"
+        return f"process {pid} for {max(self._clock() - int(since), 0):.0f} s"
+
+
+def _file_lock(path: str, on_acquired: Callable[[int], None]) -> FileLock:
+    """Return a lock that every thread of ours may let go, and that is never a mere marker file."""
+    from filelock import FileLock
+
+    return FileLock(
+        path, mode=0o600, thread_local=False, fallback_to_soft=False, on_acquired=on_acquired
+    )
