@@ -7,6 +7,12 @@ destructive commands. Prefixes, folders and windows are the user's alone.
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig, InvalidInput
+from gitguard.model.config_transcripts import (
+    BootstrapConfig,
+    BudgetConfig,
+    PruningConfig,
+    check_budget,
+)
 from gitguard.model.record import Kind, Record
 
 TYPE_CHECKING = False
@@ -197,6 +203,9 @@ class Config(Record):
         "window": Kind("record", "The context window.", record=WindowConfig),
         "resume": Kind("record", "The resume block.", record=ResumeConfig),
         "handoff": Kind("record", "The hand-off file.", record=HandoffConfig),
+        "budget": Kind("record", "A conversation's budget.", record=BudgetConfig),
+        "pruning": Kind("record", "Pruning of a transcript.", record=PruningConfig),
+        "bootstrap": Kind("record", "Context files in the bundle.", record=BootstrapConfig),
         "store": Kind("record", "The store.", record=StoreConfig),
         "redaction": Kind(
             "record", "What is taken out before anything is written.", record=RedactionConfig
@@ -215,6 +224,9 @@ class Config(Record):
     window: WindowConfig = WindowConfig()
     resume: ResumeConfig = ResumeConfig()
     handoff: HandoffConfig = HandoffConfig()
+    budget: BudgetConfig = BudgetConfig()
+    pruning: PruningConfig = PruningConfig()
+    bootstrap: BootstrapConfig = BootstrapConfig()
     store: StoreConfig = StoreConfig()
     redaction: RedactionConfig = RedactionConfig()
     sign: bool = False
@@ -273,6 +285,7 @@ def check_config(config: Config, *, what: str) -> None:
         from gitguard.model.handoff import check_handoff
 
         check_handoff(config.handoff, what=what)
+    check_budget(config.budget, what=what)
     if config.redaction != DEFAULTS.redaction:
         _check_redaction(config.redaction, what)
     prefix, folder = config.store.ref_prefix, config.store.directory

@@ -1,0 +1,78 @@
+"""Settings of what is done with conversations and what is bundled for them.
+
+They are the user's alone: a repository's file comes with a clone, and must not say how much of a
+conversation counts or which files are read.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidConfig
+from gitguard.model.record import Kind, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
+
+
+class BudgetConfig(Record):
+    """How a window is divided, and how much of a conversation counts."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "reserve_tokens": Kind("count", "Tokens that are left to what stands before the history."),
+        "history_share": Kind("share", "Share of the window that the history may take."),
+        "safety_margin": Kind("number", "By how much estimates may be wrong, 1 to 2."),
+        "history_limits": Kind(
+            "counts",
+            "The last user turns that count: `telegram.dms.123`, `telegram.dms`, `telegram`.",
+        ),
+    }
+    reserve_tokens: int = 20_000
+    history_share: float = 0.5
+    safety_margin: float = 1.2
+    history_limits: Mapping[str, int] = {}
+    extra: Mapping[str, Any] = {}
+
+
+class PruningConfig(Record):
+    """Which results of tools are trimmed or cleared in a transcript."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "idle_seconds": Kind("count", "Nothing is pruned before so long a silence."),
+        "keep_exchanges": Kind("count", "The agent's last answers, from which on all is kept."),
+        "min_characters": Kind("count", "Only longer results are pruned."),
+        "head_characters": Kind("count", "What is kept of a result's beginning."),
+        "tail_characters": Kind("count", "What is kept of its end."),
+        "clear": Kind("flag", "Clear whole results while the history is over its share."),
+        "protected_tools": Kind("texts", "Tools whose results stay; `*` for any characters."),
+    }
+    idle_seconds: int = 300
+    keep_exchanges: int = 3
+    min_characters: int = 50_000
+    head_characters: int = 1_500
+    tail_characters: int = 1_500
+    clear: bool = True
+    protected_tools: tuple[str, ...] = ("browser", "canvas")
+    extra: Mapping[str, Any] = {}
+
+
+class BootstrapConfig(Record):
+    """The workspace's context files in `bundle --bootstrap`."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "file_characters": Kind("count", "The most of one; 0 for the host's limit, else 5,000."),
+        "total_characters": Kind("count", "The most of all; 0 for the host's limit, else 20,000."),
+        "extra_files": Kind("texts", "Further ones, inside the workspace; they come last."),
+    }
+    file_characters: int = 0
+    total_characters: int = 0
+    extra_files: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = {}
+
+
+def check_budget(budget: BudgetConfig, *, what: str) -> None:
+    """Refuse a margin that is none, or that makes up what no estimate is wrong by."""
+    if not 1 <= budget.safety_margin <= 2:
+        raise InvalidConfig(
+            f"{what}: `budget.safety_margin` is {budget.safety_margin}; it must be 1 to 2"
+        )

@@ -1,0 +1,61 @@
+"""What a window is divided into: a reserve, the history, and space to work in.
+
+    window 200,000 = reserve 20,000 + history 100,000 + working space 80,000
+
+The reserve is for what stands before the history: system prompt, tools, context files. History
+above its share is what compactions are for.
+"""
+
+from __future__ import annotations
+
+from gitguard.model import json_text
+from gitguard.model.conversation import HEADER
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config_transcripts import BudgetConfig
+    from gitguard.model.conversation import Entry
+
+_CAPPED_FROM = 4
+"""The version of a session's entries from which OpenClaw (2026.8) caps the reserve."""
+_MOST_RESERVED = 4
+"""Such a version reserves at most the window's fourth part."""
+
+
+class Budget(Value):
+    """A window's parts in tokens; reserve, history and working space add up to the window."""
+
+    window: int
+    reserve: int
+    history: int
+    working: int
+    safeguard: int
+    """What the history is cut down to before a summary is made of the rest."""
+
+
+def divide(window: int, config: BudgetConfig, *, capped: bool = False) -> Budget:
+    """Divide a window, whose size and bounds the gauge has found; capped is the newer reserve.
+
+    The safeguard budget is `window * history_share * safety_margin`, 120,000 of 200,000 tokens. The
+    margin is for estimates, which may be a fifth too high, and it is applied here and nowhere
+    else: estimates that are held against this budget must not be multiplied by it again, because
+    the same factor on both sides of a comparison is none. Neither part is ever larger than what
+    the reserve leaves.
+    """
+    reserve = min(config.reserve_tokens, window // _MOST_RESERVED if capped else window)
+    left = window - reserve
+    history = min(round(window * config.history_share), left)
+    safeguard = min(round(window * config.history_share * config.safety_margin), left)
+    return Budget(window, reserve, history, left - history, safeguard)
+
+
+def caps_reserve(first: Entry | None) -> bool:
+    """Say by a conversation's first entry whether its host caps the reserve."""
+    if first is None or first.kind != HEADER:
+        return False
+    try:
+        version = json_text.decode(first.raw.decode()).get("version")
+    except (ValueError, AttributeError, RecursionError):
+        return False
+    return type(version) is int and version >= _CAPPED_FROM

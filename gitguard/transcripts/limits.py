@@ -1,0 +1,181 @@
+"""How much of a conversation counts: what is in the context, and its last turns.
+
+Limits are numbers of user turns by session key. A host's configuration and ours say the same three
+things of a provider, and the most particular one counts: for one person, for all direct chats, for
+channels and groups.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import (
+    CALL,
+    COMPACTION,
+    MESSAGE,
+    RESET,
+    RESULT,
+    USER,
+)
+from gitguard.model.events import is_token_count
+from gitguard.model.value import Value
+from gitguard.transcripts.keys import parse_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gitguard.model.conversation import Block, Entry
+
+
+class Limit(Value):
+    """A limit that was found for a session."""
+
+    turns: int
+    source: str
+    """Which setting it is, as `telegram.dms.123`."""
+
+
+# What is in the context
+
+
+def in_context(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the messages in the context, oldest first, and before them the newest compaction.
+
+    What was said before it is there only as far as it says so. What sub-agents said never is.
+    """
+    found: list[Entry] = []
+    for entry in entries:
+        if entry.is_aside:
+            continue
+        if entry.kind == RESET:
+            found = []
+        elif entry.kind == COMPACTION:
+            found = [entry, *_kept(entry, found)]
+        elif entry.kind == MESSAGE:
+            found.append(entry)
+    return found
+
+
+def lightened(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield entries without what they say, so that many of them fit into memory."""
+    for entry in entries:
+        blocks = tuple(_light(block) for block in entry.blocks)
+        yield entry.replace(raw=b"", blocks=blocks)
+
+
+def _light(block: Block) -> Block:
+    return block.replace(text="", given=None)
+
+
+def _kept(compaction: Entry, before: list[Entry]) -> list[Entry]:
+    kept = {*compaction.kept}
+    if not compaction.keeps_on:
+        return [entry for entry in before if entry.id in kept]
+    begin = next((i for i, entry in enumerate(before) if entry.id in kept), len(before))
+    return [entry for entry in before[begin:] if entry.kind == MESSAGE]
+
+
+# The last turns
+
+
+def is_turn(entry: Entry) -> bool:
+    """Say whether a turn begins: the user says something, and not the host in their name."""
+    return entry.kind == MESSAGE and entry.role == USER and not (entry.by_host or entry.is_aside)
+
+
+def last_turns(entries: Sequence[Entry], most: int) -> int:
+    """Return the place of the first entry that stays when only the last turns do.
+
+    Turns are counted backwards; most is 0 for no limit. A call and its result stay together: where
+    the cut would part them, the turn with the first half of them stays whole as well.
+    """
+    turns = [i for i, entry in enumerate(entries) if is_turn(entry)]
+    if not 0 < most < len(turns):
+        return 0
+    at = len(turns) - most
+    reach = _reach(entries)
+    while at > 0 and reach[turns[at]] < turns[at]:
+        at -= 1
+    return turns[at] if at else 0
+
+
+def _reach(entries: Sequence[Entry]) -> list[int]:
+    """Return for each place the first one that a pair reaches to from there or later."""
+    reach = list(range(len(entries) + 1))
+    for first, second in _pairs(entries):
+        reach[second] = min(reach[second], first)
+    for i in range(len(entries) - 1, -1, -1):
+        reach[i] = min(reach[i], reach[i + 1])
+    return reach
+
+
+def _pairs(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
+    """Yield the places of each call and its result, the earlier one first.
+
+    Ids may be used again, so a result belongs to the last call before it; one that comes before any
+    such call belongs to the next.
+    """
+    calls: dict[str, int] = {}
+    early: dict[str, int] = {}
+    for i, entry in enumerate(entries):
+        for block in entry.blocks:
+            if block.kind == CALL and block.id:
+                if block.id in early:
+                    yield early.pop(block.id), i
+                calls[block.id] = i
+            elif block.kind == RESULT and block.id in calls:
+                yield calls[block.id], i
+            elif block.kind == RESULT and block.id:
+                early.setdefault(block.id, i)
+
+
+# Limits by session key
+
+
+def limits_of(channels: Any) -> dict[str, int]:
+    """Return the limits in a host's configuration of its channels; what is no limit is left out.
+
+    `telegram` is its `historyLimit`, `telegram.dms` its `dmHistoryLimit`, and `telegram.dms.123`
+    the `historyLimit` in `dms` of the user 123.
+    """
+    found: dict[str, int] = {}
+    for provider, settings in _members(channels):
+        said: dict[str, Any] = {provider: settings.get("historyLimit")}
+        said[f"{provider}.dms"] = settings.get("dmHistoryLimit")
+        for user, own in _members(settings.get("dms")):
+            said[f"{provider}.dms.{user}"] = own.get("historyLimit")
+        found |= {name: turns for name, turns in said.items() if _is_limit(turns)}
+    return found
+
+
+def _members(settings: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(settings, dict):
+        yield from ((str(name), own) for name, own in settings.items() if isinstance(own, dict))
+
+
+def _is_limit(turns: object) -> bool:
+    return turns == 0 and type(turns) is int or is_token_count(turns)
+
+
+def history_limit(session_key: str, limits: Mapping[str, int]) -> Limit | None:
+    """Return the limit for a session by its key; None where there is none, also where that is 0.
+
+    limits are named as `limits_of` names them.
+    """
+    key = parse_key(session_key)
+    if key is None:
+        return None
+    provider = key.provider.lower()
+    names = (f"{provider}.dms.{key.user}", f"{provider}.dms") if key.is_direct else (provider,)
+    folded = {_folded(name): name for name in limits}
+    for name in names:
+        known = folded.get(_folded(name))
+        if known is not None:
+            return Limit(limits[known], known) if limits[known] else None
+    return None
+
+
+def _folded(name: str) -> str:
+    """Return a setting's name with its provider, which is no one's own name, in lower case."""
+    provider, dot, rest = name.partition(".")
+    return f"{provider.lower()}{dot}{rest}"
