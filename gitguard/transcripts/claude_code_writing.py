@@ -1,0 +1,147 @@
+"""Writing the lines of Claude Code's transcript (recorded with 2.1.330)."""
+
+from __future__ import annotations
+
+from gitguard.transcripts.blocks import word
+from gitguard.transcripts.tree import Mended, ids_with
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+POINTERS = (b'"compact_boundary"', b'"leafUuid"')
+_COMMON = ("isSidechain", "agentId", "promptId")
+_ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+
+
+def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
+    """Return a line's id and what it follows; notes of the host's have none."""
+    own, parent = document.get("uuid"), document.get("parentUuid")
+    if not isinstance(own, str) or not own or "parentUuid" not in document:
+        return None
+    return own, parent if isinstance(parent, str) else "", bool(document.get("isSidechain"))
+
+
+def new_id(seed: str) -> str:
+    """Return a UUID of version 8, which leaves its digits to whoever makes it."""
+    from hashlib import sha256
+
+    digits = sha256(seed.encode(errors="surrogatepass")).hexdigest()
+    parts = digits[:8], digits[8:12], "8" + digits[13:16], "8" + digits[17:20], digits[20:32]
+    return "-".join(parts)
+
+
+def relinked(document: dict[str, Any], parent: str) -> dict[str, Any]:
+    """Return a line that follows another one, or none."""
+    return {**document, "parentUuid": parent or None}
+
+
+def with_id(document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+    """Return a line under another id."""
+    return {**document, "parentUuid": parent or None, "uuid": own}
+
+
+def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
+    """Return a line without some blocks."""
+    content = _content(document)
+    if not isinstance(content, list):
+        return {} if 0 in blocks else document
+    left = [block for at, block in enumerate(content) if at not in blocks]
+    if not left:
+        return {}
+    changed = _with(document, left)
+    if not any(isinstance(block, dict) and block.get("type") == "tool_result" for block in left):
+        for name in ("toolUseResult", "sourceToolAssistantUUID"):
+            changed.pop(name, None)  # they told of a result that is not there any more
+    return changed
+
+
+def alone(document: dict[str, Any], block: int) -> dict[str, Any]:
+    """Return a line with one of its blocks only."""
+    content = _content(document)
+    if not isinstance(content, list):
+        return document
+    return without(document, frozenset(range(len(content))) - {block})
+
+
+def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
+    """Return a line in which a call names another tool; results name none."""
+    return _with_block(document, block, {"name": name})
+
+
+def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return a line in which a text or a result says something else."""
+    content = _content(document)
+    if isinstance(content, str):
+        return _with(document, text)
+    is_result = content[block].get("type") == "tool_result"
+    return _with_block(document, block, {"content": text} if is_result else {"text": text})
+
+
+def stripped(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a line without what the host keeps of a result beside what the model sees."""
+    return {name: value for name, value in document.items() if name != "toolUseResult"}
+
+
+def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return a line with an error as the result of a call."""
+    called = _content(document)[block]
+    said = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": called["id"]}
+    return {
+        "parentUuid": document.get("uuid"),
+        **{name: document[name] for name in _COMMON if name in document},
+        "type": "user",
+        "message": {"role": "user", "content": [said]},
+        "uuid": "",
+        "timestamp": document.get("timestamp"),
+        "toolUseResult": f"Error: {text}",
+        "sourceToolAssistantUUID": document.get("uuid"),
+        **{name: document[name] for name in _ENVIRONMENT if name in document},
+    }
+
+
+def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
+    """Return a line that names what is there in the place of what is not any more."""
+    changed = dict(document)
+    for name in ("leafUuid", "sourceToolAssistantUUID", "logicalParentUuid"):
+        if document.get(name) in mended.instead:
+            changed[name] = mended.instead[document[name]] or None
+    metadata = document.get("compactMetadata")
+    if isinstance(metadata, dict):
+        changed["compactMetadata"] = _metadata(metadata, mended)
+    return changed
+
+
+def _metadata(metadata: dict[str, Any], mended: Mended) -> dict[str, Any]:
+    changed = dict(metadata)
+    segment, kept = metadata.get("preservedSegment"), metadata.get("preservedMessages")
+    if isinstance(segment, dict):
+        head, tail = word(segment.get("headUuid")), word(segment.get("tailUuid"))
+        new = {
+            "headUuid": mended.after.get(head, "") if head in mended.instead else head,
+            "tailUuid": mended.instead.get(tail, tail),
+        }
+        changed["preservedSegment"] = {**segment, **new}
+    if isinstance(kept, dict):
+        lists = {
+            name: ids_with(ids, mended)
+            for name in ("uuids", "allUuids")
+            if isinstance(ids := kept.get(name), list)
+        }
+        changed["preservedMessages"] = {**kept, **lists}
+    return changed
+
+
+def _content(document: dict[str, Any]) -> Any:
+    message = document.get("message")
+    return message.get("content") if isinstance(message, dict) else None
+
+
+def _with(document: dict[str, Any], content: Any) -> dict[str, Any]:
+    return {**document, "message": {**document["message"], "content": content}}
+
+
+def _with_block(document: dict[str, Any], block: int, changes: dict[str, Any]) -> dict[str, Any]:
+    content = list(_content(document))
+    content[block] = {**content[block], **changes}
+    return _with(document, content)

@@ -1,0 +1,75 @@
+"""What can be changed in a transcript's file, as values; `rewriting.py` applies them.
+
+Entries are named by where they begin, blocks by their place in the content of their message.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+START = -1
+"""What stands behind it is the first line of the file."""
+
+
+class Drop(Value):
+    """Leave blocks of an entry out, or the entry itself where none are named or left."""
+
+    at: int
+    blocks: tuple[int, ...] = ()
+
+
+class Rename(Value):
+    """Give a call, or a result that repeats it, another tool's name."""
+
+    at: int
+    block: int
+    name: str
+
+
+class Cut(Value):
+    """Let a text or a result say something else."""
+
+    at: int
+    block: int
+    text: str
+
+
+class Move(Value):
+    """Put a block right behind another entry, as an entry of its own."""
+
+    at: int
+    block: int
+    behind: int
+
+
+class Answer(Value):
+    """Put an error behind an entry, as the result of the call that stands at a block."""
+
+    at: int
+    block: int
+    behind: int
+    text: str
+
+
+class Add(Value):
+    """Put a line as it is behind an entry, or at the `START`."""
+
+    behind: int
+    line: bytes
+
+
+class Replace(Value):
+    """Put a line in the place of an entry."""
+
+    at: int
+    line: bytes
+
+
+class Relink(Value):
+    """Let an entry follow another, or none where the id is empty."""
+
+    at: int
+    parent: str
+
+
+Edit = Drop | Rename | Cut | Move | Answer | Add | Replace | Relink

@@ -1,0 +1,235 @@
+"""Putting a new file in the place of a transcript, so that nothing is ever lost.
+
+The new one is written beside it and made durable; the original gets a second name, which it keeps;
+then the new one takes its place. A crash leaves the old file or the new one, and both are whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from gitguard.errors import InvalidDocument, Locked, NotWritable
+from gitguard.model.value import Value
+from gitguard.store import files
+from gitguard.transcripts.entries import unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_BLOCK = 1 << 20
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+"""What systems without hard links answer."""
+
+
+class Standing(Value):
+    """What a file was when it was looked at; while that stays, so does its content."""
+
+    device: int
+    inode: int
+    size: int
+    changed: int
+    """Nanoseconds."""
+
+
+def look(path: str) -> Standing:
+    """Return how a transcript's file stands, before it is read; refuses a symbolic link."""
+    if os.path.islink(path):
+        raise InvalidDocument(
+            f"`{path}` is a symbolic link, which is not rewritten",
+            f"Name the file itself: `{os.path.realpath(path)}`",
+        )
+    try:
+        found = os.lstat(path)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise unreadable(path, "it is not a regular file")
+    return _standing(found)
+
+
+def _standing(found: os.stat_result) -> Standing:
+    return Standing(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def refuse_changed(path: str, seen: Standing) -> None:
+    """Raise `Locked` when a file is no longer what it was, or is about to be written to."""
+    if look(path) != seen:
+        raise Locked(
+            f"`{path}` changed while it was read; nothing was written",
+            "End the host's session, or wait until it is idle, and run the command again",
+        )
+    if pid := writer_of(seen):
+        raise Locked(
+            f"process {pid} has `{path}` open for writing; nothing was written",
+            "End that session, and run the command again",
+        )
+
+
+def writer_of(seen: Standing) -> int:
+    """Return the id of another process that has a file open for writing; 0 if none is seen.
+
+    Only Linux tells, and only of processes that are ours to look at.
+    """
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return 0
+    return next((pid for pid in pids if pid != os.getpid() and _writes(pid, seen)), 0)
+
+
+def _writes(pid: int, seen: Standing) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(_is_writing(pid, name, seen) for name in os.listdir(folder))
+    except OSError:
+        return False  # it ended, or is not ours to look at
+
+
+def _is_writing(pid: int, name: str, seen: Standing) -> bool:
+    try:
+        found = os.stat(f"/proc/{pid}/fd/{name}")
+        if (found.st_dev, found.st_ino) != (seen.device, seen.inode):
+            return False
+        with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as info:
+            flags = next((line for line in info if line.startswith("flags:")), "flags: 0")
+        return int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
+    except (OSError, ValueError):
+        return False
+
+
+class Replacing:
+    """A context manager: what is written in it takes the place of a file when it ends well."""
+
+    def __init__(
+        self,
+        path: str,
+        seen: Standing,
+        *,
+        now: float,
+        at_step: Callable[[str], object] = str,
+        still_ours: Callable[[], object] = bool,
+        keep: bool = True,
+    ) -> None:
+        """Replace the file at path, seen so; at_step is told of each step.
+
+        still_ours is called before what others can see, and raises where a lock ran out.
+        """
+        self.backup = ""
+        self._path, self._seen, self._now, self._keep = path, seen, now, keep
+        self._at_step, self._still_ours = at_step, still_ours
+        self._temporary = f"{path}.{os.getpid()}.tmp"
+        self._handle = -1
+
+    def __enter__(self) -> Replacing:
+        files.sweep(os.path.dirname(self._path) or ".", self._now, begins=self._begins())
+        try:
+            found = os.stat(self._path)
+            files.remove(self._temporary)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
+            self._handle = os.open(self._temporary, flags, 0o600)
+            os.fchmod(self._handle, stat.S_IMODE(found.st_mode))
+            if os.geteuid() == 0:
+                os.fchown(self._handle, found.st_uid, found.st_gid)
+        except OSError as error:
+            self._discard()
+            raise files.refused(self._path, error) from error
+        self._at_step("transcript-begun")
+        return self
+
+    def _begins(self) -> str:
+        return os.path.basename(self._path) + "."
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write more of the new file."""
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._handle, view) :]
+        except OSError as error:
+            raise files.refused(self._path, error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: Any) -> None:
+        if kind is not None:
+            self._discard()
+            return
+        try:
+            self._settle()
+        except OSError as problem:
+            raise files.refused(self._path, problem) from problem
+        finally:
+            self._discard()
+
+    def _settle(self) -> None:
+        os.fsync(self._handle)
+        self._at_step("transcript-written")
+        self._still_ours()
+        refuse_changed(self._path, self._seen)
+        if self._keep:
+            self.backup = self._keep_original()
+            self._at_step("transcript-kept")
+        self._still_ours()
+        try:
+            refuse_changed(self._path, self._seen)
+            os.replace(self._temporary, self._path)
+        except BaseException:
+            self._forget_backup()
+            raise
+        self._at_step("transcript-replaced")
+        self._take_back_if_changed()
+        files.sync_folder(os.path.dirname(self._path) or ".")
+        self._at_step("transcript-settled")
+
+    def _keep_original(self) -> str:
+        backup = files.free_name(f"{self._path}.bak-{os.getpid()}-{int(self._now)}")
+        try:
+            os.link(self._path, backup)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            _copy(self._path, backup)
+        files.sync_folder(os.path.dirname(self._path) or ".")
+        return backup
+
+    def _forget_backup(self) -> None:
+        if self.backup:
+            files.remove(self.backup)
+            self.backup = ""
+
+    def _take_back_if_changed(self) -> None:
+        """Put the original back where somebody wrote to it in the last moment."""
+        if not self.backup:
+            return
+        kept = os.stat(self.backup)
+        is_same_file = (kept.st_dev, kept.st_ino) == (self._seen.device, self._seen.inode)
+        if is_same_file and kept.st_size != self._seen.size:
+            os.replace(self.backup, self._path)
+            self.backup = ""
+            raise Locked(
+                f"`{self._path}` was written to while it was replaced; it is the original again",
+                "End the host's session, and run the command again",
+            )
+
+    def _discard(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+        files.remove(self._temporary)
+
+
+def _copy(path: str, target: str) -> None:
+    """Copy a file whole and durable; a partial copy has a temporary's name."""
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(path, "rb") as source, open(temporary, "xb") as copy:
+            while data := source.read(_BLOCK):
+                copy.write(data)
+            copy.flush()
+            os.fsync(copy.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        files.remove(temporary)
+        raise NotWritable(f"cannot keep a copy of `{path}`: {error.strerror}") from error

@@ -1,0 +1,354 @@
+"""Rewriting a transcript's file: edits are applied, and every other line is copied as it is.
+
+The file is read once from end to end, in constant memory but for the places of its entries, which
+are only needed where entries go or come. `replacing` puts the outcome in its place.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidInput
+from gitguard.model import json_text
+from gitguard.model.value import Value
+from gitguard.transcripts.edits import (
+    START,
+    Add,
+    Answer,
+    Cut,
+    Drop,
+    Edit,
+    Move,
+    Relink,
+    Rename,
+    Replace,
+)
+from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.replacing import Replacing, Standing, look
+from gitguard.transcripts.tree import Link, Mended, Mending, Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from gitguard.transcripts.tree import Writable
+
+_BLOCK = 1 << 20
+_write = json_text.encoder(members=",", colon=":")
+
+
+class Rewritten(Value):
+    """What became of a file."""
+
+    path: str
+    backup: str = ""
+    """Where its original is kept; empty where it was not touched, or is not to be kept."""
+    size: int = 0
+
+
+def rewrite(
+    path: str,
+    edits: Sequence[Edit],
+    writable: Writable,
+    *,
+    now: float,
+    seen: Standing | None = None,
+    tree: Tree | None = None,
+    keep: bool = True,
+    at_step: Callable[[str], object] = str,
+    still_ours: Callable[[], object] = bool,
+) -> Rewritten:
+    """Apply edits to a file, whole or not at all; without edits it is not touched.
+
+    `seen` is how the file stood when the edits were decided: `Locked` is raised where it changed
+    since, or where another process has it open for writing. `tree` saves reading it for its
+    places. The original stays as `<path>.bak-<pid>-<now>`, if it is to be kept. at_step hears of
+    each step, still_ours raises when a lock ran out.
+    """
+    seen = seen or look(path)
+    if not edits:
+        return Rewritten(path, size=seen.size)
+    try:
+        handle = open_file(path)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    try:
+        plan = _Plan(handle, seen.size, edits, writable, tree)
+        writing = Replacing(path, seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep)
+        size = 0
+        with writing as out:
+            for piece in plan.pieces():
+                out.write(piece)
+                size += len(piece)
+        return Rewritten(path, writing.backup, size)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    finally:
+        os.close(handle)
+
+
+def read_tree(path: str, writable: Writable) -> Tree:
+    """Return the places of a file's entries."""
+    handle = open_file(path)
+    try:
+        return _tree(handle, os.fstat(handle).st_size, writable)
+    finally:
+        os.close(handle)
+
+
+def parse(raw: bytes) -> dict[str, Any] | None:
+    """Return the document that a line is, None for what is none; bad bytes survive in it."""
+    try:
+        found = json_text.decode(raw.decode(errors="surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def line_of(document: dict[str, Any]) -> bytes:
+    """Return the line that a document is, without its end; bad bytes are what they were."""
+    text = _write(document)
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:  # half a character that was spelled out
+        import json
+
+        return json.dumps(document, separators=(",", ":")).encode()
+
+
+def _tree(handle: int, size: int, writable: Writable) -> Tree:
+    links, pointers = [], []
+    for at, raw in _lines(handle, size):
+        document = parse(raw)
+        if document is None:
+            continue
+        if any(mark in raw for mark in writable.POINTERS):
+            pointers.append(at)
+        if place := writable.link(document):
+            links.append(Link(at, *place))
+    return Tree(links, pointers)
+
+
+def _lines(handle: int, size: int) -> Iterator[tuple[int, bytes]]:
+    """Yield where each line begins, and the line."""
+    at, rest = 0, b""
+    while at + len(rest) < size:
+        data = os.pread(handle, _BLOCK, at + len(rest))
+        if not data:
+            break
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield at, line
+            at += len(line) + 1
+    if rest:
+        yield at, rest
+
+
+class _New(Value):
+    """A line that comes."""
+
+    line: bytes = b""
+    source: int = START
+    """Where the entry begins that it is made of, if it is not given as it is."""
+    block: int = 0
+    answer: str | None = None
+    """What the result says that it is."""
+    id: str = ""
+    parent: str = ""
+    is_whole: bool = False
+    """Whether it is its source itself, at another place."""
+
+
+class _Plan:
+    """What is done at which place of a file."""
+
+    def __init__(
+        self,
+        handle: int,
+        size: int,
+        edits: Sequence[Edit],
+        writable: Writable,
+        tree: Tree | None,
+    ) -> None:
+        self._handle, self._size, self._writable = handle, size, writable
+        self._edits: dict[int, list[Edit]] = {}
+        self._new: dict[int, list[_New]] = {}
+        self._gone: set[int] = set()
+        self._relinks: dict[int, str] = {}
+        self._mended = Mended({}, {}, {})
+        self._pointers: frozenset[int] = frozenset()
+        for edit in edits:
+            if not isinstance(edit, (Add, Answer)):
+                self._edits.setdefault(edit.at, []).append(edit)
+        self._take_out()
+        self._tree = tree
+        self._bring_in(edits)
+        if self._is_structural(edits):
+            self._mend(self._known_tree(), edits)
+        self._relinks |= {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
+
+    def _is_structural(self, edits: Sequence[Edit]) -> bool:
+        return bool(self._gone) or any(isinstance(edit, (Move, Answer)) for edit in edits)
+
+    def _known_tree(self) -> Tree:
+        if self._tree is None:
+            self._tree = _tree(self._handle, self._size, self._writable)
+        return self._tree
+
+    def _take_out(self) -> None:
+        """Find the entries that nothing is left of."""
+        for at, edits in self._edits.items():
+            out = _taken_out(edits)
+            if out is None or (out and not self._without(at, out)):
+                self._gone.add(at)
+
+    def _without(self, at: int, blocks: frozenset[int]) -> dict[str, Any]:
+        return self._writable.without(self._document(at), blocks)
+
+    def _bring_in(self, edits: Sequence[Edit]) -> None:
+        whole: set[int] = set()
+        for edit in edits:
+            if isinstance(edit, Add):
+                new, behind = _New(edit.line), edit.behind
+            elif isinstance(edit, Answer):
+                new, behind = _New(source=edit.at, block=edit.block, answer=edit.text), edit.behind
+            elif isinstance(edit, Move):
+                is_whole = edit.at in self._gone and edit.at not in whole
+                whole |= {edit.at}
+                new = _New(source=edit.at, block=edit.block, is_whole=is_whole)
+                behind = edit.behind
+            else:
+                continue
+            self._new.setdefault(behind, []).append(new)
+
+    def _mend(self, tree: Tree, edits: Sequence[Edit]) -> None:
+        moved = {new.source for made in self._new.values() for new in made if new.is_whole}
+        ids = {at: tree.at[at].id for at in self._gone if at in tree.at}
+        gone = [own for at, own in ids.items() if at not in moved]
+        mending = Mending(tree, gone, [ids[at] for at in moved if at in ids])
+        for behind, made in self._new.items():
+            if behind not in tree.at:
+                continue
+            anchor = tree.at[behind].id
+            self._new[behind] = [self._placed(new, anchor, tree, mending) for new in made]
+        self._relinks = mending.relinks()
+        self._mended = mending.mended()
+        self._pointers = frozenset(tree.pointers)
+
+    def _placed(self, new: _New, anchor: str, tree: Tree, mending: Mending) -> _New:
+        if new.line:
+            return new
+        own = tree.at[new.source].id if new.is_whole else self._free_id(new, anchor, tree)
+        return new.replace(id=own, parent=mending.put_behind(anchor, own))
+
+    def _free_id(self, new: _New, anchor: str, tree: Tree) -> str:
+        number = 0
+        while True:
+            own = self._writable.new_id(f"{anchor} {new.source} {new.block} {number}")
+            if own not in tree.by_id:
+                tree.by_id[own] = Link(new.source, own, anchor)
+                return own
+            number += 1
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the new file."""
+        yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
+        touched = {*self._edits, *self._new, *self._relinks, *self._pointers} - {START}
+        position = 0
+        for at in sorted(touched):
+            yield from self._copied(position, at)
+            raw = self._raw(at)
+            position = min(at + len(raw) + 1, self._size)
+            yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
+        yield from self._copied(position, self._size)
+
+    def _touched(self, at: int, raw: bytes, end: bytes) -> Iterator[bytes]:
+        if at not in self._gone:
+            yield self._changed(at, raw) + end
+        made = self._new.get(at, ())
+        if made and not end and at not in self._gone:
+            yield b"\n"
+        returned = b"\r" if raw.endswith(b"\r") else b""
+        for new in made:
+            yield self._line(new) + returned + b"\n"
+
+    def _changed(self, at: int, raw: bytes) -> bytes:
+        edits = self._edits.get(at, [])
+        for edit in edits:
+            if isinstance(edit, Replace):
+                raw = edit.line
+        document = parse(raw)
+        if document is None:
+            return raw
+        changed = self._edited(document, edits)
+        if at in self._relinks:
+            changed = self._writable.relinked(changed, self._relinks[at])
+        if at in self._pointers:
+            changed = self._writable.repointed(changed, self._mended)
+        if changed == document:
+            return raw
+        return line_of(changed) + (b"\r" if raw.endswith(b"\r") else b"")
+
+    def _edited(self, document: dict[str, Any], edits: Sequence[Edit]) -> dict[str, Any]:
+        for edit in edits:
+            if isinstance(edit, Rename):
+                document = self._writable.renamed(document, edit.block, edit.name)
+            elif isinstance(edit, Cut):
+                document = self._writable.cut(document, edit.block, edit.text)
+        out = _taken_out(edits)
+        return self._writable.without(document, out) if out else document
+
+    def _line(self, new: _New) -> bytes:
+        if new.source == START:
+            return new.line
+        edits = self._edits.get(new.source, [])
+        said = [edit for edit in edits if isinstance(edit, (Rename, Cut))]
+        document = self._edited(self._document(new.source), said)
+        if new.answer is not None:
+            made = self._writable.answer(document, new.block, new.answer)
+        else:
+            made = self._writable.alone(document, new.block)
+        if new.is_whole and not new.id:
+            return line_of(made)
+        return line_of(self._writable.with_id(made, new.id, new.parent))
+
+    def _document(self, at: int) -> dict[str, Any]:
+        document = parse(self._raw(at))
+        if document is None:
+            raise InvalidInput(f"no entry begins at byte {at:,} of the transcript")
+        return document
+
+    def _raw(self, at: int) -> bytes:
+        """Return the line that begins somewhere, without its end."""
+        parts: list[bytes] = []
+        position = at
+        while position < self._size and (data := os.pread(self._handle, 1 << 16, position)):
+            end = data.find(b"\n")
+            if end >= 0:
+                parts.append(data[:end])
+                break
+            parts.append(data)
+            position += len(data)
+        return b"".join(parts)
+
+    def _copied(self, begin: int, end: int) -> Iterator[bytes]:
+        while begin < end:
+            data = os.pread(self._handle, min(_BLOCK, end - begin), begin)
+            if not data:
+                return  # it became shorter, which is found out before it is replaced
+            yield data
+            begin += len(data)
+
+
+def _taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:
+    """Return the blocks that do not stay where they are, None when the entry does not."""
+    found: set[int] = set()
+    for edit in edits:
+        if isinstance(edit, Drop):
+            if not edit.blocks:
+                return None
+            found |= {*edit.blocks}
+        elif isinstance(edit, Move):
+            found.add(edit.block)
+    return frozenset(found)

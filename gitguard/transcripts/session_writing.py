@@ -1,0 +1,135 @@
+"""Writing the lines of pi's and OpenClaw's sessions, version 3."""
+
+from __future__ import annotations
+
+from gitguard.transcripts.blocks import word
+from gitguard.transcripts.tree import Mended
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+POINTERS = (b'"firstKeptEntryId"', b'"targetId"', b'"fromId"')
+_OWN = ("type", "id", "parentId", "timestamp")
+
+
+def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
+    """Return an entry's id and what it follows; the header has no place in the tree."""
+    own, parent = document.get("id"), document.get("parentId")
+    if document.get("type") == "session" or not isinstance(own, str) or not own:
+        return None
+    return own, parent if isinstance(parent, str) else "", False
+
+
+def new_id(seed: str) -> str:
+    """Return eight hexadecimal digits."""
+    from hashlib import sha256
+
+    return sha256(seed.encode(errors="surrogatepass")).hexdigest()[:8]
+
+
+def relinked(document: dict[str, Any], parent: str) -> dict[str, Any]:
+    """Return an entry that follows another one, or none."""
+    return {**document, "parentId": parent or None}
+
+
+def with_id(document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+    """Return an entry under another id; versions before 2 have none."""
+    if not isinstance(document.get("id"), str):
+        return document
+    return {**document, "id": own, "parentId": parent or None}
+
+
+def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
+    """Return an entry without some blocks; a result is one block with its entry."""
+    message, content = _message(document), _content(document)
+    if message.get("role") == "toolResult" or not isinstance(content, list):
+        return {} if 0 in blocks else document
+    left = [block for at, block in enumerate(content) if at not in blocks]
+    return _with(document, {"content": left}) if left else {}
+
+
+def alone(document: dict[str, Any], block: int) -> dict[str, Any]:
+    """Return an entry with one of its blocks only."""
+    message, content = _message(document), _content(document)
+    if message.get("role") == "toolResult" or not isinstance(content, list):
+        return document
+    return _with(document, {"content": [content[block]]})
+
+
+def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
+    """Return an entry in which a call or a result names another tool."""
+    if _message(document).get("role") == "toolResult":
+        return _with(document, {"toolName": name})
+    return _with_block(document, block, {"name": name})
+
+
+def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return an entry in which a text or a result says something else."""
+    content = _content(document)
+    if _message(document).get("role") == "toolResult":
+        return _with(document, {"content": [{"type": "text", "text": text}]})
+    if isinstance(content, str):
+        return _with(document, {"content": text})
+    return _with_block(document, block, {"text": text})
+
+
+def stripped(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry without what the host keeps of a result beside what the model sees."""
+    message = _message(document)
+    if message.get("role") != "toolResult" or "details" not in message:
+        return document
+    left = {name: value for name, value in message.items() if name != "details"}
+    return {**document, "message": left}
+
+
+def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return an entry with an error as the result of a call."""
+    message, called = _message(document), _content(document)[block]
+    own = {name: document[name] for name in _OWN if name in document}
+    said = {
+        "role": "toolResult",
+        "toolCallId": called.get("id"),
+        "toolName": called.get("name"),
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+    }
+    if "timestamp" in message:
+        said["timestamp"] = message["timestamp"]
+    return {**own, "message": said}
+
+
+def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
+    """Return an entry that names what is there in the place of what is not any more."""
+    changed = dict(document)
+    first = word(document.get("firstKeptEntryId"))
+    if first in mended.instead:
+        changed["firstKeptEntryId"] = mended.after.get(first, "") or document.get("id")
+    for name in ("targetId", "fromId"):
+        named = word(document.get(name))
+        changed |= {name: mended.instead[named] or named} if named in mended.instead else {}
+    return changed
+
+
+def _message(document: dict[str, Any]) -> dict[str, Any]:
+    message = document.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _content(document: dict[str, Any]) -> Any:
+    """Return what an entry says; one that a plugin wrote says it itself."""
+    return (
+        document.get("content") if "message" not in document else _message(document).get("content")
+    )
+
+
+def _with(document: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    if "message" not in document:
+        return {**document, **changes}
+    return {**document, "message": {**_message(document), **changes}}
+
+
+def _with_block(document: dict[str, Any], block: int, changes: dict[str, Any]) -> dict[str, Any]:
+    content = list(_content(document))
+    content[block] = {**content[block], **changes}
+    return _with(document, {"content": content})

@@ -1,0 +1,161 @@
+"""The tree that a transcript's entries form, and how it is mended around those that go or come."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, Protocol
+
+    class Writable(Protocol):
+        """What a format's module offers that can be written; documents are parsed lines."""
+
+        POINTERS: tuple[bytes, ...]
+        """What lines contain that name other entries than the one they follow."""
+
+        def link(self, document: dict[str, Any]) -> tuple[str, str, bool] | None:
+            """Return an entry's id, the id it follows, and whether it is a sub-agent's.
+
+            None for an entry that has no place in the tree.
+            """
+
+        def new_id(self, seed: str) -> str:
+            """Return an id as the host makes them, the same for the same seed."""
+
+        def relinked(self, document: dict[str, Any], parent: str) -> dict[str, Any]:
+            """Return an entry that follows another one, or none."""
+
+        def without(self, document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
+            """Return an entry without some blocks, an empty one when none are left."""
+
+        def alone(self, document: dict[str, Any], block: int) -> dict[str, Any]:
+            """Return an entry with one of its blocks only."""
+
+        def with_id(self, document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+            """Return an entry under another id, where it has one."""
+
+        def renamed(self, document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
+            """Return an entry in which a call or a result names another tool."""
+
+        def cut(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+            """Return an entry in which a text or a result says something else."""
+
+        def answer(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+            """Return an entry with an error as the result of a call, still to be given an id."""
+
+        def repointed(self, document: dict[str, Any], mended: Mended) -> dict[str, Any]:
+            """Return an entry that names what is there in the place of what is not any more."""
+
+
+class Link(Value):
+    """An entry's place in the tree."""
+
+    at: int
+    id: str
+    parent: str
+    is_aside: bool = False
+
+
+class Tree:
+    """The links of a transcript, in the order of the file."""
+
+    def __init__(self, links: Iterable[Link], pointers: Iterable[int] = ()) -> None:
+        """Take the links, and where the lines begin that name other entries."""
+        self.links = list(links)
+        self.pointers = tuple(pointers)
+        self.by_id = {link.id: link for link in self.links}
+        self.at = {link.at: link for link in self.links}
+
+    def chain(self) -> list[str]:
+        """Return the ids from the newest entry back to the first one that it follows from.
+
+        The newest is the last in the file that is the conversation's own.
+        """
+        own = (link for link in reversed(self.links) if not link.is_aside)
+        leaf = next(own, self.links[-1] if self.links else None)
+        found: dict[str, None] = {}
+        while leaf and leaf.id not in found:
+            found[leaf.id] = None
+            leaf = self.by_id.get(leaf.parent)
+        return list(found)
+
+
+class Mended(Value):
+    """What became of a tree's entries."""
+
+    instead: Mapping[str, str]
+    """For each entry that is gone the one before it, empty where there is none."""
+    after: Mapping[str, str]
+    """For each entry that is gone the next one on the chain, empty where there is none."""
+    added: Mapping[str, tuple[str, ...]]
+    """For an entry the new ones right behind it."""
+
+
+class Mending:
+    """Works out what follows what once some entries are gone and others have come."""
+
+    def __init__(self, tree: Tree, gone: Iterable[str], moved: Iterable[str]) -> None:
+        """Take what is left out, and what stands elsewhere from now on."""
+        self._tree = tree
+        self._gone = frozenset(gone)
+        self._lifted = self._gone | frozenset(moved)
+        self._chain = tree.chain()
+        self._newest_id: dict[str, str] = {}
+        self._added: dict[str, tuple[str, ...]] = {}
+
+    def put_behind(self, anchor: str, own: str) -> str:
+        """Put an entry behind another one, after those put there before; return what it follows."""
+        follows = self._newest_id.get(anchor, anchor)
+        self._newest_id[anchor] = own
+        self._added[anchor] = (*self._added.get(anchor, ()), own)
+        return follows
+
+    def relinks(self) -> dict[int, str]:
+        """Return what other entries follow now, by where they begin."""
+        on_chain = set(self._chain)
+        found = {}
+        for link in self._tree.links:
+            if link.id in self._lifted:
+                continue
+            parent = self._standing(link.parent)
+            if link.id in on_chain:
+                parent = self._newest_id.get(parent, parent)
+            if parent != link.parent:
+                found[link.at] = parent
+        return found
+
+    def mended(self) -> Mended:
+        """Return what became of the entries."""
+        after, newest = {}, ""
+        for own in self._chain:
+            if own in self._gone:
+                after[own] = newest
+            else:
+                newest = own
+        instead = {own: self._before(own) for own in self._gone}
+        return Mended(instead, after, self._added)
+
+    def _standing(self, own: str) -> str:
+        return self._follow(own, self._lifted)
+
+    def _before(self, own: str) -> str:
+        return self._follow(own, self._gone)
+
+    def _follow(self, own: str, lifted: frozenset[str]) -> str:
+        seen = set()
+        while own in lifted and own not in seen:
+            seen.add(own)
+            own = self._tree.by_id[own].parent if own in self._tree.by_id else ""
+        return own
+
+
+def ids_with(ids: Sequence[Any], mended: Mended) -> list[Any]:
+    """Return a list of ids without those that are gone, and with the new ones behind theirs."""
+    found: list[Any] = []
+    for own in ids:
+        if own not in mended.instead:
+            found.append(own)
+        found += [new for new in mended.added.get(own, ()) if new not in ids]
+    return found
