@@ -108,6 +108,21 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def copy(path: str, target: str) -> None:
+    """Copy a large file whole and durable; until it is, it has a temporary's name."""
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(path, "rb") as source, open(temporary, "xb") as out:
+            while data := source.read(1 << 20):
+                out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        remove(temporary)
+        raise refused(target, error) from error
+
+
 def create(path: str, data: bytes) -> None:
     """Make a file whole and durable, unless somebody else made it first."""
     temporary = f"{path}.{os.getpid()}.tmp"

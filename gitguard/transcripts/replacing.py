@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 
-from gitguard.errors import InvalidDocument, Locked, NotWritable
+from gitguard.errors import InvalidDocument, Locked
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.transcripts.entries import unreadable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_BLOCK = 1 << 20
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 """What systems without hard links answer."""
 
@@ -143,12 +142,10 @@ class Replacing:
     def _begins(self) -> str:
         return os.path.basename(self._path) + "."
 
-    def write(self, data: bytes | memoryview) -> None:
+    def write(self, data: bytes) -> None:
         """Write more of the new file."""
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._handle, view) :]
+            files.write_all(self._handle, data)
         except OSError as error:
             raise files.refused(self._path, error) from error
 
@@ -190,7 +187,7 @@ class Replacing:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            _copy(self._path, backup)
+            files.copy(self._path, backup)
         files.sync_folder(os.path.dirname(self._path) or ".")
         return backup
 
@@ -218,18 +215,3 @@ class Replacing:
             os.close(self._handle)
             self._handle = -1
         files.remove(self._temporary)
-
-
-def _copy(path: str, target: str) -> None:
-    """Copy a file whole and durable; a partial copy has a temporary's name."""
-    temporary = f"{target}.{os.getpid()}.tmp"
-    try:
-        with open(path, "rb") as source, open(temporary, "xb") as copy:
-            while data := source.read(_BLOCK):
-                copy.write(data)
-            copy.flush()
-            os.fsync(copy.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        files.remove(temporary)
-        raise NotWritable(f"cannot keep a copy of `{path}`: {error.strerror}") from error
