@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.cli.signals import ENDING, letting_go_of_locks
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.transcripts import processes
 from gitguard.transcripts.locks import let_go_of_all, transcript_lock
@@ -324,3 +325,54 @@ def test_a_transcript_that_somebody_writes_is_left_alone(transcript: str, mode: 
 def test_readers_do_not_matter(transcript: str) -> None:
     with running(WRITER, transcript, "r"), transcript_lock(transcript, time.time) as lock:
         lock.check()
+
+
+# Signals, in the command line
+
+
+SIGNALLED = """
+import signal, sys, time
+from gitguard.cli.signals import letting_go_of_locks
+from gitguard.transcripts.locks import transcript_lock
+if sys.argv[2] == "handled":
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(5))
+elif sys.argv[2] == "ignored":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with letting_go_of_locks():
+    with transcript_lock(sys.argv[1], time.time) as lock:
+        print("held", flush=True)
+        sys.stdin.readline()
+        lock.check()
+        print("checked", flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGQUIT", "SIGABRT"])
+def test_a_signal_ends_the_command_and_its_hold(transcript: str, name: str) -> None:
+    number = getattr(signal, name)
+    with running(SIGNALLED, transcript, "") as holder:
+        assert "conversation.jsonl.lock" in names_beside(transcript)
+        holder.send_signal(number)
+        assert holder.wait() == -number
+    assert names_beside(transcript) == ["conversation.jsonl"]
+
+
+def test_what_was_done_at_a_signal_before_is_done_after(transcript: str) -> None:
+    with running(SIGNALLED, transcript, "handled") as holder:
+        holder.send_signal(signal.SIGTERM)
+        assert holder.wait() == 5
+    assert names_beside(transcript) == ["conversation.jsonl"]
+
+
+def test_a_signal_that_was_ignored_stays_ignored(transcript: str) -> None:
+    with running(SIGNALLED, transcript, "ignored") as holder:
+        holder.send_signal(signal.SIGTERM)
+        said, _ = holder.communicate(b"\n")
+    assert (said, holder.returncode) == (b"checked\n", 0)
+
+
+def test_the_handlers_are_given_back() -> None:
+    before = [signal.getsignal(number) for number in ENDING]
+    with letting_go_of_locks():
+        assert [signal.getsignal(number) for number in ENDING] != before
+    assert [signal.getsignal(number) for number in ENDING] == before

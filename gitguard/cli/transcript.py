@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitguard.cli import transcript_reading
+from gitguard.cli import transcript_budget, transcript_reading
 
 
 @click.group()
@@ -15,9 +15,12 @@ def transcript() -> None:
     the newest conversation of the session, as the host's hooks told. What is in a file shows whose
     it is; where it does not, --format says so.
     """
+    from gitguard.cli.signals import letting_go_of_locks
+
+    click.get_current_context().with_resource(letting_go_of_locks())
 
 
-for module in (transcript_reading,):
+for module in (transcript_reading, transcript_budget):
     for command in module.COMMANDS:
         transcript.add_command(command)
 
