@@ -1,4 +1,4 @@
-"""How much of a conversation counts: what is in the context, and its last turns.
+"""How much of a conversation counts: its last turns, as many as a limit allows.
 
 Limits are numbers of user turns by session key. A host's configuration and ours say the same three
 things of a provider, and the most particular one counts: for one person, for all direct chats, for
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import (
     CALL,
-    COMPACTION,
     MESSAGE,
-    RESET,
     RESULT,
     USER,
 )
@@ -35,44 +33,20 @@ class Limit(Value):
     """Which setting it is, as `telegram.dms.123`."""
 
 
-# What is in the context
-
-
-def in_context(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the messages in the context, oldest first, and before them the newest compaction.
-
-    What was said before it is there only as far as it says so. What sub-agents said never is.
-    """
-    found: list[Entry] = []
-    for entry in entries:
-        if entry.is_aside:
-            continue
-        if entry.kind == RESET:
-            found = []
-        elif entry.kind == COMPACTION:
-            found = [entry, *_kept(entry, found)]
-        elif entry.kind == MESSAGE:
-            found.append(entry)
-    return found
-
-
 def lightened(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield entries without what they say, so that many of them fit into memory."""
+    """Yield entries without the bulk of what they hold, so that many of them fit into memory.
+
+    What results say and what calls are given is left out; the sizes stay.
+    """
     for entry in entries:
-        blocks = tuple(_light(block) for block in entry.blocks)
+        blocks = tuple(map(_light, entry.blocks))
         yield entry.replace(raw=b"", blocks=blocks)
 
 
 def _light(block: Block) -> Block:
-    return block.replace(text="", given=None)
-
-
-def _kept(compaction: Entry, before: list[Entry]) -> list[Entry]:
-    kept = {*compaction.kept}
-    if not compaction.keeps_on:
-        return [entry for entry in before if entry.id in kept]
-    begin = next((i for i, entry in enumerate(before) if entry.id in kept), len(before))
-    return [entry for entry in before[begin:] if entry.kind == MESSAGE]
+    if block.kind == CALL:
+        return block.replace(given=None)
+    return block.replace(text="") if block.kind == RESULT else block
 
 
 # The last turns

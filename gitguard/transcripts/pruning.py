@@ -1,0 +1,185 @@
+"""Decides which results of tools are trimmed or cleared, because they are old and far too long.
+
+Tool output is most of what fills a context, and old output is what the model needs least: a file
+can be read again. What was said, and calls themselves, always stay.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT
+from gitguard.model.value import Value
+from gitguard.transcripts.tokens import estimate, tokens_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from gitguard.model.config_transcripts import PruningConfig
+    from gitguard.model.conversation import Block, Entry
+
+KEEP, TRIM, CLEAR = "keep", "trim", "clear"
+_MARKER_ROOM = 250
+"""Characters that a marker takes at most, with the tool's name in it."""
+_LONGEST_NAME = 64
+
+
+class Verdict(Value):
+    """What becomes of one result that is large enough to be looked at."""
+
+    action: str
+    """keep, trim or clear."""
+    reason: str
+    at: int
+    """Where its entry begins."""
+    block: int
+    """Its place in the content of its message."""
+    tool: str
+    """The tool's name, empty where nothing tells it."""
+    characters: int
+    left: int
+    """Characters that stay."""
+
+    @property
+    def tokens_saved(self) -> int:
+        """Tokens, by our own guess."""
+        return estimate(self.characters) - estimate(self.left)
+
+
+class _Large(Value):
+    """A large result as it stands in the context."""
+
+    place: int
+    """Of its entry among those in the context."""
+    at: int
+    block: Block
+    tool: str
+
+
+def judge(
+    entries: Sequence[Entry],
+    config: PruningConfig,
+    *,
+    now: float,
+    room: int,
+    pictured: frozenset[tuple[int, int]] = frozenset(),
+) -> tuple[Verdict, ...]:
+    """Judge the large results among the entries in the context, oldest first.
+
+    room is how many tokens the history may take: while it takes more, whole results are cleared,
+    the oldest first; all others are trimmed. now is in Unix seconds. pictured names the results
+    with images in them, by entry and block; entries need no texts.
+    """
+    found = list(_large(entries, config))
+    why_not = {(one.at, one.block.at): _kept_because(one, entries, config, now) for one in found}
+    for place in pictured & why_not.keys():
+        why_not[place] = why_not[place] or "it holds images"
+    over = tokens_of(entries) - room
+    verdicts = []
+    for one in found:
+        reason = why_not[one.at, one.block.at]
+        verdict = _keep(one, reason) if reason else _trim(one, config)
+        over -= verdict.tokens_saved
+        verdicts.append(verdict)
+    return tuple(_clear_while_over(verdicts, over) if config.clear else verdicts)
+
+
+def longest_kept(config: PruningConfig) -> int:
+    """Return from how many characters on a result is never looked at again once it is pruned."""
+    trimmed = config.head_characters + config.tail_characters + _MARKER_ROOM
+    return max(config.min_characters, trimmed)
+
+
+def _large(entries: Sequence[Entry], config: PruningConfig) -> Iterator[_Large]:
+    smallest = longest_kept(config)
+    named: dict[str, str] = {}
+    for place, entry in enumerate(entries):
+        for block in entry.blocks:
+            if block.kind == CALL:
+                named[block.id] = block.name
+            elif block.kind == RESULT and block.size > smallest:
+                tool = block.name or named.get(block.id, "")
+                yield _Large(place, entry.at, block, tool)
+
+
+def _kept_because(one: _Large, entries: Sequence[Entry], config: PruningConfig, now: float) -> str:
+    silence = now - max(entry.time for entry in entries)
+    if silence < config.idle_seconds:
+        return f"something was said {max(silence, 0):.0f} s ago"
+    if is_protected(one.tool, config.protected_tools):
+        return f"`{one.tool[:_LONGEST_NAME]}` is protected"
+    if one.place >= _protected_from(entries, config.keep_exchanges):
+        return f"it is of the last {config.keep_exchanges} exchanges"
+    return ""
+
+
+def is_protected(tool: str, patterns: Iterable[str]) -> bool:
+    """Say whether a tool's results stay; upper and lower case are the same."""
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(tool.lower(), pattern.lower()) for pattern in patterns)
+
+
+def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
+    """Return the place from which on all stays: where the last answers begin, 0 if too few."""
+    if exchanges <= 0:
+        return len(entries)
+    answers: dict[str | int, int] = {}
+    for place, entry in enumerate(entries):
+        if entry.kind == MESSAGE and entry.role == AGENT and not entry.by_host:
+            answers.setdefault(entry.message or place, place)
+    begins = list(answers.values())
+    return begins[-exchanges] if len(begins) >= exchanges else 0
+
+
+def _keep(one: _Large, reason: str) -> Verdict:
+    size = one.block.size
+    return Verdict(KEEP, reason, one.at, one.block.at, one.tool, size, size)
+
+
+def _trim(one: _Large, config: PruningConfig) -> Verdict:
+    size = one.block.size
+    head, tail = config.head_characters, config.tail_characters
+    left = head + tail + len(marker(size - head - tail))
+    return Verdict(TRIM, "it is old and large", one.at, one.block.at, one.tool, size, left)
+
+
+def _clear_while_over(verdicts: list[Verdict], over: int) -> Iterator[Verdict]:
+    for verdict in verdicts:
+        if verdict.action == TRIM and over > 0:
+            left = len(placeholder(verdict.tool, verdict.characters))
+            over -= estimate(verdict.left) - estimate(left)
+            verdict = verdict.replace(
+                action=CLEAR, left=left, reason="it is old, and the history is over its share"
+            )
+        yield verdict
+
+
+# What stands there instead
+
+
+def pruned(verdict: Verdict, text: str, config: PruningConfig, clean: Callable[[str], str]) -> str:
+    """Return what a result says from now on.
+
+    clean takes secrets out of the whole text first: half a secret would match no rule any more.
+    """
+    if verdict.action == CLEAR:
+        return placeholder(verdict.tool, len(text))
+    return cut_middle(clean(text), config.head_characters, config.tail_characters)
+
+
+def placeholder(tool: str, characters: int) -> str:
+    """Return what stands in the place of a whole result."""
+    of = f" of `{tool[:_LONGEST_NAME]}`" if tool else ""
+    return f"[gitguard: {characters:,} characters{of} cleared; run the tool again to see them]"
+
+
+def cut_middle(text: str, head: int, tail: int) -> str:
+    """Return a text's beginning and end, and between them how much is left out."""
+    if len(text) <= head + tail:
+        return text
+    return text[:head] + marker(len(text) - head - tail) + text[len(text) - tail :]
+
+
+def marker(characters: int) -> str:
+    """Return what says how much is left out."""
+    return f"\n[gitguard: {characters:,} characters left out]\n"

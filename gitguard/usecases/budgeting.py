@@ -1,0 +1,100 @@
+"""How a conversation stands to its window: what each part may take, and what it takes."""
+
+from __future__ import annotations
+
+from gitguard.context.gauge import Window, window_warning
+from gitguard.model.value import Value
+from gitguard.transcripts import find_format
+from gitguard.transcripts.budget import Budget, caps_reserve, divide
+from gitguard.transcripts.context import context_of
+from gitguard.transcripts.limits import (
+    Limit,
+    history_limit,
+    is_turn,
+    last_turns,
+    lightened,
+    limits_of,
+)
+from gitguard.transcripts.tokens import estimate, tokens_of
+from gitguard.usecases.conversations import usage_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from gitguard.model.config import Config
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.usecases.conversations import Usage
+
+
+class Standing(Value):
+    """A conversation held against its budget."""
+
+    usage: Usage
+    budget: Budget
+    turns: int
+    """Of the user, in the context."""
+    history: int
+    """Tokens of the history, by our own guess: a fourth of its characters."""
+    limit: Limit | None
+    """The history limit for the session, None where there is none."""
+    limited_turns: int
+    """Turns that stay with it; more than it says where a call and its result are kept together."""
+    limited_history: int
+    """Tokens of the history that stay with it."""
+    warning: str = ""
+
+    @property
+    def over_history(self) -> int:
+        """Tokens by which the history is over its share, 0 where it is not."""
+        return max(self.history - self.budget.history, 0)
+
+    @property
+    def over_safeguard(self) -> int:
+        """Tokens by which the history is over the safeguard budget, 0 where it is not."""
+        return max(self.history - self.budget.safeguard, 0)
+
+
+def budget_of(
+    transcript: Transcript,
+    config: Config,
+    *,
+    session_key: str = "",
+    channels: Mapping[str, Any] | None = None,
+    turns: int = 0,
+    model: str = "",
+    entries: Iterator[Entry] | None = None,
+) -> Standing:
+    """Hold a conversation against its budget; nothing is changed.
+
+    channels are a host's settings, of which our own limits take the place by name; turns takes the
+    place of any limit that is set for the session key. entries are the
+    transcript's own, where somebody wants to see them pass. Raises `InvalidDocument` when it does
+    not read, and `InvalidConfig` for a window that is too small.
+    """
+    usage = usage_of(transcript, config, model=model)
+    found = find_format(transcript.format).entries(transcript) if entries is None else entries
+    first = next(found, None)
+    context = context_of(lightened(_from(first, found)))
+    said, summary = context.entries, estimate(len(context.summary))
+    limits = {**limits_of(channels), **config.budget.history_limits}
+    limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
+    stays = said[last_turns(said, limit.turns if limit else 0) :]
+    return Standing(
+        usage=usage,
+        budget=divide(usage.window, config.budget, capped=caps_reserve(first)),
+        turns=sum(map(is_turn, said)),
+        history=summary + tokens_of(said),
+        limit=limit,
+        limited_turns=sum(map(is_turn, stays)),
+        limited_history=summary + tokens_of(stays),
+        warning=window_warning(Window(usage.window, usage.window_source)),
+    )
+
+
+def _from(first: Entry | None, rest: Iterator[Entry]) -> Iterator[Entry]:
+    if first is not None:
+        yield first
+        yield from rest
