@@ -48,6 +48,7 @@ ENVIRONMENT = {
     "else the host's that runs the command, else the terminal.",
     "GITGUARD_STATE_DIR": "Where anchors and copies lie; else `$XDG_STATE_HOME/gitguard`, "
     "else `~/.local/state/gitguard`.",
+    "GITGUARD_HOOKS": "`off` lets hooks do nothing, as for the `summarizer` while it runs.",
     "XDG_CONFIG_HOME": "The user's `config.yaml` lies in `gitguard/` under it; else `~/.config`.",
 }
 

@@ -35,16 +35,21 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {
     "git": ("store/objects.py",),
     "gitdb": ("store/objects.py",),
-    "subprocess": ("store/plumbing.py", "store/program.py", "cli/status_line.py"),
+    "subprocess": (
+        "store/plumbing.py",
+        "store/program.py",
+        "store/summarizer.py",
+        "cli/status_line.py",
+    ),
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
     "click": ("cli/",),
-    "sqlite3": ("transcripts/openclaw_database.py",),
+    "sqlite3": ("transcripts/database.py",),
     "backports": ("transcripts/openclaw_database.py",),
     "compression": ("transcripts/openclaw_database.py",),
     "filelock": ("transcripts/locks.py",),
 }
-"""Which modules may import a library; two run what is the user's own: a host, a status line."""
+"""Which modules may import a library; three run what is the user's own: a host, a summarizer, a status line."""
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
 HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""

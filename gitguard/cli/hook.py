@@ -79,8 +79,10 @@ def answer(arguments: list[str], data: bytes) -> str:
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
     from gitguard.model.codec import load_json
-    from gitguard.model.events import STATUS_LINE
+    from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, STATUS_LINE
 
+    if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
+        return ""  # a host that only summarizes for us is at work
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])

@@ -7,11 +7,14 @@ destructive commands. Prefixes, folders and windows are the user's alone.
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig, InvalidInput
+from gitguard.model.config_maintenance import MaintenanceConfig, check_maintenance
 from gitguard.model.config_transcripts import (
     BootstrapConfig,
     BudgetConfig,
+    CompactionConfig,
     PruningConfig,
     check_budget,
+    check_compaction,
 )
 from gitguard.model.record import Kind, Record
 
@@ -206,10 +209,13 @@ class Config(Record):
         "budget": Kind("record", "A conversation's budget.", record=BudgetConfig),
         "pruning": Kind("record", "Pruning of a transcript.", record=PruningConfig),
         "bootstrap": Kind("record", "Context files in the bundle.", record=BootstrapConfig),
+        "compaction": Kind("record", "Compacting a transcript.", record=CompactionConfig),
+        "summarizer": Kind("texts", "A command that summarizes what standard input gives it."),
         "store": Kind("record", "The store.", record=StoreConfig),
         "redaction": Kind(
             "record", "What is taken out before anything is written.", record=RedactionConfig
         ),
+        "maintenance": Kind("record", "When sessions are archived.", record=MaintenanceConfig),
         "sign": Kind("flag", "Sign checkpoints with your git key, and take over signed ones."),
         "signers": Kind(
             "texts", "Whose signatures count, by SSH principal or fingerprint; empty: all of git's."
@@ -227,8 +233,11 @@ class Config(Record):
     budget: BudgetConfig = BudgetConfig()
     pruning: PruningConfig = PruningConfig()
     bootstrap: BootstrapConfig = BootstrapConfig()
+    compaction: CompactionConfig = CompactionConfig()
+    summarizer: tuple[str, ...] = ()
     store: StoreConfig = StoreConfig()
     redaction: RedactionConfig = RedactionConfig()
+    maintenance: MaintenanceConfig = MaintenanceConfig()
     sign: bool = False
     signers: tuple[str, ...] = ()
     destructive: tuple[str, ...] = ()
@@ -286,6 +295,7 @@ def check_config(config: Config, *, what: str) -> None:
 
         check_handoff(config.handoff, what=what)
     check_budget(config.budget, what=what)
+    check_compaction(config.compaction, what=what)
     if config.redaction != DEFAULTS.redaction:
         _check_redaction(config.redaction, what)
     prefix, folder = config.store.ref_prefix, config.store.directory

@@ -70,6 +70,36 @@ class BootstrapConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
+class CompactionConfig(Record):
+    """What `transcript compact` keeps, and what its summary says besides."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "keep_turns": Kind("count", "The last turns, which stay word for word; at least 1."),
+        "rules_file": Kind("text", "The workspace's rules, of which sections are repeated."),
+        "rules_sections": Kind("texts", "The titles of those sections."),
+        "rules_characters": Kind("count", "The most that is repeated of them."),
+        "summary_characters": Kind("count", "The most that a summary has in all."),
+        "timeout_seconds": Kind("count", "How long the `summarizer` may take for all it is asked."),
+    }
+    keep_turns: int = 3
+    rules_file: str = "AGENTS.md"
+    rules_sections: tuple[str, ...] = ("Session Startup", "Red Lines")
+    rules_characters: int = 2_000
+    summary_characters: int = 16_000
+    timeout_seconds: int = 300
+    extra: Mapping[str, Any] = {}
+
+
+def check_compaction(compaction: CompactionConfig, *, what: str) -> None:
+    """Refuse numbers with which nothing would be kept, or said."""
+    for name, least in (("keep_turns", 1), ("summary_characters", 2_000), ("timeout_seconds", 1)):
+        value = getattr(compaction, name)
+        if value < least:
+            raise InvalidConfig(
+                f"{what}: `compaction.{name}` is {value}; it must be at least {least}"
+            )
+
+
 def check_budget(budget: BudgetConfig, *, what: str) -> None:
     """Refuse a margin that is none, or that makes up what no estimate is wrong by."""
     if not 1 <= budget.safety_margin <= 2:

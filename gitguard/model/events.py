@@ -33,6 +33,8 @@ STARTED_AFTER_COMPACTION = "compact"
 STARTED_ANEW = "new"
 """The `source` of a session start that ends what the host session was before."""
 
+HOOKS_VARIABLE, HOOKS_OFF = "GITGUARD_HOOKS", "off"
+"""The environment variable by which hooks are told to do nothing, and its value."""
 
 MOST_TOKENS = 100_000_000
 """No window is larger; a number beyond it is a host's mistake, or somebody's attempt."""

@@ -27,3 +27,11 @@ class Compactions(Value):
     """The cursor with which counting goes on; what it counts is the format's own affair."""
     anew: bool = True
     """Whether these are all there are, so that what was counted before is void."""
+
+
+class Answer(Value):
+    """What a summarizer said to a text that it was given."""
+
+    text: str = ""
+    complaint: str = ""
+    """Why there is no text."""

@@ -1,0 +1,128 @@
+"""Runs the user's own summarizer: one command, given a text, answering with a shorter one.
+
+It is started in an empty folder outside of the workspace, with the hooks of gitguard off, and ends
+with its whole process group when its time is over or it says too much.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+
+from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
+from gitguard.model.text import one_line, shorten, visible
+from gitguard.model.transcript import Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import IO
+
+LARGEST_ANSWER = 1 << 20
+"""Bytes of what it says that are read; a summary is far shorter."""
+_OURS, _GITS = "GITGUARD_", "GIT_"
+_ENDING = 5.0
+
+
+class SummarizerCommand:
+    """A command that is on the user's PATH, or named by its whole path."""
+
+    def __init__(
+        self,
+        path: str,
+        arguments: tuple[str, ...],
+        environment: Mapping[str, str],
+        now: Callable[[], float],
+    ) -> None:
+        """Name the command; its environment is the user's own, now a clock's seconds."""
+        self._command = [path, *arguments]
+        self._environment = surroundings(environment)
+        self._now = now
+
+    def __call__(self, text: str, seconds: float) -> Answer:
+        """Give it a text and so many seconds; return what it says."""
+        with tempfile.TemporaryDirectory(prefix="gitguard-summarizer-") as folder:
+            with tempfile.TemporaryFile(dir=folder) as given:
+                given.write(text.encode("utf-8", "replace"))
+                given.seek(0)
+                try:
+                    process = self._start(given, folder)
+                except OSError as error:
+                    return Answer(complaint=f"it cannot be started: {error.strerror}")
+            with process:
+                try:
+                    return _heard(process, self._now, self._now() + seconds)
+                finally:
+                    _end(process)
+
+    def _start(self, given: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command,
+            env=dict(self._environment),
+            cwd=folder,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+
+def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return an environment in which nothing leads back to the workspace, and hooks do nothing."""
+    foreign = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith((_OURS, _GITS)) and name not in ("PWD", "OLDPWD")
+    }
+    return {**foreign, HOOKS_VARIABLE: HOOKS_OFF}
+
+
+def _heard(process: subprocess.Popen[bytes], now: Callable[[], float], until: float) -> Answer:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said = {process.stdout: bytearray(), process.stderr: bytearray()}
+    with selectors.DefaultSelector() as waiting:
+        for stream in said:
+            waiting.register(stream, selectors.EVENT_READ)
+        while waiting.get_map():
+            if now() >= until:
+                return Answer(complaint="it did not end in time")
+            for key, _ in waiting.select(min(max(until - now(), 0), 1)):
+                data = os.read(key.fd, 1 << 16)
+                said[key.fileobj] += data  # type: ignore[index]
+                if not data:
+                    waiting.unregister(key.fileobj)
+                if len(said[process.stdout]) > LARGEST_ANSWER:
+                    return Answer(complaint=f"it said more than {LARGEST_ANSWER:,} bytes")
+    return _reply(process, now, until, *(bytes(part) for part in said.values()))
+
+
+def _reply(
+    process: subprocess.Popen[bytes],
+    now: Callable[[], float],
+    until: float,
+    stdout: bytes,
+    stderr: bytes,
+) -> Answer:
+    try:
+        code = process.wait(max(until - now(), 0))
+    except subprocess.TimeoutExpired:
+        return Answer(complaint="it did not end in time")
+    text = visible(stdout.decode("utf-8", "replace")).strip()
+    if code == 0:
+        return Answer(text, "" if text else "it said nothing")
+    lines = (stderr or stdout)[-4096:].decode("utf-8", "replace").strip().splitlines()
+    last = shorten(one_line(" ".join(lines[-3:])), 300) or "it said nothing"
+    return Answer(complaint=f"it ended with {code}: {last}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End what still runs: the command, and all that it started in its process group."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING)

@@ -1,0 +1,92 @@
+"""Adding to the end of a transcript, so that a host that reads it finds all of it or nothing.
+
+Lines that only make sense together are written as one line that no host can read, and become
+several by a single byte at the end. A crash before that leaves one line that is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, Locked, NotWritable
+from gitguard.store import files
+from gitguard.transcripts.replacing import Standing, look, refuse_changed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def append(
+    path: str,
+    lines: Sequence[bytes],
+    seen: Standing,
+    *,
+    at_step: Callable[[str], object] = str,
+    still_ours: Callable[[], object] = bool,
+) -> None:
+    """Add one line or two to a file that is still as it was seen, durable or not at all.
+
+    still_ours is called right before the first byte and raises where a lock ran out.
+    """
+    first, *rest = lines
+    if len(rest) > 1:
+        raise InvalidDocument("only two lines can be made one another's")
+    refuse_changed(path, seen)
+    still_ours()
+    handle = _open(path)
+    try:
+        begin = _whole(handle, seen.size)
+        data = begin + b" ".join([first, *rest]) + b"\n"
+        at_step("transcript-opened")
+        _write(path, handle, data, seen.size)
+        at_step("transcript-joined")
+        if rest:
+            _part(handle, seen.size + len(begin) + len(first))
+            at_step("transcript-parted")
+        _verify(path, handle, seen.size, begin + b"\n".join([first, *rest]) + b"\n")
+    except OSError as error:
+        raise files.refused(path, error) from error
+    finally:
+        os.close(handle)
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | files.NO_FOLLOW)
+    except OSError as error:
+        raise files.refused(path, error) from error
+
+
+def _whole(handle: int, size: int) -> bytes:
+    """Return the line end that the last line lacks."""
+    return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
+
+
+def _write(path: str, handle: int, data: bytes, size: int) -> None:
+    """Write all of it behind what there is, or take back what was written."""
+    try:
+        done = os.pwrite(handle, data, size)
+        if done != len(data):
+            raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
+        os.fsync(handle)
+    except BaseException:
+        if os.fstat(handle).st_size <= size + len(data):
+            os.ftruncate(handle, size)
+        raise
+
+
+def _part(handle: int, at: int) -> None:
+    os.pwrite(handle, b"\n", at)
+    os.fsync(handle)
+
+
+def _verify(path: str, handle: int, size: int, wanted: bytes) -> None:
+    if (
+        os.pread(handle, len(wanted) + 1, size) != wanted
+        or look(path).inode != os.fstat(handle).st_ino
+    ):
+        raise Locked(
+            f"`{path}` was written to while the compaction was added",
+            "Look at its end with `gitguard transcript show`, and repair it if need be",
+        )

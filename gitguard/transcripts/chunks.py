@@ -1,0 +1,136 @@
+"""Cuts a conversation into pieces, and never a tool call from its result."""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, USER
+from gitguard.model.value import Value
+from gitguard.transcripts.tokens import tokens_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitguard.model.conversation import Entry
+
+FEWEST_MESSAGES = 4
+"""So many messages a part has at least; fewer are not worth a summary of their own."""
+
+
+class Unit(Value):
+    """What stays together: a message, or an answer with the results of all its calls."""
+
+    entries: tuple[Entry, ...]
+    tokens: int = 0
+
+    @property
+    def messages(self) -> int:
+        """How many messages of the model's there are in it; an answer in several entries is one."""
+        said = [entry for entry in self.entries if entry.kind == MESSAGE]
+        own = sum(not entry.message for entry in said)
+        return own + len({entry.message for entry in said if entry.message})
+
+    @property
+    def begins_turn(self) -> bool:
+        """Whether the user speaks in it."""
+        return any(entry.role == USER and not entry.by_host for entry in self.entries)
+
+    @property
+    def is_orphaned(self) -> bool:
+        """Whether all it has are results of calls that are not in it."""
+        said = [entry for entry in self.entries if entry.kind == MESSAGE]
+        return bool(said) and all(entry.role == TOOL for entry in said)
+
+
+def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
+    """Put together what stays together, in the order it has."""
+    groups: list[list[Entry]] = []
+    called: dict[str, int] = {}
+    for entry in entries:
+        if not groups or _begins_one(entry, groups[-1]):
+            groups.append([])
+        groups[-1].append(entry)
+        first = min((called.get(id_, len(groups) - 1) for id_ in _ids(entry, RESULT)), default=-1)
+        if 0 <= first < len(groups) - 1:
+            groups[first:] = [[e for group in groups[first:] for e in group]]
+        called.update(dict.fromkeys(_ids(entry, CALL), len(groups) - 1))
+    return tuple(Unit(tuple(group), tokens_of(group)) for group in groups)
+
+
+def _begins_one(entry: Entry, before: list[Entry]) -> bool:
+    if entry.kind != MESSAGE or entry.role == TOOL:
+        return False
+    if entry.role == AGENT and entry.message:
+        return all(entry.message != other.message for other in before)
+    return any(other.kind == MESSAGE for other in before) or entry.role == USER
+
+
+def _ids(entry: Entry, kind: str) -> list[str]:
+    return [block.id for block in entry.blocks if block.kind == kind and block.id]
+
+
+def total(found: Iterable[Unit]) -> int:
+    """Return the tokens of units."""
+    return sum(unit.tokens for unit in found)
+
+
+def count_messages(found: Iterable[Unit]) -> int:
+    """Return the messages in units."""
+    return sum(unit.messages for unit in found)
+
+
+def by_share(found: tuple[Unit, ...], parts: int) -> list[tuple[Unit, ...]]:
+    """Cut into parts of about as many tokens each, none of fewer than four messages."""
+    parts = max(min(parts, count_messages(found) // FEWEST_MESSAGES), 1)
+    share = total(found) / parts
+    cut: list[tuple[Unit, ...]] = []
+    part: list[Unit] = []
+    left = count_messages(found)
+    for unit in found:
+        full = total(part) + unit.tokens / 2 > share
+        enough = min(count_messages(part), left) >= FEWEST_MESSAGES
+        if full and enough and len(cut) < parts - 1:
+            cut.append(tuple(part))
+            part = []
+        part.append(unit)
+        left -= unit.messages
+    return [*cut, tuple(part)] if part else cut
+
+
+def by_size(found: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
+    """Cut into chunks of at most so many tokens each; what is larger than that stands alone."""
+    chunks: list[tuple[Unit, ...]] = []
+    run: list[Unit] = []
+    for unit in found:
+        if unit.tokens > most:
+            chunks += [*_shared(tuple(run), most), (unit,)]
+            run = []
+        else:
+            run.append(unit)
+    return [*chunks, *_shared(tuple(run), most)]
+
+
+def _shared(run: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
+    return by_share(run, -(-total(run) // max(most, 1))) if run else []
+
+
+def prune(found: tuple[Unit, ...], budget: int) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
+    """Take the older half away until the rest fits; return what went, and what is left.
+
+    Where there is too little left to halve, single units go; the last one stays whatever its size.
+    """
+    gone: list[Unit] = []
+    while total(found) > budget and len(found) > 1:
+        halves = by_share(found, 2)
+        older = halves[0] if len(halves) > 1 else found[:1]
+        gone += older
+        found = found[len(older) :]
+        while len(found) > 1 and found[0].is_orphaned:
+            gone.append(found[0])
+            found = found[1:]
+    return tuple(gone), found
+
+
+def last_turns(found: tuple[Unit, ...], most: int) -> int:
+    """Return where the last turns begin: so many of them, or all there are."""
+    begins = [place for place, unit in enumerate(found) if unit.begins_turn]
+    return begins[-most] if len(begins) >= most else 0

@@ -1,0 +1,75 @@
+"""A compaction as Claude Code keeps it (recorded with 2.1.330): two lines, behind all the others.
+
+The first is the boundary; it lists the entries that stay. The second, in the user's name, is the
+summary. What the host writes later follows the last entry that stays, and it puts those that stay
+behind the summary when it reads the file.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from gitguard.model import json_text
+from gitguard.transcripts.entries import backwards, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gitguard.transcripts.compaction import Plan, Written
+
+_COMMON = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+"""What every line repeats of the conversation it belongs to."""
+
+
+def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
+    """Return the lines to append; random gives so many random bytes."""
+    boundary, summary = (str(uuid.UUID(bytes=random(16), version=4)) for _ in range(2))
+    kept = [entry.id for unit in plan.kept for entry in unit.entries if entry.id]
+    last = plan.before.last
+    common = {name: value for name, value in _newest(path).items() if name in _COMMON}
+    first: dict[str, Any] = {
+        "parentUuid": None,
+        "logicalParentUuid": last.id if last is not None else None,
+        "isSidechain": False,
+        "type": "system",
+        "subtype": "compact_boundary",
+        "content": "Conversation compacted",
+        "isMeta": False,
+        "timestamp": written.timestamp,
+        "uuid": boundary,
+        "level": "info",
+        "compactMetadata": _metadata(kept, summary, written),
+    }
+    second: dict[str, Any] = {
+        "parentUuid": boundary,
+        "isSidechain": False,
+        "type": "user",
+        "message": {"role": "user", "content": written.summary},
+        "isVisibleInTranscriptOnly": True,
+        "isCompactSummary": True,
+        "uuid": summary,
+        "timestamp": written.timestamp,
+    }
+    return [json_text.encode({**line, **common}).encode() for line in (first, second)]
+
+
+def _metadata(kept: list[str], summary: str, written: Written) -> dict[str, Any]:
+    # The tokens that are left are the host's to measure: what we guess would be read as its figure.
+    return {
+        "trigger": "manual",
+        "preTokens": written.tokens_before,
+        "durationMs": written.milliseconds,
+        "preservedSegment": {"headUuid": kept[0], "anchorUuid": summary, "tailUuid": kept[-1]},
+        "preservedMessages": {"anchorUuid": summary, "uuids": kept, "allUuids": kept},
+    }
+
+
+def _newest(path: str) -> dict[str, Any]:
+    """Return the newest line that tells of the conversation."""
+    for line in backwards(path):
+        document = parse(line)
+        if document.get("uuid") and not document.get("isSidechain"):
+            return document
+    return {}

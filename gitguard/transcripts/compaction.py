@@ -1,0 +1,80 @@
+"""Decides what a compaction summarizes and what it keeps word for word."""
+
+from __future__ import annotations
+
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.transcripts.chunks import Unit, count_messages, last_turns, prune, total, units
+from gitguard.transcripts.tokens import estimate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.transcripts.context import Context
+
+KEPT_TURNS = 3
+
+
+class Written(Value):
+    """What a compaction says in the transcript."""
+
+    summary: str
+    at: float
+    """Unix seconds."""
+    tokens_before: int
+    """As the host measured them last, or as we guess."""
+    milliseconds: int = 0
+    """How long it took."""
+    read_files: tuple[str, ...] = ()
+    modified_files: tuple[str, ...] = ()
+
+    @property
+    def timestamp(self) -> str:
+        """The time as hosts write it, with milliseconds."""
+        return f"{timestamp(self.at)[:-1]}.{int(self.at % 1 * 1000):03}Z"
+
+
+class Plan(Value):
+    """What becomes of each part of a conversation."""
+
+    before: Context
+    old: tuple[Unit, ...]
+    """What a summary takes the place of, oldest first."""
+    kept: tuple[Unit, ...]
+    """What stays word for word, oldest first."""
+    splits_turn: bool = False
+    """Whether the beginning of the first turn that is kept is not."""
+
+    @property
+    def messages_before(self) -> int:
+        """Messages in the context, a summary of earlier ones included."""
+        return count_messages((*self.old, *self.kept)) + bool(self.before.summary)
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens in the context, by our own guess."""
+        return total((*self.old, *self.kept)) + estimate(len(self.before.summary))
+
+    @property
+    def messages_after(self) -> int:
+        """Messages in the context afterwards, with the summary."""
+        return count_messages(self.kept) + 1
+
+    def tokens_after(self, summary: str) -> int:
+        """Tokens in the context afterwards, by our own guess."""
+        return total(self.kept) + estimate(len(summary))
+
+
+def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan | None:
+    """Return what to do with a conversation, None where there is nothing to summarize.
+
+    The last turns stay, unless they take more than the budget: then what is older goes first, and
+    the turn in which that ends is split.
+    """
+    found = units(before.entries)
+    gone, left = prune(found, budget)
+    cut = last_turns(left, keep_turns)
+    old, kept = (*gone, *left[:cut]), left[cut:]
+    if not count_messages(old):
+        return None
+    splits = bool(kept) and not kept[0].begins_turn
+    return Plan(before, old, kept, splits_turn=splits)

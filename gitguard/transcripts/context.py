@@ -1,0 +1,117 @@
+"""What of a transcript still stands in the model's context.
+
+Transcripts only grow: turns that were taken back, branches that were left and all that a compaction
+summarized are still in the file. Hosts find their way through it by the parents of entries, and by
+what the last compaction says it keeps; so do we.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, Entry
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class Context(Value):
+    """The part of a conversation that the model still sees."""
+
+    entries: tuple[Entry, ...] = ()
+    """Oldest first; those between messages that say nothing to the model as well."""
+    summary: str = ""
+    """What the last compaction put in the place of all before."""
+    compactions: int = 0
+    last: Entry | None = None
+    """What the next entry will follow."""
+
+
+def context_of(entries: Iterable[Entry]) -> Context:
+    """Return what stands of a conversation, its entries given oldest first.
+
+    What they are in the file is not kept, so that a long conversation takes less memory.
+    """
+    known: dict[str, Entry] = {}
+    turning: list[str] = []
+    for number, entry in enumerate(entries):
+        if entry.is_aside or not (entry.id or entry.kind == MESSAGE):
+            continue
+        name = entry.id or f"#{number}"
+        known[name] = entry.replace(raw=b"")
+        if entry.kind == COMPACTION:
+            turning.append(name)
+    if not known:
+        return Context()
+    newest = known[turning[-1]] if turning else None
+    if newest is not None and not newest.keeps_on and newest.id == turning[-1]:
+        return _behind_a_list(known, newest, len(turning))
+    return _on_the_path(known, len(turning))
+
+
+def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:
+    """Return what stands where a compaction lists what it keeps, and everything before is gone."""
+    kept = [known[name] for name in newest.kept if name in known]
+    later = {name: entry for name, entry in known.items() if entry.at > newest.at}
+    told = next((e for e in later.values() if e.parent == newest.id and e.kind == MESSAGE), None)
+    if told is not None:
+        later.pop(told.id)
+    path = _with_sides(later, _path(later)) if later else []
+    found = [*kept, *path]
+    summary = "\n".join(block.text for block in told.blocks) if told is not None else ""
+    return Context(tuple(found), summary, compactions, found[-1] if found else told or newest)
+
+
+def _on_the_path(known: dict[str, Entry], compactions: int) -> Context:
+    """Return what stands where the way back from the last entry passes every compaction."""
+    path = _path(known)
+    at = {entry.id: place for place, entry in enumerate(path)}
+    begin, summary = 0, ""
+    for place, entry in enumerate(path):
+        if entry.kind == RESET:
+            begin, summary = place + 1, ""
+        elif entry.kind == COMPACTION:
+            kept = [at[name] for name in entry.kept if name in at]
+            begin = min([place, *kept]) if kept else place
+            summary = "\n".join(block.text for block in entry.blocks)
+    stays = [entry for entry in path[begin:] if entry.kind not in (COMPACTION, RESET)]
+    found = tuple(_with_sides(known, stays)) if stays else ()
+    return Context(found, summary, compactions, path[-1])
+
+
+def _path(known: dict[str, Entry]) -> list[Entry]:
+    """Return the way from the root to the last entry; without parents, all there is."""
+    entries = list(known.values())
+    if not any(entry.parent for entry in entries):
+        return entries
+    path: list[Entry] = []
+    passed: set[str] = set()
+    entry: Entry | None = entries[-1]
+    while entry is not None and entry.id not in passed:
+        passed.add(entry.id)
+        path.append(entry)
+        entry = known.get(entry.parent)
+    return path[::-1]
+
+
+def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
+    """Add what belongs to the path beside it: several calls at once make several ways on."""
+    on_path = {id(entry) for entry in path}
+    answers = {entry.message for entry in path if entry.role == AGENT and entry.message}
+    begin, end = path[0].at, path[-1].at
+    beside = [e for e in known.values() if id(e) not in on_path and begin < e.at < end]
+    parts = [e for e in beside if e.role == AGENT and e.message in answers]
+    calls = {call for entry in (*path, *parts) for call in _calls(entry)}
+    answered = {block.id for entry in path if entry.role == TOOL for block in entry.blocks}
+    results = [e for e in beside if e.role == TOOL and _answers(e) & (calls - answered)]
+    if not (parts or results):
+        return path
+    return sorted((*path, *parts, *results), key=lambda entry: entry.at)
+
+
+def _calls(entry: Entry) -> Iterator[str]:
+    return (block.id for block in entry.blocks if block.kind == "call")
+
+
+def _answers(entry: Entry) -> set[str]:
+    return {block.id for block in entry.blocks if block.kind == "result"}

@@ -1,0 +1,137 @@
+"""What a part of a conversation tells without a model: who said what, what failed, which files.
+
+Nothing here depends on words, or on whose tools they are: a file is what a call names as its path.
+Secrets are taken out before anything is cut, because half a secret matches no rule.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from gitguard.model import thread
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, USER
+from gitguard.model.text import one_line, shorten, shorten_clean, timestamp
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.redaction import Redactor
+    from gitguard.transcripts.chunks import Unit
+
+MOST_FAILURES, FAILURE_LENGTH = 8, 240
+_LOOKED_AT = 10_000
+_PARAMETERS = 100
+_PATHS = ("path", "file_path", "filePath", "notebook_path")
+_READS = frozenset({"read", "readfile", "view", "cat", "notebookread"})
+_WRITES = frozenset(
+    {"write", "writefile", "edit", "editfile", "multiedit", "notebookedit", "create", "replace"}
+)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+
+class Files(Value):
+    """The files that tools touched, each once; what was changed is not listed as read."""
+
+    read: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+
+
+def entries_of(units: Iterable[Unit]) -> Iterator[Entry]:
+    """Yield the messages in units."""
+    return (entry for unit in units for entry in unit.entries if entry.kind == MESSAGE)
+
+
+def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
+    """Return the thread of a part, a line each: the first request, decisions, the last answers."""
+    exchanges: tuple[thread.Exchange, ...] = ()
+    for entry in entries_of(units):
+        text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT)
+        if entry.by_host or entry.role not in (USER, AGENT) or not text.strip():
+            continue
+        clean = shorten_clean(text, _LOOKED_AT, redactor)
+        when = timestamp(entry.time) if entry.time else ""
+        exchanges = thread.add(exchanges, thread.exchange_of(entry.role, clean, when))
+    names = {USER: "User", AGENT: "Agent"}
+    return "\n".join(f"- {names[said.role]}: {said.gist}" for said in exchanges)
+
+
+def failures_in(units: Iterable[Unit], redactor: Redactor) -> tuple[tuple[str, ...], int]:
+    """Return the newest calls that failed, a line each, and how many there were in all."""
+    calls: dict[str, Block] = {}
+    failed: list[str] = []
+    for entry in entries_of(units):
+        for block in entry.blocks:
+            if block.kind == CALL:
+                calls[block.id] = block
+            elif block.kind == RESULT and block.is_error:
+                failed.append(_failure(block, calls.get(block.id), redactor))
+    return tuple(failed[-MOST_FAILURES:]), len(failed)
+
+
+def _failure(result: Block, call: Block | None, redactor: Redactor) -> str:
+    name = result.name or (call.name if call else "") or "tool"
+    given = shorten_clean(one_line(parameters(call)), _PARAMETERS, redactor) if call else ""
+    said = shorten_clean(one_line(result.text), FAILURE_LENGTH, redactor) or "no output"
+    return shorten(f"{name}{f' {given}' if given else ''}: {said}", FAILURE_LENGTH)
+
+
+def parameters(call: Block) -> str:
+    """Return what was given to a call, as the words of a line."""
+    given = call.given or {}
+    shown = (value for value in given.values() if isinstance(value, str | int | float))
+    return ", ".join(str(value) for value in shown)
+
+
+def files_in(units: Iterable[Unit], folder: str, redactor: Redactor) -> Files:
+    """Return the files that calls name, relative to a folder where they lie in it."""
+    read: dict[str, None] = {}
+    modified: dict[str, None] = {}
+    for entry in entries_of(units):
+        for block in entry.blocks:
+            if block.kind == CALL:
+                reads, writes = _touched(block)
+                read.update(dict.fromkeys(reads))
+                modified.update(dict.fromkeys(writes))
+
+    def shown(names: Iterable[str]) -> tuple[str, ...]:
+        within = (_relative(one_line(name), folder) for name in names)
+        return tuple(dict.fromkeys(redactor.text(name) for name in within if name))
+
+    changed = shown(modified)
+    return Files(tuple(name for name in shown(read) if name not in changed), changed)
+
+
+def _touched(call: Block) -> tuple[list[str], list[str]]:
+    given = call.given or {}
+    paths = [given[key] for key in _PATHS if isinstance(given.get(key), str)]
+    name = call.name.lower().replace("_", "").replace("-", "")
+    if name in _READS:
+        return paths, []
+    if name in _WRITES:
+        return [], paths
+    patches = [_PATCHED.findall(text) for text in given.values() if isinstance(text, str)]
+    return [], [path for found in patches for path in found]
+
+
+def _relative(path: str, folder: str) -> str:
+    inside = folder and path.startswith(folder.rstrip(os.sep) + os.sep)
+    return os.path.relpath(path, folder) if inside else path
+
+
+def rules_in(text: str, wanted: tuple[str, ...], most: int) -> str:
+    """Return the sections of a Markdown text that have these titles, cut to so many characters."""
+    titles = {title.casefold() for title in wanted}
+    kept: list[str] = []
+    level, fenced = 0, False
+    for line in text.splitlines():
+        heading = None if fenced else re.match(r"(#{1,6})[ \t]+(.*?)[ \t#]*$", line)
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if heading and (not level or len(heading[1]) <= level):
+            level = len(heading[1]) if heading[2].casefold() in titles else 0
+        if level:
+            kept.append(line)
+    return shorten("\n".join(kept).strip(), most)
