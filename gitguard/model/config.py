@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
-_MOST_RULES = 50
-"""So many rules of one's own, because every text is held against each of them."""
 
 
 class Thresholds(Record):
@@ -297,7 +295,10 @@ def check_config(config: Config, *, what: str) -> None:
     check_budget(config.budget, what=what)
     check_compaction(config.compaction, what=what)
     if config.redaction != DEFAULTS.redaction:
-        _check_redaction(config.redaction, what)
+        from gitguard.model.config_redaction import check_redaction
+
+        check_redaction(config.redaction, what)
+    check_maintenance(config.maintenance, what=what)
     prefix, folder = config.store.ref_prefix, config.store.directory
     if prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
         raise InvalidConfig(
@@ -318,32 +319,6 @@ def check_config(config: Config, *, what: str) -> None:
             raise InvalidConfig(
                 f"{what}: `window.{name}` is {tokens:,} tokens; the smallest usable window is "
                 f"{SMALLEST_WINDOW:,}"
-            )
-
-
-def _check_redaction(redaction: RedactionConfig, what: str) -> None:
-    from gitguard.model.redaction_patterns import check_pattern, is_rule_name
-
-    if len(redaction.rules) > _MOST_RULES:
-        raise InvalidConfig(
-            f"{what}: `redaction.rules` has {len(redaction.rules)} rules; {_MOST_RULES} are allowed"
-        )
-    for i, rule in enumerate(redaction.rules):
-        if not is_rule_name(rule.name):
-            raise InvalidConfig(
-                f"{what}: `redaction.rules[{i}].name` is `{rule.name:.80}`",
-                "Use lower-case letters, digits and `-`",
-            )
-        reason = check_pattern(rule.pattern)
-        if reason:
-            raise InvalidConfig(
-                f"{what}: `redaction.rules[{i}].pattern` is `{rule.pattern:.80}`: {reason}"
-            )
-    for digest in redaction.allow:
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise InvalidConfig(
-                f"{what}: `redaction.allow` lists `{digest:.80}`, which is no SHA-256",
-                "List what `printf %s VALUE | sha256sum` prints",
             )
 
 
