@@ -75,10 +75,17 @@ def _pi() -> Format:
     return pi
 
 
+def _opencode() -> Format:
+    from gitguard.transcripts import opencode
+
+    return opencode
+
+
 _FORMATS: dict[str, Callable[[], Format]] = {
     "claude-code": _claude_code,
     "openclaw": _openclaw,
     "pi": _pi,
+    "opencode": _opencode,
 }
 NAMES = tuple(_FORMATS)
 """The formats there are."""

@@ -11,18 +11,16 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import COMPACTION, RESET, parse, unreadable
+from gitguard.transcripts.database import Database, open_database
+from gitguard.transcripts.entries import COMPACTION, RESET, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
     from typing import Any
 
     from gitguard.model.conversation import Entry
 
-_PATIENCE = 0.5
-"""Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
 _LARGEST_ROW = 1 << 22
 """Bytes beyond which the host itself compresses no row."""
 _FIRST, _LAST = 500, 8_000
@@ -33,11 +31,10 @@ _TELLING = """session_id = ? AND (
 
 
 class SessionRows(Value):
-    """One session's rows, and the connection to read them by."""
+    """One session's rows."""
 
-    path: str
     session: str
-    connection: sqlite3.Connection
+    database: Database
 
     def backwards(self) -> Iterator[bytes]:
         """Yield the rows from the newest to the oldest."""
@@ -55,7 +52,7 @@ class SessionRows(Value):
         from gitguard.transcripts.jsonl import entry_of
         from gitguard.transcripts.session_entries import fields_of
 
-        rows = self._select(
+        rows = self.database.select(
             "SELECT seq, event_json, event_zstd FROM transcript_events"
             " WHERE session_id = ? AND seq >= ? ORDER BY seq",
             *(self.session, since),
@@ -67,7 +64,7 @@ class SessionRows(Value):
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""
         end = self.end()
-        found = self._select(
+        found = self.database.select(
             "SELECT seq, event_type, created_at FROM transcript_event_identities WHERE"
             " session_id = ? AND seq >= ? AND seq < ? AND event_type IN (?, ?) ORDER BY seq",
             *(self.session, since, end, COMPACTION, RESET),
@@ -83,7 +80,7 @@ class SessionRows(Value):
     def window(self) -> int:
         """Return the window that the session's entry tells, 0 if none does."""
         query = "SELECT entry_json FROM session_nodes WHERE current_session_id = ?"
-        for (entry,) in self._select(query, self.session):
+        for (entry,) in self.database.select(query, self.session):
             tokens = parse(entry).get("contextTokens")
             if isinstance(tokens, int) and is_token_count(tokens):
                 return tokens
@@ -91,10 +88,12 @@ class SessionRows(Value):
 
     def end(self) -> int:
         """Return the number behind the newest row, 0 if there is none."""
-        if not any(self._select("SELECT 1 FROM sqlite_master WHERE name = 'transcript_events'")):
+        if not any(
+            self.database.select("SELECT 1 FROM sqlite_master WHERE name = 'transcript_events'")
+        ):
             return 0
         query = "SELECT max(seq) FROM transcript_events WHERE session_id = ?"
-        [(newest,)] = self._select(query, self.session)
+        [(newest,)] = self.database.select(query, self.session)
         return 0 if newest is None else int(newest) + 1
 
     def newest_session(self) -> str:
@@ -102,24 +101,16 @@ class SessionRows(Value):
         query = (
             "SELECT session_id FROM transcript_event_identities ORDER BY created_at DESC LIMIT 1"
         )
-        return next((session.decode() for (session,) in self._select(query)), "")
+        return next((session.decode() for (session,) in self.database.select(query)), "")
 
     def close(self) -> None:
-        """Close the connection."""
-        self.connection.close()
+        """Close the database."""
+        self.database.close()
 
     def _entries(self, which: str, *values: int) -> Iterator[bytes]:
         query = f"SELECT event_json, event_zstd FROM transcript_events WHERE {_TELLING} AND {which}"
-        for text, compressed in self._select(query, self.session, *values):
+        for text, compressed in self.database.select(query, self.session, *values):
             yield _decompressed(compressed) if text is None else text
-
-    def _select(self, query: str, *values: str | int) -> Iterator[tuple[Any, ...]]:
-        import sqlite3
-
-        try:
-            yield from self.connection.execute(query, values)
-        except sqlite3.Error as error:
-            raise unreadable(self.path, error) from error
 
 
 def database_in(folder: str) -> str:
@@ -131,7 +122,7 @@ def find_rows(path: str, session: str) -> SessionRows | None:
     """Return a session's rows in a database, None when there are none."""
     if not os.path.isfile(path):
         return None
-    rows = SessionRows(path, session, _connect(path))
+    rows = SessionRows(session, open_database(path))
     try:
         found = rows.end() > 0
     except InvalidDocument:
@@ -146,26 +137,11 @@ def newest_rows(path: str) -> str:
     """Return the session in a database of which the newest row is, empty where there is none."""
     if not os.path.isfile(path):
         return ""
-    rows = SessionRows(path, "", _connect(path))
+    rows = SessionRows("", open_database(path))
     try:
         return rows.newest_session()
     finally:
         rows.close()
-
-
-def _connect(path: str) -> sqlite3.Connection:
-    import sqlite3
-    from urllib.parse import quote
-
-    # Opening a closed database would create the files of its log of changes, and leave them.
-    is_closed = not os.path.exists(f"{path}-wal")
-    address = f"file:{quote(os.path.abspath(path))}?mode=ro{'&immutable=1' * is_closed}"
-    try:
-        connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE)
-    except sqlite3.Error as error:
-        raise unreadable(path, error) from error
-    connection.text_factory = bytes
-    return connection
 
 
 def _decompressed(compressed: bytes) -> bytes:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _HEAD = 1 << 20
 """Bytes of a file's beginning that are looked at; the first line of one may be long."""
 _SQLITE = b"SQLite format 3\0"
+_TABLES = {"openclaw": {"transcript_events"}, "opencode": {"message", "part", "session"}}
+"""By what databases are known: tables that they have."""
 _PLACES = {
     "/.claude/projects/": "claude-code",
     "/.codex/sessions/": "codex",
@@ -36,15 +38,21 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     path = os.path.abspath(path)
     if name:
         find_format(name)
-    if os.path.isdir(path) or _is_database(path):
-        return _in_a_place_of_many(path, conversation)
+    if os.path.isdir(path):
+        return _in_a_place_of_many(path, "openclaw", conversation)
+    if _is_database(path):
+        return _in_a_place_of_many(path, name or _by_tables(path), conversation)
     found = name or _by_lines(path) or _by_place(path)
     if not found:
-        raise InvalidDocument(
-            f"it cannot be told whose transcript `{path}` is",
-            "Name its format with --format: " + ", ".join(NAMES),
-        )
+        raise _nobodys(path)
     return Transcript(path, found, conversation or _stem(path))
+
+
+def _nobodys(path: str) -> InvalidDocument:
+    return InvalidDocument(
+        f"it cannot be told whose transcript `{path}` is",
+        "Name its format with --format: " + ", ".join(NAMES),
+    )
 
 
 def _stem(path: str) -> str:
@@ -66,15 +74,37 @@ def _is_database(path: str) -> bool:
     return _head(path).startswith(_SQLITE)
 
 
-def _in_a_place_of_many(path: str, conversation: str) -> Transcript:
-    from gitguard.transcripts.openclaw import newest_session
+def _by_tables(path: str) -> str:
+    from gitguard.transcripts.database import open_database
 
-    session = conversation or newest_session(path)
+    database = open_database(path)
+    try:
+        tables = database.tables()
+    finally:
+        database.close()
+    for name, marks in _TABLES.items():
+        if marks <= tables:
+            return name
+    raise _nobodys(path)
+
+
+def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
+    if name not in _TABLES:
+        raise InvalidDocument(f"`{path}` is no transcript of the format `{name}`")
+    session = conversation or _newest_session(path, name)
     if not session:
         raise InvalidDocument(
             f"there is no conversation in `{path}`", "Name a transcript's file instead"
         )
-    return Transcript(path, "openclaw", session)
+    return Transcript(path, name, session)
+
+
+def _newest_session(path: str, name: str) -> str:
+    from gitguard.transcripts import openclaw, opencode
+
+    if name == "openclaw":
+        return openclaw.newest_session(path)
+    return opencode.newest_session(path)
 
 
 def _by_lines(path: str) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from gitguard.model.conversation import (
     AGENT,
@@ -24,8 +27,19 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.recognition import recognise
 
+from . import sealing
 from .pi import SealedPi
+from .scripted_answers import ScriptedAnswers, chat_completions
 from .scripted_model import ScriptedModel, Step, ToolCall
+from .sealed_hosts import Sealed, opencode
+
+
+def sealed(host: Callable[[Path, Path, str], Sealed], home: Path, repo: Path, url: str) -> Sealed:
+    """That host in its seal; skips the test where it cannot be installed."""
+    try:
+        return host(home, repo, url)
+    except sealing.NotInstallable as reason:
+        pytest.skip(str(reason))
 
 
 def entries_of(transcript: Transcript) -> list[Entry]:
@@ -36,7 +50,7 @@ def entries_of(transcript: Transcript) -> list[Entry]:
 
 def said(transcript: Transcript) -> list[tuple[str, str]]:
     messages = find_format(transcript.format).messages(transcript)
-    return [(message.role, message.text.strip()) for message in messages]
+    return [(message.role, message.text.strip('"')) for message in messages]
 
 
 def calls_and_results(entries: list[Entry]) -> tuple[list[str], list[str]]:
@@ -112,3 +126,61 @@ def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
     assert "SCRIPTED-SUMMARY" in compaction.blocks[0].text
     assert compaction.keeps_on
     assert compaction.kept[0] in {entry.id for entry in entries}
+
+
+def asks_for_a_title_or_summary(request: str) -> bool:
+    return '"tools"' not in request
+
+
+def test_opencode(repo: Path, tmp_path: Path) -> None:
+    listing = ToolCall("bash", {"command": "seq 1 300", "description": "list"})
+    missing = ToolCall("read", {"filePath": str(repo / "missing.txt")})
+    with ScriptedAnswers(chat_completions, asks_for_a_title_or_summary) as model:
+        model.script(
+            Step("Working.", (listing, missing), input_tokens=15_000),
+            Step(
+                "More.", (ToolCall("bash", {"command": "exit 3", "description": "fail"}),), 39_000
+            ),
+            Step("After compaction.", input_tokens=6_000),
+            Step("Resumed.", input_tokens=7_000),
+        )
+        host = sealed(opencode, tmp_path / "home", repo, model.url)
+        assert host.run("run", "first").returncode == 0
+        assert host.run("run", "--continue", "second").returncode == 0
+
+    path = tmp_path / "home/.local/share/opencode/opencode.db"
+    before = path.read_bytes()
+    transcript = recognise(str(path))
+    assert transcript.format == "opencode"
+    assert usage(transcript) == (7_050, "fake/fake-1", 1)
+    assert said(transcript) == [
+        (USER, "first"),
+        (AGENT, "Working."),
+        (AGENT, "More."),
+        (AGENT, "After compaction."),
+        (USER, "second"),
+        (AGENT, "Resumed."),
+    ]
+    entries = entries_of(transcript)
+    assert [e.kind for e in entries if e.kind != MESSAGE] == [UNKNOWN, COMPACTION]
+    calls, results = calls_and_results(entries)
+    assert len(calls) == 3
+    assert calls == results
+    assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 1, 0]
+    assert path.read_bytes() == before
+    exported = json.loads(host.run("export", transcript.session).stdout)
+    assert_every_row_is_there(exported, entries)
+
+
+def assert_every_row_is_there(exported: dict[str, Any], entries: list[Entry]) -> None:
+    """What the program itself exports is what was read, but for the ids that rows have."""
+    rows = [[json.loads(part) for part in entry.raw.split(b"\n")] for entry in entries if entry.raw]
+    told = [[message["info"], *message["parts"]] for message in exported["messages"]]
+    assert [[without_ids(part) for part in row] for row in rows] == [
+        [without_ids(part) for part in message] for message in told
+    ]
+
+
+def without_ids(document: dict[str, Any]) -> dict[str, Any]:
+    names = ("id", "sessionID", "messageID")
+    return {name: value for name, value in document.items() if name not in names}

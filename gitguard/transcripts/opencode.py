@@ -1,0 +1,192 @@
+"""opencode's sessions: rows of `opencode.db`, only ever read (recorded with 1.18.33).
+
+A message is a row, and what it consists of are rows of their own. A call and its result are one
+part of the agent's message. A compaction is a request in the user's name, and the summary that
+answers it. A position is the number of a message's row.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.events import Reading
+from gitguard.transcripts.entries import COMPACTION, count, parse, tokens, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.database import Database
+
+_FIRST, _LAST = 500, 8_000
+"""Messages that are read of a conversation's beginning and end: all would take a prompt seconds."""
+_SUMMARY = '"summary":true'
+_MESSAGES = "SELECT rowid, id, data FROM message WHERE session_id = ?"
+
+
+def newest_reading(transcript: Transcript) -> Reading | None:
+    """Find the newest usage since the last compaction, from the end backwards."""
+    database = _open(transcript)
+    try:
+        rows = database.select(f"{_MESSAGES} ORDER BY rowid DESC", transcript.session)
+        for _, _, data in rows:
+            message = parse(data)
+            if is_summary(message):
+                return None
+            if reading := _reading(message):
+                return reading
+        return None
+    finally:
+        database.close()
+
+
+def messages(transcript: Transcript) -> Iterator[Message]:
+    """Yield what was said; of very many messages, the first and the last ones."""
+    database = _open(transcript)
+    try:
+        for message_id, message in _first_and_last(database, transcript.session):
+            if said := _message(message, parts_of(database, message_id)):
+                yield said
+    finally:
+        database.close()
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the summaries; the cursor is the number of a row."""
+    database = _open(transcript)
+    try:
+        end = _end(database, transcript.session)
+        begin = since if since <= end else 0
+        return count(_turning_points(database, transcript.session, begin, end), begin)
+    finally:
+        database.close()
+
+
+def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    """Yield every message, with the rows of its parts behind it."""
+    from gitguard.transcripts.opencode_entries import entries_of, tail_of
+
+    database = _open(transcript)
+    try:
+        tail = ""
+        query = f"{_MESSAGES} AND rowid >= ? ORDER BY rowid"
+        for row, message_id, data in database.select(query, transcript.session, since):
+            parts = parts_of(database, message_id)
+            asked = tail_of(parts)
+            tail = tail if asked is None else asked
+            yield from entries_of(row, message_id.decode(), data, parts, tail)
+    finally:
+        database.close()
+
+
+def newest_session(path: str) -> str:
+    """Return the session that was written last, sub-agents' left out; empty where there is none."""
+    from gitguard.transcripts.database import open_database
+
+    database = open_database(path)
+    try:
+        query = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1"
+        return next((session.decode() for (session,) in database.select(query)), "")
+    finally:
+        database.close()
+
+
+def parts_of(database: Database, message_id: bytes) -> list[bytes]:
+    """Return what a message consists of, in order."""
+    query = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
+    return [data for (data,) in database.select(query, message_id.decode())]
+
+
+def is_summary(message: dict[str, Any]) -> bool:
+    """Say whether a message is a compaction's summary; one that failed compacts nothing."""
+    return bool(message.get("summary") is True and message.get("finish") and not _error(message))
+
+
+def moment(message: dict[str, Any]) -> float:
+    """Return the Unix seconds at which a message was complete, else those at which it began."""
+    times = message.get("time")
+    at = tokens(times, ("completed",)) or tokens(times, ("created",))
+    return at / 1000
+
+
+def used(message: dict[str, Any]) -> int:
+    """Return the tokens in the context when an answer was given, as the host itself counts them."""
+    told = message.get("tokens")
+    cache = told.get("cache") if isinstance(told, dict) else None
+    return tokens(told, ("total",)) or tokens(told, ("input", "output")) + tokens(
+        cache, ("read", "write")
+    )
+
+
+def model_of(message: dict[str, Any]) -> str:
+    """Return the model that answered."""
+    named = (message.get(name) for name in ("providerID", "modelID"))
+    return "/".join(str(name) for name in named if name)
+
+
+def _open(transcript: Transcript) -> Database:
+    from gitguard.transcripts.database import open_database
+
+    database = open_database(transcript.path)
+    try:
+        known = database.select("SELECT 1 FROM session WHERE id = ?", transcript.session)
+        if not any(known):
+            raise unreadable(transcript.path, f"it has no session `{transcript.session:.80}`")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _first_and_last(database: Database, session: str) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    skipped = -1
+    query = f"{_MESSAGES} ORDER BY rowid LIMIT ?"
+    for row, message_id, data in database.select(query, session, _FIRST):
+        skipped = row
+        yield message_id, parse(data)
+    query = f"SELECT * FROM ({_MESSAGES} AND rowid > ? ORDER BY rowid DESC LIMIT ?) ORDER BY rowid"
+    for _, message_id, data in database.select(query, session, skipped, _LAST):
+        yield message_id, parse(data)
+
+
+def _turning_points(
+    database: Database, session: str, begin: int, end: int
+) -> Iterator[tuple[int, str, float]]:
+    query = f"{_MESSAGES} AND rowid >= ? AND rowid < ? AND instr(data, ?) ORDER BY rowid"
+    for row, _, data in database.select(query, session, begin, end, _SUMMARY):
+        message = parse(data)
+        if message.get("summary") is True and not message.get("finish") and not _error(message):
+            yield row, "", 0  # it is being written, and counts when it is done
+            return
+        yield row + 1, COMPACTION if is_summary(message) else "", moment(message)
+    yield end, "", 0
+
+
+def _end(database: Database, session: str) -> int:
+    [(newest,)] = database.select("SELECT max(rowid) FROM message WHERE session_id = ?", session)
+    return 0 if newest is None else int(newest) + 1
+
+
+def _error(message: dict[str, Any]) -> bool:
+    return bool(message.get("error"))
+
+
+def _reading(message: dict[str, Any]) -> Reading | None:
+    at, count_of = moment(message), used(message)
+    if message.get("role") != "assistant" or count_of <= 0 or not at:
+        return None
+    return Reading("transcript", at, tokens=count_of, model=model_of(message))
+
+
+def _message(message: dict[str, Any], parts: list[bytes]) -> Message | None:
+    from gitguard.model.transcript import AGENT, USER, Message
+
+    role = {"user": USER, "assistant": AGENT}.get(str(message.get("role")))
+    if not role or message.get("summary") is True:
+        return None
+    told = [part for part in map(parse, parts) if part.get("type") == "text"]
+    said = [part.get("text") for part in told if not part.get("synthetic")]
+    texts = [text for text in said if isinstance(text, str) and text.strip()]
+    return Message(role, "\n".join(texts), moment(message)) if texts else None

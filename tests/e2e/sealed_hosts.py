@@ -1,0 +1,143 @@
+"""The real opencode, Codex and Gemini CLI, sealed: own HOME, fake keys, nothing but 127.0.0.1."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .fetching import fetch, node
+from .sealing import kill_group
+
+# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
+_DEAD_END_PROXY = "http://127.0.0.1:9"
+DEFAULT_TIMEOUT = 90.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """A program in one project, with nothing of the user's environment."""
+
+    command: Sequence[str]
+    home: Path
+    project: Path
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def env(self) -> dict[str, str]:
+        (self.home / "tmp").mkdir(parents=True, exist_ok=True)
+        return {
+            "HOME": str(self.home),
+            "PATH": os.pathsep.join((str(node().parent), "/usr/local/bin", "/usr/bin", "/bin")),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+            "HTTPS_PROXY": _DEAD_END_PROXY,
+            "HTTP_PROXY": _DEAD_END_PROXY,
+            "NO_PROXY": "127.0.0.1",
+            "TMPDIR": str(self.home / "tmp"),
+            **self.extra_env,
+        }
+
+    def run(self, *arguments: str, timeout: float = DEFAULT_TIMEOUT) -> Run:
+        """Run the program to its end."""
+        process = subprocess.Popen(
+            [*self.command, *arguments],
+            cwd=self.project,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        finally:
+            kill_group(process)
+        return Run(process.returncode, stdout, stderr)
+
+
+def opencode(home: Path, project: Path, model_url: str) -> Sealed:
+    """opencode 1.18.33; it compacts when 40,000 tokens, less those of an answer, are used."""
+    package = "opencode-linux-x64"
+    binary = fetch("opencode-1.18.33", f"{package}@1.18.33") / package / "bin/opencode"
+    model = {"name": "Fake 1", "limit": {"context": 40_000, "output": 4_096}, "tool_call": True}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Fake",
+        "options": {"baseURL": f"{model_url}/v1", "apiKey": "fake-key"},
+        "models": {"fake-1": model},
+    }
+    config = {
+        "model": "fake/fake-1",
+        "small_model": "fake/fake-1",
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {"fake": provider},
+        "permission": {"edit": "allow", "bash": "allow"},
+        "compaction": {"auto": True, "prune": True, "reserved": 4_000},
+    }
+    (project / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
+    quiet = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    return Sealed([str(binary)], home, project, quiet)
+
+
+def codex(home: Path, project: Path, model_url: str) -> Sealed:
+    """Codex 0.169.0 with a window of 100,000, which it takes for 95,000; compacts at 80,000."""
+    package = "@openai/codex"
+    folder = fetch("codex-0.169.0", f"{package}@0.169.0-linux-x64") / package
+    config = f"""
+model = "gpt-5.5"
+model_provider = "fake"
+model_context_window = 100000
+model_auto_compact_token_limit = 80000
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+
+[model_providers.fake]
+name = "fake"
+base_url = "{model_url}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+    (home / ".codex").mkdir(parents=True, exist_ok=True)
+    (home / ".codex/config.toml").write_text(config, encoding="utf-8")
+    binary = folder / "vendor/x86_64-unknown-linux-musl/bin/codex"
+    return Sealed([str(binary)], home, project, {"FAKE_KEY": "fake"})
+
+
+def gemini(home: Path, project: Path, model_url: str) -> Sealed:
+    """Gemini CLI 0.61.0; it compresses from 20,972 tokens on."""
+    package = "@google/gemini-cli"
+    folder = fetch("gemini-0.61.0", f"{package}@0.61.0") / package
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"disableAutoUpdate": True, "disableUpdateNag": True},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "model": {"compressionThreshold": 0.02},
+    }
+    (home / ".gemini").mkdir(parents=True, exist_ok=True)
+    (home / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    program = json.loads((folder / "package.json").read_text())["bin"]["gemini"]
+    environment = {
+        "GEMINI_API_KEY": "fake",
+        "GOOGLE_GEMINI_BASE_URL": model_url,
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+    return Sealed([str(node()), str(folder / program)], home, project, environment)
