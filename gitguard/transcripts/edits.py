@@ -72,4 +72,8 @@ class Relink(Value):
     parent: str
 
 
-Edit = Drop | Rename | Cut | Move | Answer | Add | Replace | Relink
+class End(Value):
+    """Give the last line the end that it lacks."""
+
+
+Edit = Drop | Rename | Cut | Move | Answer | Add | Replace | Relink | End

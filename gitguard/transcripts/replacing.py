@@ -14,6 +14,7 @@ from gitguard.errors import InvalidDocument, Locked
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.transcripts.entries import unreadable
+from gitguard.transcripts.locks import refuse_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,43 +62,7 @@ def refuse_changed(path: str, seen: Standing) -> None:
             f"`{path}` changed while it was read; nothing was written",
             "End the host's session, or wait until it is idle, and run the command again",
         )
-    if pid := writer_of(seen):
-        raise Locked(
-            f"process {pid} has `{path}` open for writing; nothing was written",
-            "End that session, and run the command again",
-        )
-
-
-def writer_of(seen: Standing) -> int:
-    """Return the id of another process that has a file open for writing; 0 if none is seen.
-
-    Only Linux tells, and only of processes that are ours to look at.
-    """
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return 0
-    return next((pid for pid in pids if pid != os.getpid() and _writes(pid, seen)), 0)
-
-
-def _writes(pid: int, seen: Standing) -> bool:
-    folder = f"/proc/{pid}/fd"
-    try:
-        return any(_is_writing(pid, name, seen) for name in os.listdir(folder))
-    except OSError:
-        return False  # it ended, or is not ours to look at
-
-
-def _is_writing(pid: int, name: str, seen: Standing) -> bool:
-    try:
-        found = os.stat(f"/proc/{pid}/fd/{name}")
-        if (found.st_dev, found.st_ino) != (seen.device, seen.inode):
-            return False
-        with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as info:
-            flags = next((line for line in info if line.startswith("flags:")), "flags: 0")
-        return int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY
-    except (OSError, ValueError):
-        return False
+    refuse_written(path)
 
 
 class Replacing:

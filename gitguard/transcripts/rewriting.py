@@ -18,6 +18,7 @@ from gitguard.transcripts.edits import (
     Cut,
     Drop,
     Edit,
+    End,
     Move,
     Relink,
     Rename,
@@ -179,22 +180,15 @@ class _Plan:
         self._mended = Mended({}, {}, {})
         self._pointers: frozenset[int] = frozenset()
         for edit in edits:
-            if not isinstance(edit, (Add, Answer)):
+            if not isinstance(edit, (Add, Answer, End)):
                 self._edits.setdefault(edit.at, []).append(edit)
+        self._is_ended = any(isinstance(edit, End) for edit in edits)
         self._take_out()
-        self._tree = tree
         self._bring_in(edits)
-        if self._is_structural(edits):
-            self._mend(self._known_tree(), edits)
-        self._relinks |= {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
-
-    def _is_structural(self, edits: Sequence[Edit]) -> bool:
-        return bool(self._gone) or any(isinstance(edit, (Move, Answer)) for edit in edits)
-
-    def _known_tree(self) -> Tree:
-        if self._tree is None:
-            self._tree = _tree(self._handle, self._size, self._writable)
-        return self._tree
+        self._relinks = {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
+        if self._gone or any(isinstance(edit, (Move, Answer)) for edit in edits):
+            known = tree if tree is not None else _tree(handle, size, writable)
+            self._mend(known.relinked(self._relinks))
 
     def _take_out(self) -> None:
         """Find the entries that nothing is left of."""
@@ -222,7 +216,7 @@ class _Plan:
                 continue
             self._new.setdefault(behind, []).append(new)
 
-    def _mend(self, tree: Tree, edits: Sequence[Edit]) -> None:
+    def _mend(self, tree: Tree) -> None:
         moved = {new.source for made in self._new.values() for new in made if new.is_whole}
         ids = {at: tree.at[at].id for at in self._gone if at in tree.at}
         gone = [own for at, own in ids.items() if at not in moved]
@@ -232,7 +226,7 @@ class _Plan:
                 continue
             anchor = tree.at[behind].id
             self._new[behind] = [self._placed(new, anchor, tree, mending) for new in made]
-        self._relinks = mending.relinks()
+        self._relinks |= mending.relinks()
         self._mended = mending.mended()
         self._pointers = frozenset(tree.pointers)
 
@@ -253,6 +247,14 @@ class _Plan:
 
     def pieces(self) -> Iterator[bytes]:
         """Yield the new file."""
+        newest = b""
+        for piece in self._parts():
+            newest = piece or newest
+            yield piece
+        if self._is_ended and not newest.endswith(b"\n"):
+            yield b"\n"
+
+    def _parts(self) -> Iterator[bytes]:
         yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
         touched = {*self._edits, *self._new, *self._relinks, *self._pointers} - {START}
         position = 0

@@ -68,6 +68,18 @@ class Tree:
         self.by_id = {link.id: link for link in self.links}
         self.at = {link.at: link for link in self.links}
 
+    def relinked(self, parents: Mapping[int, str]) -> Tree:
+        """Return the tree in which some entries follow others, by where they begin."""
+        if not parents:
+            return self
+        return Tree(
+            (
+                link.replace(parent=parents[link.at]) if link.at in parents else link
+                for link in self.links
+            ),
+            self.pointers,
+        )
+
     def chain(self) -> list[str]:
         """Return the ids from the newest entry back to the first one that it follows from.
 

@@ -1,0 +1,222 @@
+"""Calls of tools and their results, brought into pairs; every model refuses a conversation without.
+
+Each call of a complete answer has exactly one result, which stands right behind the message with
+the call. What is not so is decided here; nothing is changed but calls and results.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, Block, Entry
+from gitguard.model.value import Value
+from gitguard.transcripts.edits import Answer, Drop, Edit, Move, Rename
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MISSING = "[gitguard] missing tool result: the transcript held none for this call of `{name}`"
+"""What an error says that stands in the place of a result."""
+LONGEST_NAME = 64
+_ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+ANSWERED, ORPHANED, DUPLICATE, MOVED = "answered", "orphaned", "duplicate", "moved"
+INCOMPLETE, RENAMED, EMPTIED = "incomplete", "renamed", "emptied"
+
+
+class Finding(Value):
+    """One thing that is not as it should be, and is put right."""
+
+    kind: str
+    at: int
+    """Where the entry begins."""
+    call: str
+    """The id of the call."""
+    reason: str
+
+
+class Pairing(Value):
+    """What has to be done so that calls and results are pairs."""
+
+    edits: tuple[Edit, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def clean_name(name: str) -> str:
+    """Return a tool's name as models take it, empty where there is no way to make it one."""
+    trimmed = name.strip()
+    is_fit = 0 < len(trimmed) <= LONGEST_NAME and _ALLOWED.issuperset(trimmed)
+    return trimmed if is_fit else ""
+
+
+def pair(entries: Iterable[Entry], *, notes_between: bool = False) -> Pairing:
+    """Decide on a conversation, its entries given in the order in which the model sees them.
+
+    notes_between: whether the host puts results first by itself, so that what it says in the
+    user's name may stand between a call and its result.
+    """
+    return _Pairs(entries, notes_between=notes_between).pairing()
+
+
+class _Answer:
+    """One message of the agent, which may be kept in several entries."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.anchor = -1
+        """The entry behind which a result that comes from elsewhere is put."""
+
+
+class _Call:
+    def __init__(self, entry: Entry, block: Block, answer: _Answer) -> None:
+        self.entry, self.block, self.answer = entry, block, answer
+        self.is_answered = False
+        self.is_void = bool(entry.stopped)
+        """Whether its answer was broken off; hosts do not show the model those again."""
+
+
+class _Pairs:
+    def __init__(self, entries: Iterable[Entry], *, notes_between: bool) -> None:
+        self._notes_between = notes_between
+        self._entries = [entry for entry in entries if entry.kind == MESSAGE]
+        self._calls: dict[str, list[_Call]] = {}
+        self._in_order: list[_Call] = []
+        self._answers: dict[str, _Answer] = {}
+        self._current: _Answer | None = None
+        """The answer behind which nothing was said yet."""
+        self._edits: list[Edit] = []
+        self._drops: dict[int, list[int]] = {}
+        self._moves: list[tuple[Entry, Block, _Call]] = []
+        self._findings: list[Finding] = []
+
+    def pairing(self) -> Pairing:
+        for entry in self._entries:
+            if entry.role == AGENT:
+                self._hear(entry)
+            elif entry.role == TOOL:
+                self._match(entry)
+            elif not (entry.by_host and self._notes_between):
+                self._close()
+        self._report_emptied()
+        drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
+        moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
+        answers = [self._answered(call) for call in self._in_order if self._lacks_result(call)]
+        return Pairing((*self._edits, *drops, *moves, *answers), tuple(self._findings))
+
+    def _hear(self, entry: Entry) -> None:
+        """Take in a message of the agent, or another part of it."""
+        answer = self._answers.get(entry.message) if entry.message else None
+        if answer is None:
+            answer = _Answer()
+            if entry.message:
+                self._answers[entry.message] = answer
+        self._current = answer
+        answer.entries.append(entry)
+        for block in entry.blocks:
+            if block.kind == CALL:
+                self._take(entry, block, answer)
+        if len(self._drops.get(entry.at, ())) < len(entry.blocks) or not entry.blocks:
+            answer.anchor = entry.at
+
+    def _take(self, entry: Entry, block: Block, answer: _Answer) -> None:
+        name = clean_name(block.name)
+        lacking = _lacking(block, name)
+        if lacking:
+            self._drop(INCOMPLETE, entry, block, f"the call has no {lacking}")
+            return
+        if name != block.name:
+            self._rename(entry, block, name)
+        call = _Call(entry, block, answer)
+        self._in_order.append(call)
+        self._calls.setdefault(block.id, []).append(call)
+
+    def _match(self, entry: Entry) -> None:
+        """Find the calls of an entry's results."""
+        stands, goes_on = False, True
+        for block in entry.blocks:
+            if block.kind != RESULT:
+                goes_on = False
+                if not self._notes_between:
+                    self._close()
+                continue
+            call = self._call_of(block)
+            if call is None or call.is_void:
+                self._drop_result(entry, block, call)
+                continue
+            self._take_result(entry, block, call)
+            if call.answer is self._current:
+                stands = True
+            else:
+                goes_on = False
+                self._move(entry, block, call)
+        if stands and goes_on and self._current is not None:
+            self._current.anchor = entry.at
+
+    def _call_of(self, block: Block) -> _Call | None:
+        """Return the nearest call before a result that has its id and none yet."""
+        calls = self._calls.get(block.id, ()) if block.id else ()
+        return next((call for call in reversed(calls) if not call.is_answered), None)
+
+    def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
+        call.is_answered = True
+        name = clean_name(block.name)
+        if block.name and name != block.name:
+            self._rename(entry, block, name or clean_name(call.block.name))
+
+    def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
+        if call is not None:
+            self._drop(ORPHANED, entry, block, "the answer with its call was broken off")
+        elif block.id and self._calls.get(block.id):
+            self._drop(DUPLICATE, entry, block, "its call has a result already")
+        else:
+            self._drop(ORPHANED, entry, block, "no call before it has its id")
+
+    def _move(self, entry: Entry, block: Block, call: _Call) -> None:
+        self._moves.append((entry, block, call))
+        self._note(MOVED, entry, block, "something else stood between it and its call")
+
+    def _rename(self, entry: Entry, block: Block, name: str) -> None:
+        self._edits.append(Rename(entry.at, block.at, name))
+        self._note(RENAMED, entry, block, f"its tool is named `{name}`")
+
+    def _drop(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
+        self._drops.setdefault(entry.at, []).append(block.at)
+        self._note(kind, entry, block, reason)
+
+    def _note(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
+        self._findings.append(Finding(kind, entry.at, block.id, reason))
+
+    def _close(self) -> None:
+        self._current = None
+
+    def _lacks_result(self, call: _Call) -> bool:
+        return not (call.is_answered or call.is_void)
+
+    def _answered(self, call: _Call) -> Answer:
+        self._note(ANSWERED, call.entry, call.block, "no result was there")
+        said = MISSING.format(name=clean_name(call.block.name))
+        return Answer(call.entry.at, call.block.at, call.answer.anchor, said)
+
+    def _report_emptied(self) -> None:
+        """Tell of messages of the agent that nothing is left of."""
+        seen: set[int] = set()
+        for entry in self._entries:
+            answer = self._answers.get(entry.message) if entry.message else None
+            parts = answer.entries if answer else [entry]
+            if entry.role != AGENT or parts[0].at in seen:
+                continue
+            seen.add(parts[0].at)
+            if any(e.blocks for e in parts) and all(self._is_emptied(e) for e in parts):
+                reason = "nothing is left of the message"
+                self._findings.append(Finding(EMPTIED, parts[0].at, "", reason))
+
+    def _is_emptied(self, entry: Entry) -> bool:
+        return len(self._drops.get(entry.at, ())) == len(entry.blocks)
+
+
+def _lacking(block: Block, name: str) -> str:
+    """Return what a call lacks, empty when it is complete."""
+    if not block.id:
+        return "id"
+    if not name:
+        return "name that can be one"
+    return "input" if block.given is None else ""
