@@ -211,16 +211,15 @@ class Guard:
         items: tuple[ContextItem, ...] = (),
         *,
         with_summary: bool = False,
+        with_bootstrap: bool = False,
+        host: str = "",
         pressure: float = 0.0,
     ) -> Bundle:
-        """Return the working context for the next major action."""
-        from gitguard.composing import render_summary
-        from gitguard.context.bundle import MEDIUM, ContextItem, build_bundle
+        """Return the working context for the next major action; host is whose context files."""
+        from gitguard.usecases.bundling import Wanted, bundle
 
-        state = self.state()
-        if with_summary:
-            items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
-        return build_bundle(state, items, pressure=pressure, thresholds=self.config.thresholds)
+        wanted = Wanted(with_summary, with_bootstrap, host)
+        return bundle(self.workspace, self.config, self.state(), items, wanted, pressure=pressure)
 
     def resume(self) -> str:
         """Return the block that hands the state back; the history is verified first."""

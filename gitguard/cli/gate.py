@@ -12,6 +12,7 @@ from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
+from gitguard.hosts.context_files import NAMES
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_TOKENS, Reading
 from gitguard.model.text import one_line
@@ -123,15 +124,29 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
     metavar="FILE",
     help="JSON {items: [{name, text, worth}]}, worth low, medium or high; - for standard input",
 )
+@click.option(
+    "--bootstrap",
+    "with_bootstrap",
+    is_flag=True,
+    help="Begin with the workspace's context files, as the host loads them",
+)
+@click.option(
+    "--host",
+    default="",
+    type=click.Choice(["", *NAMES]),
+    metavar="NAME",
+    help="Whose context files; by default those of the newest conversation's host",
+)
 @with_console
-def bundle(console: Console, with_summary: bool, pressure: float, items: Any) -> None:
+def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None:
     """Print the working context for the next major action
 
     Goal, phase, next action, last successful action, constraints and relevant artifacts; never the
-    whole state. Under pressure, items of low worth are dropped first, and named.
+    whole state. Under pressure, items of low worth are dropped first, and named. What is too long
+    of a context file is cut out of its middle, and marked.
     """
     given = _context_items(items.read()) if items else ()
-    built = console.guard.bundle(given, with_summary=with_summary, pressure=pressure)
+    built = console.guard.bundle(given, pressure=pressure, **wanted)
     lines = [
         f"Goal: {one_line(built.goal)}",
         f"Phase: {one_line(built.phase)}",
@@ -141,6 +156,7 @@ def bundle(console: Console, with_summary: bool, pressure: float, items: Any) ->
         "Relevant artifacts:" + _listed(built.relevant_artifacts),
         *(f"\n{item.name}:\n{item.text}" for item in built.items),
         *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
+        *(f"Left out: {one_line(reason)}" for reason in built.refused),
     ]
     console.say("\n".join(lines), {name: getattr(built, name) for name in built.field_names})
 

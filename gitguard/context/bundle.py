@@ -46,6 +46,8 @@ class Bundle(Value):
     items: tuple[ContextItem, ...] = ()
     dropped: tuple[str, ...] = ()
     """Names of the items that pressure left no room for."""
+    refused: tuple[str, ...] = ()
+    """Why context files are not among the items, each as a sentence without its stop."""
 
 
 def build_bundle(

@@ -57,6 +57,26 @@ def shorten_clean(text: str, limit: int, redactor: Redactor) -> str:
     return shorten(redactor.text(text[: limit + _LONGEST_SECRET]), limit)
 
 
+def cut_middle(text: str, head: int, tail: int) -> str:
+    """Return a text's beginning and end, and between them how much is left out."""
+    if len(text) <= head + tail:
+        return text
+    return text[:head] + left_out(len(text) - head - tail) + text[len(text) - tail :]
+
+
+def cut_to(text: str, most: int) -> str:
+    """Cut the middle out of a text that is longer than most characters, so that it fits in."""
+    if len(text) <= most:
+        return text
+    room = max(most - len(left_out(len(text))), 0)
+    return cut_middle(text, room - room // 4, room // 4)[:most]
+
+
+def left_out(characters: int) -> str:
+    """Return what stands in the place of characters that were left out."""
+    return f"\n[gitguard: {characters:,} characters left out]\n"
+
+
 def diff_texts(before: str, after: str, *, names: tuple[str, str]) -> str:
     """Return the unified diff of two texts, empty when they are the same."""
     import difflib

@@ -7,6 +7,7 @@ can be read again. What was said, and calls themselves, always stay.
 from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT
+from gitguard.model.text import cut_middle, left_out
 from gitguard.model.value import Value
 from gitguard.transcripts.tokens import estimate, tokens_of
 
@@ -139,7 +140,7 @@ def _keep(one: _Large, reason: str) -> Verdict:
 def _trim(one: _Large, config: PruningConfig) -> Verdict:
     size = one.block.size
     head, tail = config.head_characters, config.tail_characters
-    left = head + tail + len(marker(size - head - tail))
+    left = head + tail + len(left_out(size - head - tail))
     return Verdict(TRIM, "it is old and large", one.at, one.block.at, one.tool, size, left)
 
 
@@ -171,15 +172,3 @@ def placeholder(tool: str, characters: int) -> str:
     """Return what stands in the place of a whole result."""
     of = f" of `{tool[:_LONGEST_NAME]}`" if tool else ""
     return f"[gitguard: {characters:,} characters{of} cleared; run the tool again to see them]"
-
-
-def cut_middle(text: str, head: int, tail: int) -> str:
-    """Return a text's beginning and end, and between them how much is left out."""
-    if len(text) <= head + tail:
-        return text
-    return text[:head] + marker(len(text) - head - tail) + text[len(text) - tail :]
-
-
-def marker(characters: int) -> str:
-    """Return what says how much is left out."""
-    return f"\n[gitguard: {characters:,} characters left out]\n"

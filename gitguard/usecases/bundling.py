@@ -1,0 +1,73 @@
+"""Builds the working bundle: the state's fields, and what is wanted besides."""
+
+from __future__ import annotations
+
+from gitguard.context.bootstrap import collect
+from gitguard.context.bundle import HIGH, MEDIUM, Bundle, ContextItem, build_bundle
+from gitguard.errors import GitguardError
+from gitguard.hosts.context_files import NAMES, context_files
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config import Config
+    from gitguard.model.task import TaskState
+    from gitguard.store.workspace import Workspace
+
+
+class Wanted(Value):
+    """What is wanted in a bundle besides the state's fields and the given items."""
+
+    summary: bool = False
+    bootstrap: bool = False
+    """The workspace's context files, which then come first."""
+    host: str = ""
+    """Whose; empty for that of the newest conversation."""
+
+
+def bundle(
+    workspace: Workspace,
+    config: Config,
+    state: TaskState,
+    items: tuple[ContextItem, ...],
+    wanted: Wanted,
+    *,
+    pressure: float,
+) -> Bundle:
+    """Return the working context for the next major action."""
+    refused: tuple[str, ...] = ()
+    if wanted.summary:
+        from gitguard.composing import render_summary
+
+        items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
+    if wanted.bootstrap:
+        files, refused = bootstrap_items(workspace, config, wanted.host)
+        items = (*files, *items)
+    built = build_bundle(state, items, pressure=pressure, thresholds=config.thresholds)
+    return built.replace(refused=refused)
+
+
+def bootstrap_items(
+    workspace: Workspace, config: Config, host: str = ""
+) -> tuple[tuple[ContextItem, ...], tuple[str, ...]]:
+    """Return the files that a host injects, and why others are refused.
+
+    Without a host it is that of the session's newest conversation, if that is known. What the host
+    loads is never dropped under pressure, because it is in its context anyway.
+    """
+    wanted = context_files(host or _newest_host(workspace))
+    found = collect(workspace.place.worktree, wanted, config.bootstrap, workspace.redactor.text)
+    items = (
+        ContextItem(file.name, file.text, MEDIUM if file.is_extra else HIGH) for file in found.files
+    )
+    return tuple(items), found.refused
+
+
+def _newest_host(workspace: Workspace) -> str:
+    try:
+        known = workspace.read_record(workspace.current()).host_sessions.values()
+    except GitguardError:
+        return ""  # whose conversations these are is told elsewhere
+    told = [one for one in known if one.transcript_format in NAMES]
+    newest = max(told, key=lambda one: one.last_use, default=None)
+    return newest.transcript_format if newest else ""
