@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.tree import Mended, ids_with
 
@@ -9,9 +10,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-POINTERS = (b'"compact_boundary"', b'"leafUuid"')
+fields_of = claude_code_entries.fields_of
+HAS_HEADER = False
+NOTES_BETWEEN = True
+"""The host puts results first by itself, before its own notes."""
+POINTERS: tuple[bytes, ...] = (b'"compact_boundary"', b'"leafUuid"')
 _COMMON = ("isSidechain", "agentId", "promptId")
 _ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+
+
+def header(_path: str, _first: dict[str, Any]) -> dict[str, Any]:
+    """Return nothing: these files begin with whatever comes first."""
+    return {}
 
 
 def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:

@@ -118,6 +118,31 @@ def line_of(document: dict[str, Any]) -> bytes:
         return json.dumps(document, separators=(",", ":")).encode()
 
 
+def line_at(path: str, at: int) -> dict[str, Any]:
+    """Return the document that begins somewhere in a file."""
+    handle = open_file(path)
+    try:
+        document = parse(_raw(handle, at, os.fstat(handle).st_size))
+    finally:
+        os.close(handle)
+    if document is None:
+        raise InvalidInput(f"no entry begins at byte {at:,} of `{path}`")
+    return document
+
+
+def _raw(handle: int, at: int, size: int) -> bytes:
+    """Return the line that begins somewhere, without its end."""
+    parts: list[bytes] = []
+    while at < size and (data := os.pread(handle, 1 << 16, at)):
+        end = data.find(b"\n")
+        if end >= 0:
+            parts.append(data[:end])
+            break
+        parts.append(data)
+        at += len(data)
+    return b"".join(parts)
+
+
 def _tree(handle: int, size: int, writable: Writable) -> Tree:
     links, pointers = [], []
     for at, raw in _lines(handle, size):
@@ -322,17 +347,7 @@ class _Plan:
         return document
 
     def _raw(self, at: int) -> bytes:
-        """Return the line that begins somewhere, without its end."""
-        parts: list[bytes] = []
-        position = at
-        while position < self._size and (data := os.pread(self._handle, 1 << 16, position)):
-            end = data.find(b"\n")
-            if end >= 0:
-                parts.append(data[:end])
-                break
-            parts.append(data)
-            position += len(data)
-        return b"".join(parts)
+        return _raw(self._handle, at, self._size)
 
     def _copied(self, begin: int, end: int) -> Iterator[bytes]:
         while begin < end:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from gitguard.transcripts import session_entries
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.tree import Mended
 
@@ -9,8 +12,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-POINTERS = (b'"firstKeptEntryId"', b'"targetId"', b'"fromId"')
+fields_of = session_entries.fields_of
+HAS_HEADER = True
+NOTES_BETWEEN = False
+POINTERS: tuple[bytes, ...] = (b'"firstKeptEntryId"', b'"targetId"', b'"fromId"')
 _OWN = ("type", "id", "parentId", "timestamp")
+
+
+def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
+    """Return a header for a file that lost its own: its name and its first entry tell most of it.
+
+    Without one, the host takes a file for none of its own, and empties it.
+    """
+    stem = os.path.basename(path).partition(".jsonl")[0]
+    made: dict[str, Any] = {"type": "session"}
+    if isinstance(first.get("id"), str):
+        made["version"] = 3
+    made |= {"id": stem.rpartition("_")[2] or stem, "timestamp": first.get("timestamp")}
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    place = f"/{folder[2:-2].replace('-', '/')}"
+    if folder.startswith("--") and folder.endswith("--") and os.path.isdir(place):
+        made["cwd"] = place
+    return made
 
 
 def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:

@@ -12,8 +12,18 @@ if TYPE_CHECKING:
     class Writable(Protocol):
         """What a format's module offers that can be written; documents are parsed lines."""
 
+        HAS_HEADER: bool
+        """Whether the first entry has to be a header."""
+        NOTES_BETWEEN: bool
+        """Whether what the host says in the user's name may stand between a call and its result."""
         POINTERS: tuple[bytes, ...]
         """What lines contain that name other entries than the one they follow."""
+
+        def fields_of(self, document: dict[str, Any]) -> dict[str, Any]:
+            """Return the fields of the entry that a line is."""
+
+        def header(self, path: str, first: dict[str, Any], /) -> dict[str, Any]:
+            """Return a header for a file that lost its own, whose first entry is this."""
 
         def link(self, document: dict[str, Any]) -> tuple[str, str, bool] | None:
             """Return an entry's id, the id it follows, and whether it is a sub-agent's.

@@ -1,0 +1,241 @@
+"""Repairs a transcript's file: lines that do not parse go, calls and results become pairs.
+
+What needs nothing stays byte for byte, and a file that needs nothing at all is not touched. Before
+one is, the original gets a second name; `replacing` says how a crash leaves it.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.conversation import COMPACTION, MESSAGE, UNKNOWN, Entry
+from gitguard.model.value import Value
+from gitguard.transcripts.context import context_of
+from gitguard.transcripts.edits import START, Add, Drop, Edit, End, Relink, Replace
+from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.pairing import pair
+from gitguard.transcripts.replacing import Replacing, Standing, look
+from gitguard.transcripts.rewriting import line_at, line_of, rewrite
+from gitguard.transcripts.scanning import Broken, Scan, scan
+from gitguard.transcripts.tree import Tree
+from gitguard.transcripts.writable import writable_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gitguard.model.events import Transcript
+    from gitguard.transcripts.pairing import Finding
+    from gitguard.transcripts.tree import Writable
+
+SOUND, MADE, PUT_FIRST = "sound", "made", "put first"
+"""What there was to do about a header; `sound` also where the format has none."""
+
+
+class RepairReport(Value):
+    """What a transcript needed, and what was done about it."""
+
+    path: str
+    format: str
+    lines: int
+    broken: tuple[Broken, ...] = ()
+    """Lines that did not parse, and were dropped."""
+    findings: tuple[Finding, ...] = ()
+    """What was wrong with calls and results, and was put right."""
+    header: str = SOUND
+    cleaned: int = 0
+    """Lines that parse since a byte-order mark or NULs around them are gone."""
+    relinked: int = 0
+    """Entries that followed a line that did not parse, and follow the one before it now."""
+    ended: bool = False
+    """Whether the last line got the end that it lacked."""
+    bad_text: int = 0
+    """Lines with bytes that are no UTF-8, which were kept: hosts read them."""
+    unjudged: int = 0
+    """Lines too long or too deep to be parsed, which were kept."""
+    resettable: bool = False
+    """Whether the agent never answered, so that nothing is lost when the host begins anew."""
+    was_reset: bool = False
+    backup: str = ""
+    """Where the original is; empty where the file was not touched."""
+    is_rehearsed: bool = False
+    """Whether only what would be done is told."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was found, and how often; empty for a sound file."""
+        found = {"broken": len(self.broken), "cleaned": self.cleaned, "relinked": self.relinked}
+        found |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
+        for finding in self.findings:
+            found[finding.kind] = found.get(finding.kind, 0) + 1
+        return {kind: count for kind, count in found.items() if count}
+
+    @property
+    def needs_nothing(self) -> bool:
+        """Whether the file is sound."""
+        return not self.counts
+
+
+def repair(
+    transcript: Transcript,
+    clock: Callable[[], float],
+    *,
+    reset: bool = False,
+    everything: bool = False,
+    rehearse: bool = False,
+    at_step: Callable[[str], object] = str,
+) -> RepairReport:
+    """Repair a transcript's file, or tell what would be done.
+
+    reset: a conversation in which the agent never answered begins anew, as an empty file.
+    everything: also look at what the last compaction left behind. Raises `InvalidInput` for a
+    format that is only read, `InvalidDocument` for a file in which nothing parses, `Locked` and
+    `NotWritable`; nothing was changed then.
+    """
+    path, writable = writable_of(transcript)
+    seen = look(path)
+    if rehearse:
+        work = _Work(path, writable, seen, everything=everything)
+        return work.report(transcript.format, reset=reset).replace(is_rehearsed=True)
+    with transcript_lock(path, clock) as lock:
+        work = _Work(path, writable, look(path), everything=everything)
+        report = work.report(transcript.format, reset=reset)
+        return work.carry_out(report, clock(), at_step, lock.check)
+
+
+class _Work:
+    """The repair of one file as it stands."""
+
+    def __init__(self, path: str, writable: Writable, seen: Standing, *, everything: bool) -> None:
+        self._path, self._writable, self._seen = path, writable, seen
+        self._found = scan(path, seen, writable)
+        self._parents = dict(_new_parents(self._found))
+        entries = _relinked(self._found.entries, self._parents)
+        self._pairing = pair(
+            conversation(entries, everything=everything), notes_between=writable.NOTES_BETWEEN
+        )
+
+    def report(self, name: str, *, reset: bool) -> RepairReport:
+        found = self._found
+        resettable = bool(found.lines and not (found.has_answer or found.unjudged))
+        if found.broken and found.first < 0 and not (reset and resettable):
+            raise InvalidDocument(
+                f"not one line of `{self._path}` parses; it was left as it is",
+                "Repair it with --reset to let the conversation begin anew",
+            )
+        return RepairReport(
+            self._path,
+            name,
+            found.lines,
+            broken=tuple(found.broken),
+            findings=self._pairing.findings,
+            header=self._header(),
+            cleaned=len(found.cleaned),
+            relinked=len(self._parents),
+            ended=not found.is_ended and self._ends_with_an_entry(),
+            bad_text=found.bad_text,
+            unjudged=found.unjudged,
+            resettable=resettable,
+            was_reset=reset and resettable,
+        )
+
+    def carry_out(
+        self,
+        report: RepairReport,
+        now: float,
+        at_step: Callable[[str], object],
+        still_ours: Callable[[], object],
+    ) -> RepairReport:
+        if report.was_reset:
+            with Replacing(
+                self._path, self._seen, now=now, at_step=at_step, still_ours=still_ours
+            ) as writing:
+                writing.write(b"")
+            return report.replace(backup=writing.backup)
+        edits = (*self._of_the_file(report), *self._pairing.edits)
+        done = rewrite(
+            self._path,
+            edits,
+            self._writable,
+            now=now,
+            seen=self._seen,
+            tree=self._found.tree() if self._pairing.edits else Tree(()),
+            at_step=at_step,
+            still_ours=still_ours,
+        )
+        return report.replace(backup=done.backup)
+
+    def _header(self) -> str:
+        found = self._found
+        if not self._writable.HAS_HEADER or found.first < 0:
+            return SOUND
+        sound = [header for header in found.headers if header.id]
+        if not sound:
+            return MADE
+        return SOUND if sound[0].at == found.first else PUT_FIRST
+
+    def _ends_with_an_entry(self) -> bool:
+        return (
+            not self._found.broken
+            or self._found.broken[-1].at + (self._found.broken[-1].size) < self._seen.size
+        )
+
+    def _of_the_file(self, report: RepairReport) -> Iterator[Edit]:
+        found = self._found
+        if report.header == MADE:
+            first = line_at(self._path, found.first)
+            yield Add(START, line_of(self._writable.header(self._path, first)))
+        elif report.header == PUT_FIRST:
+            at = next(header.at for header in found.headers if header.id)
+            yield Add(START, line_of(line_at(self._path, at)))
+            yield Drop(at)
+        yield from (Drop(line.at) for line in found.broken)
+        yield from (Replace(at, line) for at, line in found.cleaned.items())
+        yield from (Relink(at, parent) for at, parent in self._parents.items())
+        if report.ended:
+            yield End()
+
+
+def conversation(entries: Sequence[Entry], *, everything: bool = False) -> tuple[Entry, ...]:
+    """Return what the model sees of a conversation, in the order in which it does.
+
+    A file in which all was said by one sub-agent is that one's conversation.
+    """
+    if all(entry.is_aside for entry in entries if entry.kind == MESSAGE):
+        entries = [entry.replace(is_aside=False) for entry in entries]
+    if everything:
+        entries = list(_without_turns(entries))
+    return context_of(entries).entries
+
+
+def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries as if nothing had ever been summarized."""
+    newest = ""
+    for entry in entries:
+        if entry.kind == COMPACTION:
+            yield entry.replace(kind=UNKNOWN, parent=entry.parent or newest)
+        else:
+            yield entry
+        newest = newest if entry.is_aside else entry.id or newest
+
+
+def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
+    """Yield for entries that followed a line that does not parse what they follow now."""
+    if not found.broken or found.unjudged:
+        return
+    known = {entry.id for entry in found.entries}
+    broken = iter((*found.broken, None))
+    newest, coming = None, next(broken)
+    for entry in found.entries:
+        while coming is not None and coming.at < entry.at:
+            newest, coming = coming, next(broken)
+        if newest is not None and entry.parent and entry.parent not in known:
+            yield entry.at, newest.newest
+
+
+def _relinked(entries: list[Entry], parents: dict[int, str]) -> list[Entry]:
+    if not parents:
+        return entries
+    return [
+        entry.replace(parent=parents[entry.at]) if entry.at in parents else entry
+        for entry in entries
+    ]

@@ -1,0 +1,204 @@
+"""Looking a transcript's file through for repair: what parses, what does not, what stands where.
+
+One pass in which each line is parsed once. Of an entry only that is kept which repairs are decided
+on, so that a large file needs little memory.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.model import json_text
+from gitguard.model.conversation import (
+    AGENT,
+    CALL,
+    HEADER,
+    RESULT,
+    UNKNOWN,
+    Block,
+    Entry,
+)
+from gitguard.model.value import Value
+from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.tree import Link, Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from gitguard.transcripts.replacing import Standing
+    from gitguard.transcripts.tree import Writable
+
+_BLOCK = 1 << 20
+_LONGEST = 1 << 27
+"""Bytes beyond which a line is left alone: parsing takes several times its size in memory."""
+_MARK = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n"
+_DIGITS = "integer string conversion"
+"""What Python says of numbers that other programs read."""
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is nothing that JSON has")
+
+
+_decode = json_text.decoder(constant=_refuse)
+
+
+class Broken(Value):
+    """A line that does not parse."""
+
+    at: int
+    size: int
+    problem: str
+    newest: str = ""
+    """The id of the last entry before it."""
+
+
+class Scan:
+    """What a file holds."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.lines = 0
+        self.entries: list[Entry] = []
+        """Those that have a place in the tree, or say something to the model."""
+        self.broken: list[Broken] = []
+        self.cleaned: dict[int, bytes] = {}
+        """Lines that parse without the byte-order mark or the NULs around them."""
+        self.headers: list[Entry] = []
+        self.first = -1
+        """Where the first entry begins."""
+        self.pointers: list[int] = []
+        self.has_answer = False
+        self.bad_text = 0
+        """Lines with bytes that are no UTF-8, which hosts read all the same."""
+        self.unjudged = 0
+        """Lines too long or too deep to be parsed here."""
+        self.is_ended = True
+
+    def tree(self) -> Tree:
+        """Return the places of the entries."""
+        links = (
+            Link(entry.at, entry.id, entry.parent, entry.is_aside)
+            for entry in self.entries
+            if entry.id and entry.kind != HEADER
+        )
+        return Tree(links, self.pointers)
+
+
+def scan(path: str, seen: Standing, writable: Writable) -> Scan:
+    """Read a file once, as far as it went when it was looked at."""
+    try:
+        handle = open_file(path)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    try:
+        return _Scanner(writable).read(_lines(handle, seen.size))
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    finally:
+        os.close(handle)
+
+
+class _Scanner:
+    def __init__(self, writable: Writable) -> None:
+        self._fields_of: Callable[[dict[str, Any]], dict[str, Any]] = writable.fields_of
+        self._pointers = writable.POINTERS
+        self._found = Scan()
+        self._newest = ""
+
+    def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
+        found = self._found
+        for at, end, raw in lines:
+            found.lines += 1
+            try:
+                document = _decode(raw.decode())
+            except (ValueError, RecursionError) as error:
+                document = self._second_look(at, end, raw, error)
+            if type(document) is dict:
+                self._take(at, end, raw, document)
+            elif document is not None:
+                self._break(at, end, f"it holds no object, but a {type(document).__name__}")
+            found.is_ended = end > at + len(raw)
+        return found
+
+    def _take(self, at: int, end: int, raw: bytes, document: dict[str, Any]) -> None:
+        found = self._found
+        entry = Entry(at, end, **self._fields_of(document))
+        if found.first < 0:
+            found.first = at
+        if entry.kind == HEADER:
+            found.headers.append(entry)
+        elif entry.id or entry.kind != UNKNOWN:
+            found.entries.append(entry.replace(blocks=tuple(map(_slim, entry.blocks))))
+            found.has_answer = found.has_answer or entry.role == AGENT
+            self._newest = entry.id or self._newest
+        if any(mark in raw for mark in self._pointers):
+            found.pointers.append(at)
+
+    def _second_look(self, at: int, end: int, raw: bytes, error: Exception) -> Any:
+        """Return what a line is that does not parse as it stands, None where it is dealt with."""
+        if not raw.strip(_BLANKS):
+            if not raw and end - at > 1:
+                self._found.unjudged += 1
+            return None
+        if isinstance(error, RecursionError) or _DIGITS in str(error):
+            self._found.unjudged += 1
+            return None
+        text = raw.removeprefix(_MARK) if not at else raw
+        text = text.strip(b"\0")
+        try:
+            document = _decode(text.decode(errors="surrogateescape"))
+        except RecursionError:
+            self._found.unjudged += 1
+            return None
+        except ValueError as problem:
+            self._break(at, end, str(problem)[:200])
+            return None
+        if text != raw:
+            self._found.cleaned[at] = text
+        else:
+            self._found.bad_text += 1
+        return document
+
+    def _break(self, at: int, end: int, problem: str) -> None:
+        self._found.broken.append(Broken(at, end - at, problem, self._newest))
+
+
+def _slim(block: Block) -> Block:
+    if block.kind == CALL:
+        return Block(CALL, block.at, id=block.id, name=block.name, given=block.given and {})
+    if block.kind == RESULT:
+        return Block(RESULT, block.at, id=block.id, name=block.name)
+    return Block(block.kind, block.at)
+
+
+def _lines(handle: int, size: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield each line's offset, the one behind its end, and the line; too long a one is empty."""
+    at, rest = 0, b""
+    while at + len(rest) < size:
+        position = at + len(rest)
+        data = os.pread(handle, min(_BLOCK + len(rest), size - position), position)
+        if not data:
+            break
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            end = at + len(line) + 1
+            yield at, end, line
+            at = end
+        if len(rest) > _LONGEST:
+            end = _line_end(handle, at + len(rest), size)
+            yield at, end, b""
+            at, rest = end, b""
+    if rest:
+        yield at, at + len(rest), rest
+
+
+def _line_end(handle: int, position: int, size: int) -> int:
+    while position < size and (data := os.pread(handle, _BLOCK, position)):
+        if found := data.find(b"\n") + 1:
+            return position + found
+        position += len(data)
+    return position
