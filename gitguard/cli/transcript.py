@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import click
 
-from gitguard.cli import transcript_budget, transcript_reading
+from gitguard.cli import (
+    transcript_budget,
+    transcript_compact,
+    transcript_reading,
+    transcript_repair,
+)
 
 
 @click.group()
@@ -20,7 +25,7 @@ def transcript() -> None:
     click.get_current_context().with_resource(letting_go_of_locks())
 
 
-for module in (transcript_reading, transcript_budget):
+for module in (transcript_reading, transcript_repair, transcript_budget, transcript_compact):
     for command in module.COMMANDS:
         transcript.add_command(command)
 

@@ -55,8 +55,13 @@ def build_resume(state: TaskState, work: Work, origin: Origin, *, max_tokens: in
     """
     budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
     fixed = _render((), origin)
-    sections = (*_about(origin), *_required(state, work), *_optional(state, work))
+    sections = (*_about(origin), *sections_of(state, work))
     return _render(fill(sections, budget - len(fixed)), origin)
+
+
+def sections_of(state: TaskState, work: Work) -> tuple[Section, ...]:
+    """Return what there is to show of a state and the work around it, what is required first."""
+    return (*_required(state, work), *_optional(state, work))
 
 
 def _render(filled: tuple[Filled, ...], origin: Origin) -> str:

@@ -69,9 +69,19 @@ class Program:
 
 def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Program | None:
     """Find a program on PATH; one in the worktree would be the repository's own, and is none."""
+    path = path_of(name, environment, worktree)
+    return Program(path, environment) if path else None
+
+
+def path_of(name: str, environment: Mapping[str, str], worktree: str) -> str:
+    """Return where a program is that PATH finds, or that is named by its whole path; else none.
+
+    One in the worktree would be the repository's own, and is none.
+    """
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         candidate = os.path.join(folder, name)
-        outside = not os.path.realpath(candidate).startswith(worktree + os.sep)
-        if os.path.isabs(folder) and outside and os.access(candidate, os.X_OK):
-            return Program(candidate, environment)
-    return None
+        inside = worktree and os.path.realpath(candidate).startswith(worktree + os.sep)
+        runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
+        if os.path.isabs(candidate) and runs and not inside:
+            return candidate
+    return ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 
 from gitguard.model import json_text
+from gitguard.transcripts.blocks import word
 from gitguard.transcripts.entries import backwards, parse
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from gitguard.transcripts.compaction import Plan, Written
 
+_encode = json_text.encoder(members=",", colon=":")
 _COMMON = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 """What every line repeats of the conversation it belongs to."""
 
@@ -52,7 +54,12 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
         "uuid": summary,
         "timestamp": written.timestamp,
     }
-    return [json_text.encode({**line, **common}).encode() for line in (first, second)]
+    return [_encode({**line, **common}).encode("utf-8", "replace") for line in (first, second)]
+
+
+def folder(path: str) -> str:
+    """Return the folder in which the conversation went on last."""
+    return word(_newest(path).get("cwd"))
 
 
 def _metadata(kept: list[str], summary: str, written: Written) -> dict[str, Any]:

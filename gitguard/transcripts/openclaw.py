@@ -124,6 +124,15 @@ def newest_session(path: str) -> str:
     return newest_rows(database_in(path)) or newest_file(path)
 
 
+def file_of(transcript: Transcript) -> str:
+    """Return the file that a session is kept in, empty where there is none or a database."""
+    kept = _find(transcript)
+    if not kept:
+        return ""
+    kept.close()
+    return kept.path if isinstance(kept, SessionFile) else ""
+
+
 def _find(transcript: Transcript) -> Kept | None:
     """Return where the session is kept, None before anything was said in it."""
     from gitguard.transcripts.openclaw_database import database_in, find_rows

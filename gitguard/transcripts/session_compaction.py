@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from gitguard.model import json_text
 from gitguard.model.conversation import MESSAGE
+from gitguard.transcripts.blocks import word
+from gitguard.transcripts.entries import parse
+from gitguard.transcripts.jsonl import forwards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.transcripts.compaction import Plan, Written
+
+_encode = json_text.encoder(members=",", colon=":")
 
 
 def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
@@ -35,7 +40,14 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
         },
         "fromHook": True,
     }
-    return [json_text.encode(entry).encode()]
+    return [_encode(entry).encode("utf-8", "replace")]
+
+
+def folder(path: str) -> str:
+    """Return the folder in which the conversation is held, as the file's first line says."""
+    for line in forwards(path):
+        return word(parse(line).get("cwd"))
+    return ""
 
 
 def _new_id(taken: set[str], random: Callable[[int], bytes]) -> str:

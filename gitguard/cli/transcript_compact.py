@@ -1,0 +1,183 @@
+"""The command that compacts a conversation."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
+from gitguard.errors import InvalidConfig, NotARepository
+from gitguard.model.config import redactor_of
+from gitguard.model.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from gitguard.model.config import Config
+    from gitguard.model.events import Transcript
+    from gitguard.model.transcript import Answer
+    from gitguard.usecases.compacting import Compacted, Tools
+    from gitguard.usecases.compaction_hooks import SessionHooks
+
+_TERMINATED = 128 + signal.SIGTERM
+
+
+@click.command()
+@naming_a_transcript
+@click.option(
+    "--keep-turns",
+    default=0,
+    type=click.IntRange(0),
+    metavar="N",
+    help="The last turns that stay word for word; `compaction.keep_turns` by default",
+)
+@click.option(
+    "--window", default=0, type=click.IntRange(0), metavar="TOKENS", help="The window, if known"
+)
+@click.option("--mechanical", is_flag=True, help="Do not ask the summarizer that is set up")
+@click.option("--dry-run", is_flag=True, help="Show the summary, and what would change")
+@with_console
+def compact(
+    console: Console,
+    path: str,
+    format_name: str,
+    conversation: str,
+    keep_turns: int,
+    window: int,
+    mechanical: bool,
+    dry_run: bool,
+) -> None:
+    """Put a summary in the place of a conversation's older turns
+
+    The last turns stay word for word; nothing is taken out of the file, to which the summary is
+    added as its host adds one. The host goes on from there when the conversation is resumed; end
+    it first. The summary needs no model: it holds what was said in a few lines, the session's state
+    with its decisions, failed tool calls, files, and the workspace's rules. `summarizer` in your
+    own config.yaml names a command that is asked instead. The session is checkpointed before and
+    after.
+    """
+    from gitguard.usecases.compacting import compact as compact_it
+
+    named = find_transcript(console, path, format_name, conversation)
+    with progress("parts") as tell, ending_in_order():
+        asked = not (mechanical or dry_run)
+        tools, own = _tools(console, named, tell if not console.as_json else max, asked=asked)
+        done = compact_it(
+            named, config_of(console), tools, keep_turns=keep_turns, window=window, dry_run=dry_run
+        )
+    console.say(_text(done, own), _document(done, own))
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """End at SIGTERM as at any error, so that what was started ends as well."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(_TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _tools(
+    console: Console, named: Transcript, tell: Callable[[int, int], object], *, asked: bool
+) -> tuple[Tools, SessionHooks | None]:
+    """Return what compacting needs, and the session whose conversation it is, if it is one."""
+    from gitguard.usecases.compacting import Tools
+
+    config = config_of(console)
+    own, folder = _own_session(console, named)
+    tools = Tools(
+        clock=time.time,
+        random=os.urandom,
+        redactor=redactor_of(config.redaction),
+        ask=_summarizer(config, folder) if asked and config.summarizer else None,
+        tell=tell,
+        folder=folder,
+        hooks=(own,) if own else (),
+    )
+    return tools, own
+
+
+def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
+    """Return the session's hooks, and the folder of the workspace; none for a foreign one's."""
+    from gitguard.transcripts.compaction import writer_of
+    from gitguard.usecases.compaction_hooks import SessionHooks, is_own
+
+    held_in = writer_of(named).folder
+    try:
+        guard = console.guard
+    except NotARepository:
+        return None, held_in
+    if not is_own(guard.workspace, named, held_in):
+        return None, held_in
+    return SessionHooks(guard.store(), named), guard.workspace.place.worktree
+
+
+def _summarizer(config: Config, folder: str) -> Callable[[str], Answer]:
+    """Return the user's own command, asked with patience."""
+    from gitguard.store.program import path_of
+    from gitguard.store.summarizer import SummarizerCommand
+    from gitguard.transcripts.summarizing import Patience, persistent
+
+    name, *arguments = config.summarizer
+    path = path_of(name, os.environ, os.path.realpath(folder) if folder else "")
+    if not path:
+        raise InvalidConfig(
+            f"`summarizer` names `{name:.80}`, which is no program on your PATH",
+            "Name one outside of the workspace, or say --mechanical",
+        )
+    command = SummarizerCommand(path, tuple(arguments), os.environ, time.monotonic)
+    until = time.monotonic() + config.compaction.timeout_seconds
+    patience = Patience(time.monotonic, time.sleep, random.random, until)
+    return persistent(command, patience, _say_trying)
+
+
+def _say_trying(what: str) -> None:
+    click.echo(f"summarizer: {one_line(what)}", err=True)
+
+
+def _text(done: Compacted, own: SessionHooks | None) -> str:
+    measured = "" if done.measured is None else f" ({done.measured:,} as the host measured)"
+    lines = [
+        f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
+        f"Tokens: about {done.tokens_before:,} before{measured}, "
+        f"about {done.tokens_after:,} after, of a window of {done.window:,}",
+        "The first turn that is kept was split: its beginning is summarized."
+        if done.splits_turn
+        else "",
+        *(f"The summarizer did not answer: {said}" for said in done.complaints),
+        f"Summarized: {'by your summarizer' if _by_command(done) else 'mechanically'}, "
+        f"{len(done.summary):,} characters",
+        *(f"Note: {note}" for note in (own.notes if own else ())),
+        "" if own else "No session here is the conversation's, so there is no checkpoint.",
+    ]
+    shown = [one_line(line) for line in lines if line]
+    if done.added:
+        return "\n".join([*shown, f"Added: {done.added:,} bytes to {done.transcript.path}"])
+    return "\n".join([*shown, "Nothing was changed.", "", done.summary])
+
+
+def _by_command(done: Compacted) -> bool:
+    return done.summarized_by == "command"
+
+
+def _document(done: Compacted, own: SessionHooks | None) -> dict[str, object]:
+    found = {name: getattr(done, name) for name in done.field_names}
+    saved, notes = (own.saved, own.notes) if own else ((), ())
+    return {**found, "checkpoints": list(saved), "notes": list(notes)}
+
+
+COMMANDS: list[click.Command] = [compact]

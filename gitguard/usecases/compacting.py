@@ -1,0 +1,230 @@
+"""Compacts a conversation in its transcript: what is old is summarized, the last turns stay.
+
+The order: lock, read, decide, tell the hooks, summarize, append, tell the hooks. Nothing is written
+before the last step but one, so whatever goes wrong leaves the transcript as it was.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.value import Value
+from gitguard.store.artifacts import read_start
+from gitguard.transcripts import find_format
+from gitguard.transcripts.appending import append
+from gitguard.transcripts.budget import divide
+from gitguard.transcripts.chunks import by_size
+from gitguard.transcripts.compaction import Written, plan, writer_of
+from gitguard.transcripts.context import context_of
+from gitguard.transcripts.facts import rules_in
+from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.replacing import look
+from gitguard.transcripts.summarizing import summarize
+from gitguard.transcripts.tokens import estimate
+from gitguard.usecases.compaction_summary import Draft
+from gitguard.usecases.conversations import usage_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from gitguard.model.config import Config
+    from gitguard.model.events import Transcript
+    from gitguard.model.redaction import Redactor
+    from gitguard.model.transcript import Answer
+    from gitguard.recovery.filling import Section
+    from gitguard.transcripts.compaction import Plan
+    from gitguard.transcripts.facts import Files
+    from gitguard.transcripts.summarizing import Summarized
+    from gitguard.usecases.conversations import Usage
+
+    class Hooks(Protocol):
+        """What is called around a compaction; what it raises before ends it."""
+
+        def before(self, plan: Plan) -> None:
+            """Be told that a compaction begins."""
+
+        def after(self, done: Compacted) -> None:
+            """Be told what became of it."""
+
+        def sections(self) -> tuple[Section, ...]:
+            """Return what the summary has to say of the session's own state."""
+
+
+GRACE = 120.0
+"""Seconds that the lock is held longer than a summarizer may take."""
+_CHUNK_SHARE = 0.4
+"""Of the window, what a summarizer is given at a time."""
+_RULES_LIMIT = 1 << 18
+"""Bytes that are read of the file of rules."""
+
+
+class Compacted(Value):
+    """What became of a conversation."""
+
+    transcript: Transcript
+    messages_before: int
+    messages_after: int
+    tokens_before: int
+    """By our own guess, as is the next: what the host measures, it says itself."""
+    tokens_after: int
+    measured: int | None
+    """Tokens before, as the host measured them last; None where it did not."""
+    window: int
+    budget: int
+    """The tokens that the safeguard leaves to the history."""
+    splits_turn: bool
+    summarized_by: str
+    """mechanical or command."""
+    complaints: tuple[str, ...]
+    """Why the command did not summarize."""
+    summary: str
+    added: int
+    """Bytes that were appended; 0 for a dry run."""
+
+    @property
+    def saved(self) -> int:
+        """Tokens less in the context, by our own guess."""
+        return self.tokens_before - self.tokens_after
+
+
+class Tools(Value):
+    """What compacting needs of the world around; none of it is looked up."""
+
+    clock: Callable[[], float]
+    random: Callable[[int], bytes]
+    redactor: Redactor
+    ask: Callable[[str], Answer] | None = None
+    """The summarizer; without one, it is mechanical."""
+    tell: Callable[[int, int], object] = max
+    """Told how many parts are summarized, of how many."""
+    folder: str = ""
+    """The workspace, in which the rules are looked for and from which files are named."""
+    hooks: tuple[Hooks, ...] = ()
+    at_step: Callable[[str], object] = str
+
+
+def compact(
+    transcript: Transcript,
+    config: Config,
+    tools: Tools,
+    *,
+    keep_turns: int = 0,
+    window: int = 0,
+    dry_run: bool = False,
+) -> Compacted:
+    """Compact a conversation, or say what would become of it.
+
+    keep_turns and window take the place of what is configured and found. Raises `InvalidInput`
+    where nothing is to be summarized or the format is only read, and `Locked`.
+    """
+    writer = writer_of(transcript)
+    hold = config.compaction.timeout_seconds + GRACE
+    with transcript_lock(writer.path, tools.clock, hold=hold) as lock:
+        seen, began = look(writer.path), tools.clock()
+        job = _decide(transcript, config, tools, keep_turns, window)
+        if dry_run:
+            return job.outcome(job.summary())
+        for hooks in tools.hooks:
+            hooks.before(job.plan)
+        summary = job.summary()
+        lines = writer.lines(job.plan, job.written(summary, began), writer.path, tools.random)
+        append(writer.path, lines, seen, at_step=tools.at_step, still_ours=lock.check)
+        done = job.outcome(summary, added=os.stat(writer.path).st_size - seen.size)
+        for hooks in tools.hooks:
+            hooks.after(done)
+        return done
+
+
+class _Summary(Value):
+    """A summary that is ready to be written."""
+
+    text: str
+    files: Files
+    made: Summarized
+
+
+class _Job(Value):
+    """One compaction: what is known and what was decided."""
+
+    transcript: Transcript
+    config: Config
+    tools: Tools
+    usage: Usage
+    window: int
+    budget: int
+    plan: Plan
+
+    def summary(self) -> _Summary:
+        """Summarize what is old; what the session says of itself comes after what was said."""
+        tools, config = self.tools, self.config.compaction
+        most = max(int(self.window * _CHUNK_SHARE), 1)
+        chunks = by_size(self.plan.old, most)
+        made = summarize(chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell)
+        draft = Draft(
+            self.plan, tools.redactor, most=config.summary_characters, folder=tools.folder
+        )
+        state = tuple(section for hooks in tools.hooks for section in hooks.sections())
+        return _Summary(draft.text(made, state=state, rules=self._rules()), draft.files, made)
+
+    def _rules(self) -> str:
+        """Return the rules that must not be forgotten; a file that does not read has none."""
+        config = self.config.compaction
+        if not self.tools.folder or not config.rules_file:
+            return ""
+        try:
+            text = read_start(self.tools.folder, config.rules_file, limit=_RULES_LIMIT)
+        except InvalidDocument:
+            return ""
+        return rules_in(text or "", config.rules_sections, config.rules_characters)
+
+    def written(self, summary: _Summary, began: float) -> Written:
+        """Return what the transcript is to say."""
+        now = self.tools.clock()
+        return Written(
+            summary.text,
+            now,
+            self.usage.tokens or self.plan.tokens_before,
+            milliseconds=max(int((now - began) * 1000), 0),
+            read_files=summary.files.read,
+            modified_files=summary.files.modified,
+        )
+
+    def outcome(self, summary: _Summary, added: int = 0) -> Compacted:
+        """Return what became of the conversation, or would become."""
+        return Compacted(
+            transcript=self.transcript,
+            messages_before=self.plan.messages_before,
+            messages_after=self.plan.messages_after,
+            tokens_before=self.plan.tokens_before,
+            tokens_after=self.plan.tokens_after(summary.text),
+            measured=self.usage.tokens,
+            window=self.window,
+            budget=self.budget,
+            splits_turn=self.plan.splits_turn,
+            summarized_by="command" if summary.made.by_plug else "mechanical",
+            complaints=summary.made.complaints,
+            summary=summary.text,
+            added=added,
+        )
+
+
+def _decide(
+    transcript: Transcript, config: Config, tools: Tools, keep_turns: int, window: int
+) -> _Job:
+    usage = usage_of(transcript, config)
+    window = window or usage.window
+    budget = divide(window, config.budget).safeguard
+    keep_turns = keep_turns or config.compaction.keep_turns
+    before = context_of(find_format(transcript.format).entries(transcript))
+    room = budget - estimate(config.compaction.summary_characters)
+    decided = plan(before, budget=max(room, 1), keep_turns=keep_turns)
+    if decided is None:
+        raise InvalidInput(
+            f"there is nothing to summarize in `{transcript.path}`: all that its context holds "
+            f"are the last {keep_turns} turns",
+            "Keep fewer of them with --keep-turns",
+        )
+    return _Job(transcript, config, tools, usage, window, budget, decided)

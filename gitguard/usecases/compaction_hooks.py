@@ -1,0 +1,112 @@
+"""What a session does around a compaction of its conversation: the state is safe before it."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.context.gauge import Circumstances
+from gitguard.errors import GitguardError
+from gitguard.recovery.injection import sections_of
+from gitguard.usecases import gate
+from gitguard.usecases.handoff import current_work
+from gitguard.usecases.measuring import measure_pressure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
+    from gitguard.recovery.filling import Section
+    from gitguard.session_store import Saved, SessionStore
+    from gitguard.store.workspace import Workspace
+    from gitguard.transcripts.compaction import Plan
+    from gitguard.usecases.compacting import Compacted
+
+TRIGGER = "compaction"
+
+
+def is_own(workspace: Workspace, transcript: Transcript, folder: str) -> bool:
+    """Say whether a conversation, held in a folder, is one of a workspace's session."""
+    if not workspace.is_initialised or not (workspace.places.session or workspace.current_name()):
+        return False
+    root = workspace.place.worktree
+    inside = os.path.realpath(folder) if folder else ""
+    known = workspace.read_record(workspace.current()).host_sessions.values()
+    return (
+        inside == root
+        or inside.startswith(root + os.sep)
+        or any(one.transcript == transcript.path for one in known)
+    )
+
+
+class SessionHooks:
+    """Checkpoints a session before and after, and tells its own state to the summary.
+
+    Nothing of it stops a compaction; what went wrong is in `notes`.
+    """
+
+    def __init__(self, store: SessionStore, transcript: Transcript) -> None:
+        """Serve one compaction of one conversation of the session."""
+        self._store = store
+        self._transcript = transcript
+        self.saved: tuple[Saved, ...] = ()
+        self.notes: tuple[str, ...] = ()
+
+    def before(self, plan: Plan) -> None:
+        """Checkpoint the state as it is."""
+        self._checkpoint(f"Before a compaction of {plan.messages_before:,} messages.")
+
+    def sections(self) -> tuple[Section, ...]:
+        """Return what the session's state has to say."""
+        try:
+            return sections_of(*current_work(self._store, compacting=True))
+        except GitguardError as error:
+            self._note("the session's state is not in the summary", error)
+            return ()
+
+    def after(self, done: Compacted) -> None:
+        """Note the compaction in the conversation's record, and checkpoint what it did."""
+        try:
+            with self._store.lock():
+                self._note_compaction()
+        except GitguardError as error:
+            self._note("the conversation's record does not know of it", error)
+        self._checkpoint(
+            f"Compacted {done.messages_before:,} messages to {done.messages_after:,}, about "
+            f"{done.tokens_before:,} tokens to {done.tokens_after:,}."
+        )
+
+    def _checkpoint(self, why: str) -> None:
+        try:
+            with self._store.lock():
+                saved = self._store.checkpoint(TRIGGER, why, self._circumstances())
+        except GitguardError as error:
+            self._note("there is no checkpoint of it", error)
+            return
+        self.saved += (saved,)
+
+    def _circumstances(self) -> Circumstances:
+        _, known = self._record()
+        pressure = measure_pressure(
+            known, self._store.config, transcript=self._transcript, first_turn=False
+        )
+        return Circumstances(pressure, self._transcript, known.epoch)
+
+    def _note_compaction(self) -> None:
+        key, known = self._record()
+        if key:
+            workspace, config = self._store.workspace, self._store.config
+            noted = gate.notice_compaction(known, config, self._transcript, "")
+            workspace.keep_host_session(self._store.session, key, noted)
+
+    def _record(self) -> tuple[str, HostSession]:
+        """Return the record of the conversation, under no key where hooks never told of it."""
+        from gitguard.model.host_session import HostSession
+
+        record = self._store.workspace.read_record(self._store.session)
+        for key, known in record.host_sessions.items():
+            if known.transcript == self._transcript.path or key == self._transcript.session:
+                return key, known
+        return "", HostSession(started_at=self._store.now)
+
+    def _note(self, what: str, error: GitguardError) -> None:
+        self.notes += (f"{what}: {error.message}",)

@@ -1,0 +1,112 @@
+"""What stands in the place of the turns that a compaction summarizes."""
+
+from __future__ import annotations
+
+from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.recovery.filling import Item, Section, fill
+from gitguard.transcripts.facts import Files, entries_of, failures_in, files_in, said_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.redaction import Redactor
+    from gitguard.recovery.filling import Filled
+    from gitguard.transcripts.chunks import Unit
+    from gitguard.transcripts.compaction import Plan
+    from gitguard.transcripts.summarizing import Summarized
+
+TITLE = "# Where this conversation stands"
+HAPPENED = "## What happened"
+_BEFORE = "## Before that"
+_RULES = "## Rules of this workspace"
+_SHARE_BEFORE = 4
+"""Of the room, what an earlier summary may take at most: a fourth."""
+_STATE_SHARE = 10
+"""The weight of a state's section beside those of files, to which the rest of the room goes."""
+
+
+class Draft:
+    """The summary of one compaction, within so many characters and without secrets."""
+
+    def __init__(self, plan: Plan, redactor: Redactor, *, most: int, folder: str = "") -> None:
+        """Write about a plan; files that lie in the folder are named relative to it."""
+        self._plan = plan
+        self._redactor = redactor
+        self._most = most
+        self.files: Files = files_in(plan.old, folder, redactor)
+
+    def text(
+        self, happened: Summarized, *, state: tuple[Section, ...] = (), rules: str = ""
+    ) -> str:
+        """Put the summary together: what happened, what the state says, and what must not go."""
+        rules = self._redactor.text(rules)
+        parts = [
+            f"{TITLE}\n\n{self._origin(by_plug=happened.by_plug)}",
+            f"{_BEFORE}\n\n{before}" if (before := self._before()) else "",
+            f"{HAPPENED}\n\n{happened.text}",
+            f"{_RULES}\n\n{rules}" if rules else "",
+        ]
+        room = self._most - sum(len(part) + 2 for part in parts)
+        own = (*self._failures(), *state, *self._files())
+        filled = fill(own, max(room, 0)) if room > 0 else ()
+        parts.insert(3, "\n\n".join(_shown(section) for section in filled if section.texts))
+        whole = "\n\n".join(part for part in parts if part)
+        return shorten(self._redactor.text(whole), self._most)
+
+    def _origin(self, *, by_plug: bool) -> str:
+        who = "a command that its user set up" if by_plug else "gitguard, without a model"
+        lines = [
+            f"What was said up to here was summarized by {who}: "
+            f"{self._span()}. What follows is kept word for word."
+        ]
+        if self._plan.splits_turn:
+            asked = said_in(self._beginning(), self._redactor).partition("\n")[0]
+            began = f" It began with: {asked.removeprefix('- ')}" if asked else ""
+            lines.append(
+                f"The turn that goes on below was split: its beginning is summarized.{began}"
+            )
+        return "\n".join(lines)
+
+    def _span(self) -> str:
+        entries = list(entries_of(self._plan.old))
+        times = [entry.time for entry in entries if entry.time]
+        said = f"{self._plan.messages_before - self._plan.messages_after + 1:,} messages"
+        return f"{said}, {timestamp(times[0])} to {timestamp(times[-1])}" if times else said
+
+    def _beginning(self) -> tuple[Unit, ...]:
+        """Return what is summarized of the turn that is split."""
+        old = self._plan.old
+        begins = [place for place, unit in enumerate(old) if unit.begins_turn]
+        return old[begins[-1] :] if begins else ()
+
+    def _before(self) -> str:
+        """Return what an earlier summary said; of one of ours, what was not new with it."""
+        earlier = self._plan.before.summary.strip()
+        if earlier.startswith(TITLE):
+            _, _, rest = earlier.partition(f"{HAPPENED}\n")
+            _, _, older = earlier.partition(f"{_BEFORE}\n")
+            older = older.partition(f"\n{HAPPENED}")[0].strip() if _BEFORE in earlier else ""
+            earlier = "\n".join(filter(None, (older, rest.partition("\n\n## ")[0].strip())))
+        most = self._most // _SHARE_BEFORE
+        earlier = self._redactor.text(earlier)
+        # The end is newer than the beginning.
+        return earlier if len(earlier) <= most else f"…{earlier[-most:].partition(' ')[2]}"
+
+    def _failures(self) -> tuple[Section, ...]:
+        failed, count = failures_in(self._plan.old, self._redactor)
+        title = f"Tool failures, of {count:,}" if count > len(failed) else "Tool failures"
+        items = tuple(Item(line) for line in reversed(failed))
+        return (Section(title, items, _STATE_SHARE),)
+
+    def _files(self) -> tuple[Section, ...]:
+        named = {"Files modified": self.files.modified, "Files read": self.files.read}
+        return tuple(
+            Section(title, tuple(Item(one_line(name)) for name in reversed(names)), 4)
+            for title, names in named.items()
+        )
+
+
+def _shown(section: Filled) -> str:
+    heading = f"## {section.heading.removesuffix(':')}"
+    if not section.is_list:
+        return f"{heading}\n\n{section.texts[0]}"
+    return "\n".join([heading, "", *(f"- {text}" for text in section.texts)])

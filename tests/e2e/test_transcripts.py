@@ -1,0 +1,186 @@
+"""What gitguard compacted, the real hosts go on from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import sealing
+from .claude_code import SealedClaude
+from .guarded import COMMAND, Guarded
+from .pi import SealedPi
+from .pi import install as install_pi
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
+
+TURNS = 6
+
+
+@pytest.fixture
+def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
+    try:
+        return SealedPi(install_pi(), tmp_path / "home", repo, model.url)
+    except sealing.NotInstallable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = Guarded(claude)
+    found.run("init")
+    return found
+
+
+def run(*args: str, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
+    """Run `gitguard` as a user of the sealed host; return what it says to programs."""
+    command = [str(COMMAND), *args, "--json"]
+    done = subprocess.run(
+        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, (args, done.stdout, done.stderr)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def two_calls(number: int, call: Callable[[str], ToolCall]) -> tuple[Step, Step]:
+    """A turn of two calls at once, and an answer."""
+    calls = (call(f"echo first-{number}"), call(f"echo second-{number}"))
+    return Step(f"working on {number}", calls), Step(f"answer number {number}")
+
+
+def claude_conversation(claude: SealedClaude, model: ScriptedModel) -> tuple[str, Path]:
+    session = None
+    for number in range(TURNS):
+        model.script(*two_calls(number, bash))
+        session = claude.run(f"request number {number}", resume=session).session_id
+    assert session is not None
+    [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
+    return session, transcript
+
+
+def last_request(model: ScriptedModel) -> Request:
+    return model.requests(Kind.MAIN)[-1]
+
+
+def assert_goes_on(request: Request, *, kept: range, gone: range) -> None:
+    """The model is given the summary once and the kept turns whole, and nothing of the others."""
+    said = json.dumps(request.body["messages"])
+    assert request.count("# Where this conversation stands") == 1
+    for number in kept:
+        assert said.count(f"answer number {number}") == 1
+        for text in (f"request number {number}", f"echo first-{number}", f"echo second-{number}"):
+            assert text in said
+    for number in gone:
+        assert f"echo first-{number}" not in said
+        assert f"working on {number}" not in said
+    calls, results = pairs(request)
+    assert calls == results
+    assert len(calls) == 2 * len(kept)
+
+
+def pairs(request: Request) -> tuple[list[str], list[str]]:
+    """The ids of calls and of results, in order."""
+    blocks = [b for m in request.body["messages"] for b in _blocks(m["content"])]
+    calls = [b["id"] for b in blocks if b["type"] == "tool_use"]
+    results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
+    return sorted(calls), sorted(results)
+
+
+def _blocks(content: object) -> Iterator[dict[str, Any]]:
+    if isinstance(content, list):
+        yield from content
+
+
+# Claude Code
+
+
+def test_claude_code_goes_on_from_the_summary_and_the_kept_turns(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+    before = transcript.read_bytes()
+    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
+    assert done["messages_after"] < done["messages_before"]
+
+    model.script(Step("I go on"))
+    assert claude.run("what now?", resume=session).text == "I go on"
+    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+
+
+def test_claude_code_goes_on_after_a_second_compaction_of_kept_turns(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+    compact = ("transcript", "compact", str(transcript))
+    run(*compact, "--keep-turns", "4", cwd=claude.project, env=claude.env)
+    run(*compact, "--keep-turns", "2", cwd=claude.project, env=claude.env)
+    model.script(Step("I go on"))
+    claude.run("what now?", resume=session)
+    assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
+    usage = run("transcript", "usage", str(transcript), cwd=claude.project, env=claude.env)
+    assert usage["compactions"] == 2
+
+
+def test_a_guarded_session_is_checkpointed_and_handed_back(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    guarded.run("note", "--goal", "Ship it", "--decision", "Use git", "--why", "it is small")
+    session, transcript = claude_conversation(guarded.claude, model)
+    done = guarded.json("transcript", "compact", str(transcript))
+    assert done["notes"] == []
+    assert guarded.triggers()[-2:] == ["compaction", "compaction"]
+    assert "Ship it" in done["summary"]
+    assert "Use git — because it is small" in done["summary"]
+
+    model.script(Step("I go on"))
+    guarded.claude.run("what now?", resume=session)
+    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+    assert guarded.faults() == []
+    assert last_request(model).text.count("<gitguard-resume ") >= 1
+
+
+# pi
+
+
+def pi_bash(command: str) -> ToolCall:
+    return ToolCall("bash", {"command": command})
+
+
+def test_pi_goes_on_from_the_summary_and_the_kept_turns(pi: SealedPi, model: ScriptedModel) -> None:
+    transcript = pi_conversation(pi, model)
+    before = transcript.read_bytes()
+    run("transcript", "compact", str(transcript), cwd=pi.project, env=pi.env)
+    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
+
+    model.script(Step("I go on"))
+    assert pi.run("what now?", session=transcript).stdout == "I go on\n"
+    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+
+
+def test_pi_goes_on_after_a_second_compaction_of_kept_turns(
+    pi: SealedPi, model: ScriptedModel
+) -> None:
+    transcript = pi_conversation(pi, model)
+    compact = ("transcript", "compact", str(transcript))
+    run(*compact, "--keep-turns", "4", cwd=pi.project, env=pi.env)
+    run(*compact, "--keep-turns", "2", cwd=pi.project, env=pi.env)
+    model.script(Step("I go on"))
+    pi.run("what now?", session=transcript)
+    assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
+
+
+def pi_conversation(pi: SealedPi, model: ScriptedModel) -> Path:
+    session = None
+    for number in range(TURNS):
+        model.script(*two_calls(number, pi_bash))
+        assert pi.run(f"request number {number}", session=session).returncode == 0
+        [session] = pi.sessions()
+    assert session is not None
+    return session
