@@ -81,9 +81,23 @@ def _opencode() -> Format:
     return opencode
 
 
+def _codex() -> Format:
+    from gitguard.transcripts import codex
+
+    return codex
+
+
+def _gemini() -> Format:
+    from gitguard.transcripts import gemini
+
+    return gemini
+
+
 _FORMATS: dict[str, Callable[[], Format]] = {
     "claude-code": _claude_code,
     "openclaw": _openclaw,
+    "codex": _codex,
+    "gemini": _gemini,
     "pi": _pi,
     "opencode": _opencode,
 }

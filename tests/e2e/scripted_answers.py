@@ -130,7 +130,9 @@ def chat_completions(
     }
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": step.text}]
     deltas += [{"tool_calls": [call]} for call in calls]
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices: list[dict[str, Any]] = [
+        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
+    ]
     finish = "tool_calls" if calls else "stop"
     choices.append({"index": 0, "delta": {}, "finish_reason": finish})
     chunks: list[dict[str, Any]] = [{"choices": [choice]} for choice in choices]

@@ -121,7 +121,7 @@ stream_max_retries = 0
 
 
 def gemini(home: Path, project: Path, model_url: str) -> Sealed:
-    """Gemini CLI 0.61.0; it compresses from 20,972 tokens on."""
+    """Gemini CLI 0.61.0; it compresses from 2,097 tokens on."""
     package = "@google/gemini-cli"
     folder = fetch("gemini-0.61.0", f"{package}@0.61.0") / package
     settings = {
@@ -129,7 +129,7 @@ def gemini(home: Path, project: Path, model_url: str) -> Sealed:
         "general": {"disableAutoUpdate": True, "disableUpdateNag": True},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
-        "model": {"compressionThreshold": 0.02},
+        "model": {"compressionThreshold": 0.002},
     }
     (home / ".gemini").mkdir(parents=True, exist_ok=True)
     (home / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")

@@ -29,9 +29,15 @@ from gitguard.transcripts.recognition import recognise
 
 from . import sealing
 from .pi import SealedPi
-from .scripted_answers import ScriptedAnswers, chat_completions
+from .scripted_answers import (
+    SUMMARY,
+    ScriptedAnswers,
+    chat_completions,
+    generate_content,
+    responses,
+)
 from .scripted_model import ScriptedModel, Step, ToolCall
-from .sealed_hosts import Sealed, opencode
+from .sealed_hosts import Sealed, codex, gemini, opencode
 
 
 def sealed(host: Callable[[Path, Path, str], Sealed], home: Path, repo: Path, url: str) -> Sealed:
@@ -71,6 +77,11 @@ def usage(transcript: Transcript) -> tuple[int | None, str, int]:
     reading = kept.newest_reading(transcript)
     assert reading is not None
     return reading.tokens, reading.model, kept.compactions(transcript).count
+
+
+def window(transcript: Transcript) -> int | None:
+    reading = find_format(transcript.format).newest_reading(transcript)
+    return reading.window if reading else None
 
 
 def unknown_types(entries: list[Entry], *names: str) -> Counter[Any]:
@@ -184,3 +195,134 @@ def assert_every_row_is_there(exported: dict[str, Any], entries: list[Entry]) ->
 def without_ids(document: dict[str, Any]) -> dict[str, Any]:
     names = ("id", "sessionID", "messageID")
     return {name: value for name, value in document.items() if name not in names}
+
+
+PATCH = "*** Begin Patch\n*** Add File: hello.py\n+print(1)\n*** End Patch\n"
+
+
+def nothing(_request: str) -> bool:
+    return False
+
+
+def test_codex(repo: Path, tmp_path: Path) -> None:
+    two = (
+        ToolCall("exec_command", {"cmd": "echo one"}),
+        ToolCall("apply_patch", {"input": PATCH}),
+    )
+    with ScriptedAnswers(responses, nothing) as model:
+        model.script(
+            Step("Working.", two, input_tokens=20_000),
+            Step("Two.", (ToolCall("exec_command", {"cmd": "exit 3"}),), input_tokens=85_000),
+            Step(SUMMARY, input_tokens=86_000),
+            Step("After compaction.", input_tokens=9_000),
+            Step("Resumed.", input_tokens=9_700),
+        )
+        host = sealed(codex, tmp_path / "home", repo, model.url)
+        assert host.run("exec", "first prompt").returncode == 0
+        assert host.run("exec", "resume", "--last", "second prompt").returncode == 0
+
+    [file] = (tmp_path / "home/.codex/sessions").rglob("rollout-*.jsonl")
+    transcript = recognise(str(file))
+    assert transcript.format == "codex"
+    assert usage(transcript) == (9_750, "gpt-5.5", 1)
+    assert window(transcript) == 95_000
+    assert said(transcript) == [
+        (USER, "first prompt"),
+        (AGENT, "Working."),
+        (AGENT, "Two."),
+        (AGENT, "After compaction."),
+        (USER, "second prompt"),
+        (AGENT, "Resumed."),
+    ]
+    entries = entries_of(transcript)
+    assert_every_line_is_there(file, entries)
+    assert {name for (name,) in unknown_types(entries, "type")} <= {
+        "event_msg",
+        "turn_context",
+        "world_state",
+        "token_usage_record",
+    }
+    calls, results = calls_and_results(entries)
+    assert len(calls) == 3
+    assert calls == results
+    assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 0, 1]
+    [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
+    assert SUMMARY in compaction.blocks[0].text
+    ours = [entry.id for entry in entries if entry.role == USER and not entry.by_host]
+    assert ours[0] in compaction.kept
+
+
+def test_codex_right_after_a_compaction(repo: Path, tmp_path: Path) -> None:
+    with ScriptedAnswers(responses, nothing) as model:
+        call = ToolCall("exec_command", {"cmd": "echo one"})
+        model.script(Step("", (call,), input_tokens=85_000), Step(SUMMARY, input_tokens=86_000))
+        host = sealed(codex, tmp_path / "home", repo, model.url)
+        assert host.run("exec", "first prompt").returncode == 0
+    [file] = (tmp_path / "home/.codex/sessions").rglob("rollout-*.jsonl")
+    lines = file.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if b'"compacted"' in line)
+    kinds = [json.loads(line)["payload"].get("type") for line in lines]
+    estimated = kinds.index("token_count", at)
+    file.write_bytes(b"".join(lines[: estimated + 1]))
+    reading = find_format("codex").newest_reading(Transcript(str(file), "codex"))
+    assert reading is not None
+    assert reading.after_compaction
+    assert reading.tokens is not None
+    assert 0 < reading.tokens < 20_000
+
+
+def summarises(request: str) -> bool:
+    return "state_snapshot" in request and "functionDeclarations" not in request
+
+
+def test_gemini(repo: Path, tmp_path: Path) -> None:
+    two = (
+        ToolCall("run_shell_command", {"command": "echo one"}),
+        ToolCall("write_file", {"file_path": "hello.py", "content": "x"}),
+    )
+    long = " ".join(f"word{number}" for number in range(3_000))
+    always = ("-m", "gemini-2.5-pro", "--approval-mode", "yolo")
+    with ScriptedAnswers(generate_content, summarises) as model:
+        model.script(
+            Step("Working.", two, input_tokens=900),
+            Step(
+                "Two.", (ToolCall("read_file", {"file_path": "missing.txt"}),), input_tokens=1_000
+            ),
+            Step(long, input_tokens=1_500),
+            Step("After compression.", input_tokens=1_200),
+            Step("Resumed.", input_tokens=1_300),
+        )
+        host = sealed(gemini, tmp_path / "home", repo, model.url)
+        assert host.run(*always, "-p", "first prompt").returncode == 0
+        assert host.run(*always, "-r", "latest", "-p", "second prompt").returncode == 0
+        [file] = (tmp_path / "home/.gemini/tmp").rglob("chats/session-*.jsonl")
+        between = recognise(str(file))
+        assert usage(between) == (1_200, "gemini-2.5-pro", 1)
+        assert host.run(*always, "-r", "latest", "-p", "third prompt").returncode == 0
+
+    transcript = recognise(str(file))
+    assert transcript.format == "gemini"
+    assert usage(transcript) == (1_300, "gemini-2.5-pro", 1)
+    assert window(transcript) == 1_048_576
+    assert said(transcript) == [
+        (USER, "first prompt"),
+        (AGENT, "Working."),
+        (AGENT, "Two."),
+        (AGENT, long),
+        (USER, "second prompt"),
+        (AGENT, "After compression."),
+        (USER, "third prompt"),
+        (AGENT, "Resumed."),
+    ]
+    entries = entries_of(transcript)
+    assert_every_line_is_there(file, [entry for entry in entries if entry.raw])
+    told = [e.blocks[0].text for e in entries if e.kind == MESSAGE and e.role != TOOL]
+    assert [text for text in told if not text.startswith(("<session_context>", "Got it."))] == [
+        text for _, text in said(transcript)
+    ]
+    calls, results = calls_and_results(entries)
+    assert len(calls) == 3
+    assert calls == results
+    assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 0, 1]
+    [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
+    assert compaction.blocks[0].text == SUMMARY

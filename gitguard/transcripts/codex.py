@@ -1,0 +1,169 @@
+"""Codex's rollouts, one JSON document a line (recorded with 0.169.0).
+
+What the model is given and answers are `response_item` lines; most others tell the same once more
+for its screen. Usage counts in the order of the file: an answer's own record comes before the
+counts for the screen, and after a compaction only an estimate stands there until the next answer.
+The window that it tells is already the usable part, 95 %.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.events import Reading, is_token_count
+from gitguard.transcripts.entries import COMPACTION, backwards, count, parse, time_of, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.model.transcript import Compactions, Message
+
+_COMPACTED = b'"compacted"'
+_USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED)
+_SETTINGS = (b'"turn_context"', b'"model_context_window"')
+_FURTHEST = 1 << 22
+"""Bytes behind the newest usage in which the model and its window are looked for."""
+_SAID = b'"message"'
+NOT_THE_USERS = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "# AGENTS.md instructions",
+)
+"""How texts begin that stand in the user's name, where versions do not say whose they are."""
+
+
+def newest_reading(transcript: Transcript) -> Reading | None:
+    """Find the newest usage, or what the last compaction left, from the end backwards."""
+    lines = backwards(transcript.path)
+    reading, line = _usage(lines)
+    return _with_model(reading, line, lines) if reading else None
+
+
+def messages(transcript: Transcript) -> Iterator[Message]:
+    """Yield what was said."""
+    from gitguard.transcripts import jsonl
+
+    for line in jsonl.forwards(transcript.path):
+        message = _message(parse(line)) if _SAID in line else None
+        if message:
+            yield message
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the compactions; the cursor is a byte offset."""
+    from gitguard.transcripts import jsonl
+
+    begin = jsonl.cursor(transcript.path, since)
+    return count(_turning_points(transcript.path, begin), begin)
+
+
+def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    """Yield every line; a position is a byte offset."""
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.codex_entries import fields_of
+
+    return jsonl.entries(transcript.path, since, fields_of)
+
+
+def payload_of(line: dict[str, Any]) -> dict[str, Any]:
+    """Return what a line tells, empty where it is no object."""
+    payload = line.get("payload")
+    return payload if isinstance(payload, dict) else {}
+
+
+def is_by_host(line: dict[str, Any], text: str) -> bool:
+    """Say whether the host wrote a message that stands in the user's or the agent's name."""
+    payload, metadata = payload_of(line), line.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("compaction_output"):
+        return True
+    if payload.get("role") != "user":
+        return payload.get("role") != "assistant"
+    passed = payload.get("internal_chat_message_metadata_passthrough")
+    kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
+    if isinstance(kinds, list) and kinds:
+        return not any(str(kind).startswith("user.") for kind in kinds)
+    return text.lstrip().startswith(NOT_THE_USERS)
+
+
+def said_in(content: Any) -> list[str]:
+    """Return the texts of a message's content."""
+    items = content if isinstance(content, list) else ()
+    found = [item.get("text") for item in items if isinstance(item, dict)]
+    return [text for text in found if isinstance(text, str) and text.strip()]
+
+
+def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
+    from gitguard.transcripts import jsonl
+
+    for behind, line in jsonl.marked(path, (_COMPACTED,), begin):
+        found = parse(line) if line else {}
+        yield behind, COMPACTION if found.get("type") == "compacted" else "", time_of(found)
+
+
+def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
+    """Return the newest usage and the line that tells it."""
+    estimate: tuple[Reading | None, dict[str, Any]] = (None, {})
+    for text in lines:
+        if not any(mark in text for mark in _USAGES):
+            continue
+        line = parse(text)
+        if line.get("type") == "compacted":
+            return estimate
+        told = _told(line)
+        used, at = tokens(told, ("total_tokens",)), time_of(line)
+        if used <= 0 or not at:
+            continue
+        if tokens(told, ("input_tokens",)):
+            return Reading("transcript", at, tokens=used), line
+        # Not from the model: what a compaction left, or what is free after an error.
+        if estimate[0] is None:
+            estimate = Reading("transcript", at, tokens=used, after_compaction=True), line
+    return None, {}
+
+
+def _told(line: dict[str, Any]) -> Any:
+    payload = payload_of(line)
+    if line.get("type") == "token_usage_record":
+        return payload.get("usage")
+    info = payload.get("info") if payload.get("type") == "token_count" else None
+    return info.get("last_token_usage") if isinstance(info, dict) else None
+
+
+def _with_model(reading: Reading, line: dict[str, Any], lines: Iterator[bytes]) -> Reading:
+    """Add the model and the window, which lines before the usage tell, or its own."""
+    model, window, left = "", _window(line), _FURTHEST
+    while left > 0 and not (model and window):
+        text = next(lines, None)
+        if text is None:
+            break
+        left -= len(text)
+        if any(mark in text for mark in _SETTINGS):
+            before = parse(text)
+            window = window or _window(before)
+            if before.get("type") == "turn_context":
+                model = model or str(payload_of(before).get("model") or "")
+    return reading.replace(model=model, window=window or None)
+
+
+def _window(line: dict[str, Any]) -> int:
+    payload = payload_of(line)
+    info = payload.get("info")
+    told = info if isinstance(info, dict) else payload
+    window = told.get("model_context_window")
+    return window if isinstance(window, int) and is_token_count(window) else 0
+
+
+def _message(line: dict[str, Any]) -> Message | None:
+    from gitguard.model.transcript import AGENT, USER, Message
+
+    payload = payload_of(line)
+    if line.get("type") != "response_item" or payload.get("type") != "message":
+        return None
+    role = {"user": USER, "assistant": AGENT}.get(str(payload.get("role")))
+    text = "\n".join(said_in(payload.get("content")))
+    if not role or not text or is_by_host(line, text):
+        return None
+    return Message(role, text, time_of(line))

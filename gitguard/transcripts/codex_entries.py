@@ -1,0 +1,148 @@
+"""The lines of Codex's rollouts as entries (recorded with 0.169.0).
+
+Every item that the model is given or answers is a line: a message, a call, a result. A compaction
+is one line with the summary and the history that replaces the one before it.
+"""
+
+from __future__ import annotations
+
+from gitguard.model import json_text
+from gitguard.model.conversation import (
+    ABORTED,
+    AGENT,
+    COMPACTION,
+    HEADER,
+    IMAGE,
+    MESSAGE,
+    RESULT,
+    TEXT,
+    THINKING,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Block,
+)
+from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
+from gitguard.transcripts.codex import is_by_host, payload_of, said_in
+from gitguard.transcripts.entries import time_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
+_TEXTS = ("input_text", "output_text", "text")
+_EXITS = ("Process exited with code ", "Exit code: ")
+"""What results of commands say in one of their first lines."""
+_LOOKED_AT = 400
+
+
+def fields_of(line: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the entry that a line is."""
+    kind, payload = line.get("type"), payload_of(line)
+    known: dict[str, Any] = {"id": word(payload.get("id")), "time": time_of(line)}
+    if kind == "session_meta":
+        return known | {"kind": HEADER}
+    if kind == "compacted":
+        return known | {"kind": COMPACTION, **_compaction(payload)}
+    item = payload.get("type")
+    if kind != "response_item" or not isinstance(item, str):
+        return known | {"kind": UNKNOWN}
+    known |= {"kind": MESSAGE, "message": _answer(line, payload)}
+    if item == "message":
+        return known | _message(line, payload)
+    if item == "reasoning":
+        return known | {"role": AGENT, "message": known["message"], "blocks": _thinking(payload)}
+    if item.endswith("_output"):
+        return known | {"role": TOOL, "message": "", "blocks": (_result(payload),)}
+    return known | {"role": AGENT, "blocks": (_call(item, payload),)}
+
+
+def _answer(line: dict[str, Any], payload: dict[str, Any]) -> str:
+    """Name the answer of the model that an item is a part of, empty where it does not tell."""
+    metadata, passed = (
+        line.get("metadata"),
+        payload.get("internal_chat_message_metadata_passthrough"),
+    )
+    if not isinstance(metadata, dict) or not isinstance(passed, dict):
+        return ""
+    upto, turn = metadata.get("sampled_through_sequence"), word(passed.get("turn_id"))
+    return f"{turn}/{upto}" if isinstance(upto, int) and turn else ""
+
+
+def _message(line: dict[str, Any], payload: dict[str, Any]) -> dict[str, Any]:
+    content = payload.get("content")
+    items = content if isinstance(content, list) else []
+    role = _ROLES.get(word(payload.get("role")), USER)
+    return {
+        "role": role,
+        "message": _answer(line, payload) if role == AGENT else "",
+        "blocks": tuple(_block(at, item) for at, item in enumerate(items)),
+        "by_host": is_by_host(line, "\n".join(said_in(content))),
+        "stopped": ABORTED if payload.get("status") == "incomplete" else "",
+    }
+
+
+def _block(at: int, item: Any) -> Block:
+    if not isinstance(item, dict):
+        return other(at, item)
+    text = item.get("text")
+    if item.get("type") in _TEXTS and isinstance(text, str):
+        return Block(TEXT, at, text, size=len(text))
+    return (
+        Block(IMAGE, at, size=IMAGE_SIZE) if item.get("type") == "input_image" else other(at, item)
+    )
+
+
+def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
+    text = "\n".join(said_in(payload.get("summary")) + said_in(payload.get("content")))
+    return (Block(THINKING, 0, text, size=len(text)),)
+
+
+def _call(item: str, payload: dict[str, Any]) -> Block:
+    if "call_id" not in payload:
+        return other(0, payload)  # what the provider's own tools did; no result follows
+    named = {"id": payload["call_id"], "name": payload.get("name") or item.removesuffix("_call")}
+    if item == "custom_tool_call":
+        return call(0, named, {"input": payload.get("input")})
+    given = payload.get("arguments", payload.get("action"))
+    if isinstance(given, str):
+        try:
+            given = json_text.decode(given)
+        except (ValueError, RecursionError):
+            return call(0, named, None).replace(size=len(given))
+    return call(0, named, given)
+
+
+def _result(payload: dict[str, Any]) -> Block:
+    output = payload.get("output")
+    if isinstance(output, dict):
+        output = output.get("content")
+    images = 0
+    if isinstance(output, list):
+        images = sum(isinstance(i, dict) and i.get("type") == "input_image" for i in output)
+        output = "\n".join(said_in(output))
+    text = word(output)
+    size = len(text) + images * IMAGE_SIZE
+    name = word(payload.get("call_id"))
+    return Block(RESULT, 0, text, id=name, is_error=_failed(text), size=size)
+
+
+def _failed(text: str) -> bool:
+    for line in text[:_LOOKED_AT].split("\n")[:4]:
+        for begin in _EXITS:
+            if line.startswith(begin):
+                return line.removeprefix(begin).strip() != "0"
+    return False
+
+
+def _compaction(payload: dict[str, Any]) -> dict[str, Any]:
+    summary = word(payload.get("message"))
+    history = payload.get("replacement_history")
+    items = (
+        [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
+    )
+    return {
+        "blocks": (Block(TEXT, 0, summary, size=len(summary)),),
+        "kept": tuple(filter(None, (word(item.get("id")) for item in items))),
+    }

@@ -1,0 +1,224 @@
+"""The lines of Gemini CLI's chats as entries (recorded with 0.61.0).
+
+A line may be written again, taken back, or told once more by a later `$set`. So the file is read
+twice: first what became of each message, then the entries.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import (
+    AGENT,
+    COMPACTION,
+    HEADER,
+    IMAGE,
+    MESSAGE,
+    RESULT,
+    TEXT,
+    THINKING,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Block,
+    Entry,
+)
+from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
+from gitguard.transcripts.entries import parse, time_of, tokens
+from gitguard.transcripts.gemini import (
+    is_snapshot,
+    said_in,
+    set_messages,
+    snapshots,
+    time_of_set,
+    users_words,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+_ROLES = {"user": USER, "gemini": AGENT}
+_OWN = -1
+"""The place of a message that is a line of its own, and not one of many in a `$set`."""
+
+
+class _Story:
+    """What became of every message: where each one stands that the model was given."""
+
+    def __init__(self) -> None:
+        self.compressions: set[int] = set()
+        self._live: dict[str, tuple[int, int]] = {}
+        self._known: dict[str, tuple[int, int]] = {}
+        self._answered: set[str] = set()
+        self._told: set[tuple[int, int]] = set()
+
+    def take(self, at: int, line: dict[str, Any]) -> None:
+        """Go on with a line that begins at an offset."""
+        name, taken_back = line.get("id"), line.get("$rewindTo")
+        if isinstance(taken_back, str):
+            self._rewind(taken_back)
+        elif isinstance(name, str):
+            self._put(name, (at, _OWN), line)
+        elif (history := set_messages(line)) is not None:
+            if any(name not in self._known for name in snapshots(line)):
+                self._told.update(self._live.values())
+                self.compressions.add(at)
+            self._live = {}
+            for place, message in enumerate(history):
+                self._restate(word(message["id"]), (at, place), message)
+
+    def told(self) -> set[tuple[int, int]]:
+        """Return the places of the messages that count."""
+        return self._told | set(self._live.values())
+
+    def _put(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
+        self._live[name] = self._known[name] = place
+        self._answered.update(_answers(message))
+
+    def _restate(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
+        answers = _answers(message)
+        if name in self._known:
+            self._live[name] = self._known[name]
+        elif not answers or not self._answered.issuperset(answers):
+            # Else it is a copy of results that the program makes when it goes on with a chat.
+            self._put(name, place, message)
+
+    def _rewind(self, name: str) -> None:
+        names = list(self._live)
+        begin = names.index(name) if name in self._live else 0
+        for gone in names[begin:]:
+            del self._live[gone]
+
+
+def entries_of(path: str, since: int) -> Iterator[Entry]:
+    """Yield the entries of a file behind an offset."""
+    from gitguard.transcripts import jsonl
+
+    story = _Story()
+    for entry in jsonl.entries(path, 0, lambda line: {"kind": UNKNOWN}):
+        story.take(entry.at, parse(entry.raw))
+    told = story.told()
+    for entry in jsonl.entries(path, since, _fields):
+        if entry.kind == UNKNOWN and b'"$set"' in entry.raw:
+            line = parse(entry.raw)
+            is_one = entry.at in story.compressions
+            yield entry.replace(**_compression(line)) if is_one else entry
+            yield from _only_there(entry, line, told)
+        elif entry.kind != MESSAGE or (entry.at, _OWN) in told:
+            yield entry
+        else:
+            yield entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
+
+
+def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:
+    """Yield the messages of a history that stand nowhere else."""
+    for place, message in enumerate(set_messages(line) or ()):
+        if (entry.at, place) in told and not is_snapshot(message):
+            yield Entry(entry.at, entry.end, **_message(message))
+
+
+def _compression(line: dict[str, Any]) -> dict[str, Any]:
+    history = set_messages(line) or []
+    texts = [text for item in history if is_snapshot(item) for text in said_in(item)]
+    summary = "\n".join(texts)
+    return {
+        "kind": COMPACTION,
+        "blocks": (Block(TEXT, 0, summary, size=len(summary)),),
+        "kept": tuple(word(item["id"]) for item in history if not is_snapshot(item)),
+    }
+
+
+def _fields(line: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(line.get("id"), str):
+        return _message(line)
+    if "projectHash" in line:
+        return {"kind": HEADER, "id": word(line.get("sessionId")), "time": _began(line)}
+    return {"kind": UNKNOWN, "time": time_of_set(line)}
+
+
+def _began(line: dict[str, Any]) -> float:
+    return time_of({"timestamp": line.get("startTime")})
+
+
+def _answers(message: dict[str, Any]) -> list[str]:
+    """Return the ids of the calls of which a message is the result, and nothing else."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    found = [p.get("functionResponse") for p in parts if isinstance(p, dict)]
+    answers = [word(response.get("id")) for response in found if isinstance(response, dict)]
+    return answers if len(answers) == len(parts) else []
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    role = _ROLES.get(word(message.get("type")))
+    known = {"id": word(message.get("id")), "time": time_of(message)}
+    if not role:
+        return known | {"kind": UNKNOWN}  # what the program tells the user
+    blocks = (*_thoughts(message), *_blocks(message.get("content")), *_calls(message))
+    blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
+    if role == USER and any(block.kind == RESULT for block in blocks):
+        role = TOOL
+    texts = said_in(message)
+    return known | {
+        "kind": MESSAGE,
+        "role": role,
+        "blocks": blocks,
+        "by_host": role == USER and bool(texts) and not any(map(users_words, texts)),
+        "tokens": tokens(message.get("tokens"), ("input",)),
+        "model": word(message.get("model")),
+    }
+
+
+def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
+    thoughts = message.get("thoughts")
+    for thought in thoughts if isinstance(thoughts, list) else ():
+        if isinstance(thought, dict):
+            text = "\n".join(
+                filter(None, (word(thought.get(n)) for n in ("subject", "description")))
+            )
+            yield Block(THINKING, text=text, size=len(text))
+
+
+def _blocks(content: Any) -> Iterator[Block]:
+    parts: Iterable[Any] = content if isinstance(content, list) else [{"text": content}]
+    for part in parts if content else ():
+        if isinstance(part, str):
+            part = {"text": part}
+        if not isinstance(part, dict):
+            yield other(0, part)
+        elif isinstance(part.get("functionResponse"), dict):
+            yield _result(part["functionResponse"])
+        elif isinstance(part.get("functionCall"), dict):
+            yield call(0, part["functionCall"], part["functionCall"].get("args"))
+        elif isinstance(text := part.get("text"), str):
+            yield Block(THINKING if part.get("thought") else TEXT, text=text, size=len(text))
+        elif "inlineData" in part or "fileData" in part:
+            yield Block(IMAGE, size=IMAGE_SIZE)
+        else:
+            yield other(0, part)
+
+
+def _calls(message: dict[str, Any]) -> Iterator[Block]:
+    calls = message.get("toolCalls")
+    for found in calls if isinstance(calls, list) else ():
+        if isinstance(found, dict):
+            yield call(0, found, found.get("args"))
+
+
+def _result(response: dict[str, Any]) -> Block:
+    said = response.get("response")
+    told = said if isinstance(said, dict) else {}
+    failed = "error" in told
+    text = word(told.get("error" if failed else "output"))
+    if not text and told:
+        from gitguard.model import json_text
+
+        text = json_text.encode(told)
+    return Block(
+        RESULT,
+        text=text,
+        id=word(response.get("id")),
+        name=word(response.get("name")),
+        is_error=failed,
+        size=len(text),
+    )
