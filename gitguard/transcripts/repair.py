@@ -82,22 +82,24 @@ def repair(
     reset: bool = False,
     everything: bool = False,
     rehearse: bool = False,
+    tell: Callable[[int, int], object] = max,
     at_step: Callable[[str], object] = str,
 ) -> RepairReport:
     """Repair a transcript's file, or tell what would be done.
 
     reset: a conversation in which the agent never answered begins anew, as an empty file.
-    everything: also look at what the last compaction left behind. Raises `InvalidInput` for a
+    everything: also look at what the last compaction left behind. tell hears how many bytes of how
+    many were looked at. Raises `InvalidInput` for a
     format that is only read, `InvalidDocument` for a file in which nothing parses, `Locked` and
     `NotWritable`; nothing was changed then.
     """
     path, writable = writable_of(transcript)
     seen = look(path)
     if rehearse:
-        work = _Work(path, writable, seen, everything=everything)
+        work = _Work(path, writable, seen, tell, everything=everything)
         return work.report(transcript.format, reset=reset).replace(is_rehearsed=True)
     with transcript_lock(path, clock) as lock:
-        work = _Work(path, writable, look(path), everything=everything)
+        work = _Work(path, writable, look(path), tell, everything=everything)
         report = work.report(transcript.format, reset=reset)
         return work.carry_out(report, clock(), at_step, lock.check)
 
@@ -105,9 +107,17 @@ def repair(
 class _Work:
     """The repair of one file as it stands."""
 
-    def __init__(self, path: str, writable: Writable, seen: Standing, *, everything: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        writable: Writable,
+        seen: Standing,
+        tell: Callable[[int, int], object],
+        *,
+        everything: bool,
+    ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
-        self._found = scan(path, seen, writable)
+        self._found = scan(path, seen, writable, tell)
         self._parents = dict(_new_parents(self._found))
         entries = _relinked(self._found.entries, self._parents)
         self._pairing = pair(

@@ -88,14 +88,16 @@ class Scan:
         return Tree(links, self.pointers)
 
 
-def scan(path: str, seen: Standing, writable: Writable) -> Scan:
-    """Read a file once, as far as it went when it was looked at."""
+def scan(
+    path: str, seen: Standing, writable: Writable, tell: Callable[[int, int], object] = max
+) -> Scan:
+    """Read a file once, as far as it went when it was looked at; tell hears how far that is."""
     try:
         handle = open_file(path)
     except OSError as error:
         raise unreadable(path, error.strerror) from error
     try:
-        return _Scanner(writable).read(_lines(handle, seen.size))
+        return _Scanner(writable).read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error.strerror) from error
     finally:
@@ -175,7 +177,9 @@ def _slim(block: Block) -> Block:
     return Block(block.kind, block.at)
 
 
-def _lines(handle: int, size: int) -> Iterator[tuple[int, int, bytes]]:
+def _lines(
+    handle: int, size: int, tell: Callable[[int, int], object]
+) -> Iterator[tuple[int, int, bytes]]:
     """Yield each line's offset, the one behind its end, and the line; too long a one is empty."""
     at, rest = 0, b""
     while at + len(rest) < size:
@@ -183,6 +187,7 @@ def _lines(handle: int, size: int) -> Iterator[tuple[int, int, bytes]]:
         data = os.pread(handle, min(_BLOCK + len(rest), size - position), position)
         if not data:
             break
+        tell(position, size)
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             end = at + len(line) + 1
