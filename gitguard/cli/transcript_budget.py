@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.signals import letting_go_of_locks
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.model.codec import load_json
+from gitguard.model.config import redactor_of
 from gitguard.model.text import one_line
+from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.transcripts.pruning import Verdict
     from gitguard.usecases.budgeting import Standing
+    from gitguard.usecases.pruning import Pruned
 
 
 @click.command()
@@ -97,4 +108,71 @@ def _document(found: Standing) -> dict[str, Any]:
     }
 
 
-COMMANDS: list[click.Command] = [budget]
+@click.command()
+@naming_a_transcript
+@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@click.option("--dry-run", is_flag=True, help="Show what would be pruned, and stop")
+@with_console
+def prune(
+    console: Console, path: str, format_name: str, conversation: str, model: str, dry_run: bool
+) -> None:
+    """Trim or clear old, oversized results of tools in a transcript's file
+
+    Of an old result its head and tail stay; while the history is over its share of the window, the
+    oldest are cleared whole. What is recent, of a protected tool, or holds images stays as it is,
+    and so does everything while the conversation is at work. The original is kept beside the file.
+    Sizes, tools and times are under `pruning` in your config.yaml.
+    """
+    from gitguard.usecases import pruning
+
+    named = find_transcript(console, path, format_name, conversation)
+    config = config_of(console)
+    clean = redactor_of(config.redaction).text
+    with progress("bytes") as tell, letting_go_of_locks():
+        seen = _telling(named, tell)
+        if dry_run:
+            found = pruning.plan(named, config, time.time(), model=model, seen=seen)
+        else:
+            found = pruning.prune(named, config, time.time, clean, model=model, seen=seen)
+    console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
+
+
+def _telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
+    """Return what is shown each entry of a file as it is read, and tells how far that is."""
+    size = os.path.getsize(named.path) if os.path.isfile(named.path) else 0
+
+    def seen(entry: Entry) -> None:
+        if size:
+            tell(entry.end, size)
+
+    return seen
+
+
+def _pruned_text(found: Pruned, *, dry_run: bool) -> str:
+    words = {KEEP: "Kept", TRIM: "Trimmed", CLEAR: "Cleared"}
+    if dry_run:
+        words = {KEEP: "To keep", TRIM: "To trim", CLEAR: "To clear"}
+    lines = [f"{words[verdict.action]}: {_verdict_text(verdict)}" for verdict in found.verdicts]
+    count, saved = len(found.done), found.tokens_saved
+    if count:
+        lines.append(f"Results {'to prune' if dry_run else 'pruned'}: {count:,}")
+        lines.append(f"Saved: about {saved:,} of {found.history:,} tokens in the history")
+    else:
+        lines.append("Nothing to prune; the file is as it was.")
+    if found.backup:
+        lines.append(f"The original is kept: {found.backup}")
+    return "\n".join(map(one_line, lines))
+
+
+def _verdict_text(verdict: Verdict) -> str:
+    what = f"{verdict.characters:,} characters of {verdict.tool or 'a tool'}"
+    left = "" if verdict.action == KEEP else f", {verdict.left:,} of them stay"
+    return f"{what} at {verdict.at:,}{left}: {verdict.reason}"
+
+
+def _pruned_document(found: Pruned) -> dict[str, Any]:
+    document = {name: getattr(found, name) for name in found.field_names}
+    return document | {"pruned": len(found.done), "tokens_saved": found.tokens_saved}
+
+
+COMMANDS: list[click.Command] = [budget, prune]

@@ -71,13 +71,23 @@ def judge(
     with images in them, by entry and block; entries need no texts.
     """
     found = list(_large(entries, config))
-    why_not = {(one.at, one.block.at): _kept_because(one, entries, config, now) for one in found}
-    for place in pictured & why_not.keys():
-        why_not[place] = why_not[place] or "it holds images"
+    if not found:
+        return ()
+    silence = now - max(entry.time for entry in entries)
+    protected = _protected_from(entries, config.keep_exchanges)
     over = tokens_of(entries) - room
     verdicts = []
     for one in found:
-        reason = why_not[one.at, one.block.at]
+        if silence < config.idle_seconds:
+            reason = f"something was said {max(silence, 0):,.0f} s ago"
+        elif is_protected(one.tool, config.protected_tools):
+            reason = f"`{one.tool[:_LONGEST_NAME]}` is protected"
+        elif one.place >= protected:
+            reason = f"it belongs to the last {config.keep_exchanges:,} exchanges"
+        elif (one.at, one.block.at) in pictured:
+            reason = "it holds images"
+        else:
+            reason = ""
         verdict = _keep(one, reason) if reason else _trim(one, config)
         over -= verdict.tokens_saved
         verdicts.append(verdict)
@@ -102,15 +112,11 @@ def _large(entries: Sequence[Entry], config: PruningConfig) -> Iterator[_Large]:
                 yield _Large(place, entry.at, block, tool)
 
 
-def _kept_because(one: _Large, entries: Sequence[Entry], config: PruningConfig, now: float) -> str:
-    silence = now - max(entry.time for entry in entries)
-    if silence < config.idle_seconds:
-        return f"something was said {max(silence, 0):.0f} s ago"
-    if is_protected(one.tool, config.protected_tools):
-        return f"`{one.tool[:_LONGEST_NAME]}` is protected"
-    if one.place >= _protected_from(entries, config.keep_exchanges):
-        return f"it is of the last {config.keep_exchanges} exchanges"
-    return ""
+def pictured_among(entry: Entry) -> Iterator[tuple[int, int]]:
+    """Yield the results with images in an entry, as `judge` takes them; texts must be there."""
+    for block in entry.blocks:
+        if block.kind == RESULT and block.size > len(block.text):
+            yield entry.at, block.at
 
 
 def is_protected(tool: str, patterns: Iterable[str]) -> bool:

@@ -1,0 +1,126 @@
+"""Prunes old, oversized results of tools in a transcript; its original is kept beside it."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+from gitguard.transcripts import find_format
+from gitguard.transcripts.budget import divide
+from gitguard.transcripts.context import context_of
+from gitguard.transcripts.edits import Cut
+from gitguard.transcripts.limits import lightened
+from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.pruning import KEEP, judge, pictured_among, pruned
+from gitguard.transcripts.replacing import look
+from gitguard.transcripts.rewriting import rewrite
+from gitguard.transcripts.tokens import estimate, tokens_of
+from gitguard.transcripts.writable import writable_of
+from gitguard.usecases.conversations import usage_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.model.config import Config
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.transcripts.pruning import Verdict
+
+
+class Pruned(Value):
+    """What became of a transcript, or would."""
+
+    transcript: Transcript
+    verdicts: tuple[Verdict, ...]
+    """On each result that is large enough to be looked at, oldest first."""
+    history: int
+    """Tokens of the history before, by our own guess."""
+    room: int
+    """Tokens that it may take before whole results are cleared."""
+    backup: str = ""
+    """Where the original is kept; empty where nothing was changed."""
+
+    @property
+    def done(self) -> tuple[Verdict, ...]:
+        """The verdicts on results that do not stay as they are."""
+        return tuple(verdict for verdict in self.verdicts if verdict.action != KEEP)
+
+    @property
+    def tokens_saved(self) -> int:
+        """Tokens, by our own guess."""
+        return sum(verdict.tokens_saved for verdict in self.done)
+
+
+def plan(
+    transcript: Transcript,
+    config: Config,
+    now: float,
+    *,
+    model: str = "",
+    seen: Callable[[Entry], object] = bool,
+) -> Pruned:
+    """Say what is to be pruned; any format will do. seen is shown each entry as it is read."""
+    pictured: set[tuple[int, int]] = set()
+
+    def read() -> Iterator[Entry]:
+        for entry in find_format(transcript.format).entries(transcript):
+            seen(entry)
+            pictured.update(pictured_among(entry))
+            yield entry
+
+    context = context_of(lightened(read()))
+    window = usage_of(transcript, config, model=model).window
+    summary = estimate(len(context.summary))
+    room = divide(window, config.budget).history
+    verdicts = judge(
+        context.entries,
+        config.pruning,
+        now=now,
+        room=room - summary,
+        pictured=frozenset(pictured),
+    )
+    return Pruned(transcript, verdicts, summary + tokens_of(context.entries), room)
+
+
+def prune(
+    transcript: Transcript,
+    config: Config,
+    clock: Callable[[], float],
+    clean: Callable[[str], str],
+    *,
+    model: str = "",
+    seen: Callable[[Entry], object] = bool,
+    at_step: Callable[[str], object] = str,
+) -> Pruned:
+    """Prune a transcript's file; one that needs nothing is not touched.
+
+    clean takes secrets out of a text before it is cut. Raises `InvalidInput` for a format that is
+    read only, and `Locked` where somebody is writing to the file.
+    """
+    path, writable = writable_of(transcript)
+    with transcript_lock(path, clock) as lock:
+        standing = look(path)
+        planned = plan(transcript, config, clock(), model=model, seen=seen)
+        edits = [
+            Cut(
+                verdict.at,
+                verdict.block,
+                pruned(verdict, _text(transcript, verdict), config.pruning, clean),
+            )
+            for verdict in planned.done
+        ]
+        done = rewrite(
+            path,
+            edits,
+            writable,
+            now=clock(),
+            seen=standing,
+            at_step=at_step,
+            still_ours=lock.check,
+        )
+        return planned.replace(backup=done.backup)
+
+
+def _text(transcript: Transcript, verdict: Verdict) -> str:
+    """Return what a result says; the file is locked, so that it is still there."""
+    entry = next(iter(find_format(transcript.format).entries(transcript, verdict.at)))
+    return next(block.text for block in entry.blocks if block.at == verdict.block)

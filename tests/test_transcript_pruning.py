@@ -1,0 +1,269 @@
+"""Pruning: old, oversized results of tools are trimmed or cleared, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from string import ascii_letters, digits
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.cli.app import app
+from gitguard.errors import InvalidInput, Locked
+from gitguard.model.config import DEFAULTS, Config
+from gitguard.model.config_transcripts import PruningConfig
+from gitguard.model.conversation import RESULT
+from gitguard.model.events import Transcript
+from gitguard.model.redaction import Redactor
+from gitguard.transcripts import find_format
+from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM, judge, pruned
+from gitguard.usecases.pruning import Pruned, plan, prune
+
+from .spoken import DIALECTS, NOW, Said, entries
+
+LATER = NOW + 10_000
+PLENTY = 10**9
+LARGE = "BEGIN" + "x" * 60_000 + "END"
+SMALL = PruningConfig(min_characters=1_000, head_characters=100, tail_characters=50)
+AFTER: list[Said] = [("agent", "1"), ("user", "go on"), ("agent", "2"), ("agent", "3")]
+"""What makes the results before it old: three answers."""
+
+
+def call(id_: str, text: str = LARGE, tool: str = "bash") -> list[Said]:
+    return [("call", id_, tool), ("result", id_, text)]
+
+
+TALK: list[Said] = [("user", "hi"), *call("a"), *call("b"), *AFTER]
+
+
+def judged(
+    said: list[Said], now: float = LATER, room: int = PLENTY, **settings: Any
+) -> list[tuple[str, str]]:
+    config = PruningConfig(**settings)
+    return [(v.action, v.reason) for v in judge(entries(said), config, now=now, room=room)]
+
+
+# Verdicts
+
+
+def test_old_and_large_results_are_trimmed() -> None:
+    assert judged(TALK) == [(TRIM, "it is old and large")] * 2
+
+
+def test_nothing_is_pruned_while_the_conversation_is_at_work() -> None:
+    newest = NOW + len(TALK) - 1
+    assert judged(TALK, now=newest + 299)[0] == (KEEP, "something was said 299 s ago")
+    assert judged(TALK, now=newest + 300)[0][0] == TRIM
+    assert judged(TALK, now=newest - 50)[0] == (KEEP, "something was said 0 s ago")
+    assert judged(TALK, now=newest, idle_seconds=0)[0][0] == TRIM
+
+
+def test_the_last_exchanges_are_protected() -> None:
+    reason = "it belongs to the last 4 exchanges"
+    assert judged(TALK, keep_exchanges=4) == [(TRIM, "it is old and large"), (KEEP, reason)]
+    assert [action for action, _ in judged(TALK, keep_exchanges=99)] == [KEEP, KEEP]
+    assert [action for action, _ in judged(TALK[:-4], keep_exchanges=0)] == [TRIM, TRIM]
+
+
+def test_the_lines_of_one_answer_are_one_exchange() -> None:
+    found = entries([*call("a"), ("agent", "x"), ("agent", "y"), ("agent", "z")])
+    found = [*found[:2], *(entry.replace(message="m") for entry in found[2:])]
+    (verdict,) = judge(found, PruningConfig(keep_exchanges=2), now=LATER, room=PLENTY)
+    assert verdict.action == KEEP
+
+
+def test_smaller_results_are_not_looked_at() -> None:
+    talk = [*call("a", "x" * 50_000), *call("b", "x" * 50_001), *AFTER]
+    assert len(judged(talk)) == 1
+    assert len(judged(talk, min_characters=10_000)) == 2
+    assert judged([*call("a", "x" * 3_250), *AFTER], min_characters=0) == []
+
+
+def test_the_results_of_protected_tools_stay() -> None:
+    talk = [*call("a", tool="Browser"), *call("b", tool="my_canvas_2"), *AFTER]
+    assert judged(talk)[0] == (KEEP, "`Browser` is protected")
+    assert judged(talk)[1][0] == TRIM
+    assert [a for a, _ in judged(talk, protected_tools=("*",))] == [KEEP, KEEP]
+    assert judged(talk, protected_tools=("*canvas*",))[1][0] == KEEP
+
+
+def test_a_result_with_images_stays() -> None:
+    found = entries(TALK)
+    first, second = judge(
+        found, PruningConfig(), now=LATER, room=PLENTY, pictured=frozenset({(2, 0)})
+    )
+    assert (first.action, first.reason) == (KEEP, "it holds images")
+    assert second.action == TRIM
+
+
+def test_while_the_history_is_over_its_share_the_oldest_are_cleared_whole() -> None:
+    assert [action for action, _ in judged(TALK, room=0)] == [CLEAR, CLEAR]
+    assert [action for action, _ in judged(TALK, room=1_000)] == [CLEAR, TRIM]
+    assert [action for action, _ in judged(TALK, room=0, clear=False)] == [TRIM, TRIM]
+
+
+def test_an_empty_conversation_has_no_verdicts() -> None:
+    assert judge([], PruningConfig(), now=LATER, room=0) == ()
+
+
+results = st.lists(
+    st.tuples(st.integers(0, 6_000), st.sampled_from(["bash", "browser", "read"])), max_size=8
+)
+
+
+@given(results, st.integers(0, 5), st.integers(0, 4_000), st.booleans())
+def test_pruning_twice_is_pruning_once(
+    sizes: list[tuple[int, str]], keep: int, room: int, clear: bool
+) -> None:
+    said: list[Said] = [("user", "hi")]
+    for i, (size, tool) in enumerate(sizes):
+        said += call(str(i), "x" * size, tool)
+    config = SMALL.replace(keep_exchanges=keep, clear=clear)
+    texts = {place: one[2] for place, one in enumerate(said) if one[0] == "result"}
+    for verdict in judge(entries(said), config, now=LATER, room=room):
+        if verdict.action == KEEP:
+            continue
+        text = pruned(verdict, texts[verdict.at], config, str)
+        assert len(text) == verdict.left < verdict.characters
+        said[verdict.at] = ("result", said[verdict.at][1], text)
+    again = judge(entries(said), config, now=LATER, room=room)
+    assert all(verdict.action == KEEP for verdict in again)
+
+
+# Files
+
+
+def prune_it(transcript: Transcript, config: Config = DEFAULTS) -> Pruned:
+    return prune(transcript, config, lambda: LATER, Redactor().text)
+
+
+def texts_of(transcript: Transcript) -> list[str]:
+    found = find_format(transcript.format).entries(transcript)
+    return [block.text for entry in found for block in entry.blocks if block.kind == RESULT]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_files_results_are_trimmed_and_its_original_is_kept(tmp_path: Path, dialect: str) -> None:
+    transcript = DIALECTS[dialect](tmp_path / "talk.jsonl", TALK)
+    before = Path(transcript.path).read_bytes()
+    done = prune_it(transcript)
+    assert Path(done.backup).read_bytes() == before
+    assert Path(done.backup).name.startswith("talk.jsonl.bak-")
+    for text in texts_of(transcript):
+        assert text.startswith("BEGIN" + "x" * 1_495 + "\n[gitguard: 57,008 characters left out]\n")
+        assert text.endswith("x" * 1_497 + "END")
+    assert [v.left for v in done.verdicts] == [len(text) for text in texts_of(transcript)]
+    assert done.tokens_saved == 2 * (len(LARGE) // 4 - len(texts_of(transcript)[0]) // 4)
+    lines = Path(transcript.path).read_bytes().splitlines()
+    changed = [a != b for a, b in zip(before.splitlines(), lines, strict=True)]
+    assert sum(changed) == 2
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_second_run_finds_nothing_and_touches_nothing(tmp_path: Path, dialect: str) -> None:
+    transcript = DIALECTS[dialect](tmp_path / "talk.jsonl", TALK)
+    prune_it(transcript)
+    after = Path(transcript.path).read_bytes(), sorted(tmp_path.iterdir())
+    again = prune_it(transcript)
+    assert (again.verdicts, again.backup) == ((), "")
+    assert (Path(transcript.path).read_bytes(), sorted(tmp_path.iterdir())) == after
+
+
+def test_a_cleared_result_says_what_it_was(tmp_path: Path) -> None:
+    many = [said for i in range(12) for said in call(str(i))]
+    transcript = DIALECTS["claude-code"](tmp_path / "talk.jsonl", [*many, *AFTER])
+    config = DEFAULTS.replace(window=DEFAULTS.window.replace(cap=16_000))
+    done = prune_it(transcript, config)
+    assert done.room == 0, "the reserve takes so small a window whole"
+    assert {verdict.action for verdict in done.verdicts} == {CLEAR}
+    assert set(texts_of(transcript)) == {
+        "[gitguard: 60,008 characters of `bash` cleared; run the tool again to see them]"
+    }
+
+
+def test_a_secret_is_taken_out_before_it_could_be_cut_in_two(tmp_path: Path) -> None:
+    secret = "ghp_" + "".join(Random(3).choices(ascii_letters + digits, k=36))
+    text = "x" * 1_480 + f" {secret} " + "y" * 60_000
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", [*call("a", text), *AFTER])
+    prune_it(transcript)
+    (left,) = texts_of(transcript)
+    assert not any(secret[i : i + 8] in left for i in range(len(secret) - 8))
+
+
+def test_what_a_compaction_put_away_is_not_looked_at(tmp_path: Path) -> None:
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", [*TALK, ("user", "and now?")])
+    last = json.loads(Path(transcript.path).read_text().splitlines()[-1])
+    compaction = {
+        "type": "compaction",
+        "id": "c0",
+        "parentId": last["id"],
+        "summary": "All went well",
+    }
+    compaction |= {"firstKeptEntryId": last["id"], "timestamp": last["timestamp"]}
+    with open(transcript.path, "a") as opened:
+        opened.write(json.dumps(compaction) + "\n")
+    assert plan(transcript, DEFAULTS, LATER).verdicts == ()
+
+
+def test_a_plan_changes_nothing(tmp_path: Path) -> None:
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
+    before = Path(transcript.path).read_bytes()
+    planned = plan(transcript, DEFAULTS, LATER)
+    assert planned.done
+    assert Path(transcript.path).read_bytes() == before
+    assert list(tmp_path.iterdir()) == [Path(transcript.path)]
+
+
+def test_a_transcript_that_is_read_only_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="read only"):
+        prune_it(Transcript(str(tmp_path / "x.jsonl"), "codex", "x"))
+
+
+def test_a_file_that_another_process_writes_to_is_left_alone(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
+    before = Path(transcript.path).read_bytes()
+    program = "import sys; f = open(sys.argv[1], 'a'); print('open', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, transcript.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        with pytest.raises(Locked, match=str(writer.pid)):
+            prune_it(transcript)
+        writer.communicate()
+    assert Path(transcript.path).read_bytes() == before
+
+
+# The command
+
+
+def ran(root: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["--root", str(root), "transcript", "prune", *arguments])
+
+
+def test_the_command_says_what_is_saved_and_where_the_original_is(
+    repo: Path, tmp_path: Path
+) -> None:
+    talk = [*call("a"), *call("b", tool="browser"), *AFTER]
+    transcript = DIALECTS["claude-code"](tmp_path / "talk.jsonl", talk)
+    would = ran(repo, transcript.path, "--dry-run")
+    assert "To trim: 60,008 characters of bash" in would.output, would.output
+    assert "To keep: 60,008 characters of browser" in would.output
+    assert list(tmp_path.glob("*.bak-*")) == []
+    done = ran(repo, transcript.path)
+    assert "Results pruned: 1\nSaved: about 14," in done.output
+    (backup,) = tmp_path.glob("*.bak-*")
+    assert f"The original is kept: {backup}" in done.output
+    document = json.loads(ran(repo, transcript.path, "--json").output)
+    assert (document["pruned"], document["tokens_saved"], document["backup"]) == (0, 0, "")
+    assert document["verdicts"][0]["reason"] == "`browser` is protected"
