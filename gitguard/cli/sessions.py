@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli import maintenance, session_listing
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
+from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from gitguard.model.host_session import HostSession
-    from gitguard.model.task import TaskState
-    from gitguard.recovery.startup import Startup
     from gitguard.usecases.status import Overview
 
 _MOST_OTHERS = 5
@@ -33,33 +33,7 @@ def ensure(console: Console) -> None:
     Run it first. It never touches your branches, index or files; it creates `.gitguard/`, which
     git ignores, and the session's branch.
     """
-    _say_startup(console, console.guard.ensure())
-
-
-def _say_startup(console: Console, startup: Startup) -> None:
-    session = console.guard.workspace.current()
-    lines = [one_line(f"Session `{session.key}` {startup.how}.")]
-    lines += [f"Note: {note}." for note in startup.notes]
-    if startup.summary_conflict:
-        lines.append(startup.summary_conflict.rstrip())
-    lines += _where_it_stands(startup.state)
-    document = {
-        "session": session.key,
-        "how": startup.how,
-        "notes": list(startup.notes),
-        "summary_conflict": startup.summary_conflict,
-        "state": startup.state.to_document(),
-        "checkpoint": startup.saved,
-    }
-    console.say("\n".join(lines), document, pending(startup.saved))
-
-
-def _where_it_stands(state: TaskState) -> list[str]:
-    """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
-    named = {"Goal": state.goal, "Phase": state.current_phase, "Next action": state.next_action}
-    return [
-        f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
-    ]
+    say_startup(console, console.guard.ensure())
 
 
 @click.command()
@@ -110,7 +84,7 @@ def _overview_text(overview: Overview) -> str:
     if overview.state is not None:
         state = overview.state
         lines += [
-            *_where_it_stands(state),
+            *where_it_stands(state),
         ]
     for key, known in overview.host_sessions.items():
         lines.append(one_line(f"Conversation {key}: {', '.join(_conversation(known))}"))
@@ -188,29 +162,7 @@ def _halted(console: Console) -> str:
 
 @click.group()
 def session() -> None:
-    """List, choose and fork sessions"""
-
-
-@session.command("list")
-@with_console
-def list_sessions(console: Console) -> None:
-    """List the sessions of this repository
-
-    Where a session's key is not its name, it stands behind: `--session` takes the key.
-    """
-    from gitguard.usecases.status import keys_of
-
-    workspace = console.guard.workspace
-    current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
-    lines = []
-    for name, head in sorted(found.items()):
-        key = keys.get(name, name)
-        mark = "*" if name == current else " "
-        said = one_line(key) if key != name else ""
-        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}"
-        lines.append(line.rstrip())
-    document = {"current": current, "sessions": found, "keys": keys}
-    console.say("\n".join(lines) or "No sessions.", document)
+    """List, choose, fork and put away sessions"""
 
 
 @session.command()
@@ -224,7 +176,7 @@ def use(console: Console, key: str) -> None:
         if error.hint:
             error.hint += f"; name this session with `--session {key}`"
         raise
-    _say_startup(console, startup)
+    say_startup(console, startup)
 
 
 @session.command()
@@ -239,5 +191,9 @@ def fork(console: Console, key: str) -> None:
     text = one_line(f"Session `{key}` begun with the current state.")
     console.say(text, {"session": key, "saved": saved}, pending(saved))
 
+
+for module in (session_listing, maintenance):
+    for command in module.COMMANDS:
+        session.add_command(command)
 
 COMMANDS: list[click.Command] = [ensure, status, override, session]

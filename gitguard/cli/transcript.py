@@ -7,6 +7,7 @@ import click
 from gitguard.cli import (
     transcript_budget,
     transcript_compact,
+    transcript_import,
     transcript_reading,
     transcript_repair,
 )
@@ -25,7 +26,13 @@ def transcript() -> None:
     click.get_current_context().with_resource(letting_go_of_locks())
 
 
-for module in (transcript_reading, transcript_repair, transcript_budget, transcript_compact):
+for module in (
+    transcript_reading,
+    transcript_repair,
+    transcript_budget,
+    transcript_compact,
+    transcript_import,
+):
     for command in module.COMMANDS:
         transcript.add_command(command)
 

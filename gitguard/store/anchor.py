@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _LIMIT = 1 << 20
+_ASIDE = "archive"
+"""The folder, beside a session's anchor, of the anchors that its archived histories had."""
 
 
 class Identity(Record):
@@ -221,6 +223,24 @@ class AnchorFile:
         document = {"format": FORMAT, **record.to_document()}
         files.write_bytes(path, dump_json(document), settled=settled)
 
+    def aside(self, commit: str) -> AnchorFile:
+        """Return where anchor and copy are kept of a session that was archived at a commit."""
+        return AnchorFile(os.path.join(self.folder, _ASIDE, commit[:12]))
+
+    def all_aside(self) -> list[Anchor]:
+        """Return the anchors of this session's archived histories."""
+        folder = os.path.join(self.folder, _ASIDE)
+        kept = (AnchorFile(os.path.join(folder, n)).read() for n in sorted(files.names_in(folder)))
+        return [anchor for anchor in kept if anchor is not None]
+
+    def forget(self) -> None:
+        """Remove anchor and copy, which are kept elsewhere, durable."""
+        # Without its copy a state comes from the branch; without its anchor a branch is a stranger.
+        for path in (self._state_path, self._anchor_path):
+            files.remove(path)
+        if os.path.isdir(self.folder):
+            files.sync_folder(self.folder)
+
     def archive(self, suffix: str, *, copy: bool = True) -> None:
         """Set the anchor aside, and the copy of the state with it; they are no longer in force."""
         for path in (self._anchor_path, self._state_path)[: 1 + copy]:
@@ -271,6 +291,10 @@ class CurrentFile:
         files.make_folder(folder)
         known = Current(name, identity_of(self._git_dir))
         files.write_bytes(self._path, dump_json({"format": FORMAT, **known.to_document()}))
+
+    def forget(self) -> None:
+        """Remember no session any more."""
+        files.remove(self._path)
 
 
 def _set_aside(path: str, kept: str) -> None:

@@ -74,6 +74,8 @@ class Chain:
         found = self._compare().replace(doubt=self.doubt)
         if settle and found.replaced_repository:
             self._set_aside()
+        elif settle and found.was_archived:
+            self.anchors.forget()
         elif settle and found.anchor is not None and found.anchor != self.anchors.read():
             self._write_anchor(found.anchor)
         return found
@@ -121,6 +123,8 @@ class Chain:
 
     def _without_ref(self, anchor: Anchor | None, code: Code, refs: Mapping[str, Ref]) -> Head:
         if anchor is not None and anchor.committed:
+            if self.anchors.aside(anchor.committed).read() == anchor:
+                return Head(NONE, "", None, code, was_archived=True)
             if not self._is_another_repository(anchor):
                 return Head(DELETED, "", anchor, code)
             return Head(NONE, "", None, code, replaced_repository=True)
@@ -241,13 +245,17 @@ class Chain:
         """Where the session's refs lie that were set aside."""
         return f"refs/gitguard/archive/{self._session.name}"
 
+    def archive_of(self, commit: str) -> str:
+        """Return the ref under which a commit is set aside."""
+        return f"{self.archive_folder}/{commit[:12]}"
+
     def sweep(self) -> None:
         """Clear what dead processes left in the archive, where no ref is moved a second time."""
-        self._repository.sweep(f"refs/gitguard/archive/{self._session.name}")
+        self._repository.sweep(self.archive_folder)
 
     def archive(self, commit: str, why: str) -> str:
         """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""
-        name = f"{self.archive_folder}/{commit[:12]}"
+        name = self.archive_of(commit)
         if name not in self._repository.refs(name):
             self.point_at(commit, "", why, ref=name)
         return name
@@ -301,6 +309,11 @@ class Chain:
         """Return what is kept of this session aside: full ref and commit."""
         found = self._repository.refs(self.archive_folder)
         return {name: ref.id for name, ref in found.items()}
+
+    def archived(self) -> list[Anchor]:
+        """Return the anchors of the session's histories that were put away in this repository."""
+        known = self.anchors.all_aside()
+        return [anchor for anchor in known if not self._is_another_repository(anchor)]
 
     def shadows(self) -> tuple[str, ...]:
         """Return the refs that git finds by the short name of ours as well."""

@@ -32,6 +32,8 @@ class Head(Value):
     """The remote-tracking ref of the session, when there is nothing else."""
     replaced_repository: bool = False
     """Whether the anchor belonged to another repository at the same path; it was archived."""
+    was_archived: bool = False
+    """Whether the session was being archived, and died between its branch and its anchor."""
     doubt: str = ""
     """Why a head ahead of ours was not taken for its signatures, where those count."""
 

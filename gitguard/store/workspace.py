@@ -233,6 +233,13 @@ class Workspace:
 
         CurrentFile(self.state_folder, self.place.git_dir).write(session.name)
 
+    def leave(self) -> None:
+        """Work at no session from now on."""
+        from gitguard.store.anchor import CurrentFile
+
+        CurrentFile(self.state_folder, self.place.git_dir).forget()
+        files.remove(os.path.join(self.folder, "current"))
+
     def session_names(self) -> list[str]:
         """List the sessions that have working files."""
         names = files.names_in(os.path.join(self.folder, "sessions"))

@@ -18,6 +18,7 @@ from gitguard.model.redaction import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.review.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
+from gitguard.store.archive import SessionArchive
 from gitguard.store.rewriting import Past, Remains, Rewriting
 from gitguard.usecases.cleaning import SessionFiles
 from gitguard.usecases.sessions import refuse_unknown
@@ -214,8 +215,17 @@ class Secrets:
             commit = past[0].checkpoint.id if past else ""
             if commit and new[commit] != commit:
                 self._chain.archive(new[commit], "gitguard: purged")
+                self._follow(commit, new[commit])
                 self._rewriting.drop(ref, commit)
         return old
+
+    def _follow(self, old: str, new: str) -> None:
+        """Let the anchor of an archived session follow its head."""
+        contents = self._chain.read(new).contents
+        archive = SessionArchive(
+            self._store.workspace, self._store.repository(), self._chain, self._store.session
+        )
+        archive.follow(old, new, sha256(contents[STATE_FILE]))
 
     def _forget_rules(self, usual: Redactor) -> None:
         """Write the state by the usual rules again; a hash of others could give a value away."""

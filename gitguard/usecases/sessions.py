@@ -59,7 +59,8 @@ def refuse_unknown(store: SessionStore) -> None:
         found, head = store.states.read(), store.chain.head()
     except GitguardError:
         return  # there is something, and looking says what is wrong with it
-    if found.standing == states.ABSENT and found.written is None and head.standing == NONE:
+    is_absent = found.standing == states.ABSENT and found.written is None
+    if is_absent and head.standing == NONE and not store.chain.archived():
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
             "See `gitguard session list`, or begin with `gitguard ensure`",

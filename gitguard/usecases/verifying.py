@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, Tampered
 from gitguard.model.session import Session
 from gitguard.review.signatures import Signatures
 from gitguard.review.verify import Finding, Report, States, finding_of, findings_of
 from gitguard.session_store import SessionStore
+from gitguard.store.archive import archived_names
 from gitguard.store.standing import NONE, Head, refuse_head
 from gitguard.store.verification import GO_ON, LEAVE
 from gitguard.usecases.sessions import refuse_unknown
@@ -47,10 +48,11 @@ class _Verifying:
         self._seen: set[str] = set()
         self._findings: list[Finding] = []
         self._notes: list[str] = []
+        self._put_away = self._chain.archived()
 
     def report(self) -> Report:
         head, standing = self._head()
-        for commit, anchor in _histories(head):
+        for commit, anchor in (*_histories(head), *self._archived()):
             self._findings += self._walk(commit, anchor, self._signatures)
         if self._signatures is not None:
             self._findings += self._signatures.findings()
@@ -81,7 +83,11 @@ class _Verifying:
         if refusal is not None:
             self._findings.append(finding_of(refusal, commit=head.id))
         elif head.standing == NONE:
-            self._notes.append("there is no checkpoint yet")
+            archived = (
+                f"it is archived; `gitguard session reopen {self._store.session.key:.80}` brings "
+                "it back"
+            )
+            self._notes.append(archived if self._put_away else "there is no checkpoint yet")
         return head, head.standing
 
     def _anchor(self) -> Anchor | None:
@@ -113,6 +119,21 @@ class _Verifying:
         where = f"at {name}" if ends else f"from {name} on"
         self._notes.append(f"{what} {where}, because the repository is shallow there")
 
+    def _archived(self) -> Iterator[tuple[str, Anchor]]:
+        """Yield the heads of archived histories with their anchors; one that is gone is found."""
+        there = self._chain.archives()
+        for anchor in self._put_away:
+            ref = self._chain.archive_of(anchor.committed)
+            if there.get(ref) == anchor.committed:
+                yield anchor.committed, anchor
+                continue
+            gone = Tampered(
+                f"`{ref}` is not where this machine archived {anchor.committed[:12]}",
+                f"Put it back with `git update-ref {ref} {anchor.committed}` if the commit is "
+                "still there",
+            )
+            self._findings.append(finding_of(gone, commit=anchor.committed))
+
     def _look_at_archives(self) -> None:
         """Note what is wrong with what was set aside; nothing depends on it, or is built on it."""
         for ref, commit in sorted(self._chain.archives().items()):
@@ -129,7 +150,11 @@ def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
 
 
 def stores_of(own: SessionStore, names: Iterable[str]) -> list[SessionStore]:
-    """Return the stores of a repository's sessions; one that this workspace has not by its name."""
+    """Return the stores of a repository's sessions, archived ones as well.
+
+    One that this workspace has not is known by its name.
+    """
     keys = keys_of(own.workspace)
+    names = {*names, *archived_names(own.workspace)}
     sessions = (Session(keys.get(name, name), name) for name in sorted(names))
     return [SessionStore(own.workspace, session, own.config) for session in sessions]

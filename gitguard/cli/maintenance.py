@@ -1,0 +1,113 @@
+"""Commands that put sessions away and bring them back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, confirm, progress, with_console
+from gitguard.cli.starting import say_startup
+from gitguard.cli.surroundings import refuse_agents
+from gitguard.model.config_maintenance import ENFORCE, WARN
+from gitguard.model.text import one_line
+
+if TYPE_CHECKING:
+    from gitguard.store.archive import Archived
+    from gitguard.usecases.maintaining import Examined, Maintained
+
+_MEGABYTE = 1 << 20
+
+
+@click.command()
+@click.option(
+    "--mode",
+    type=click.Choice([WARN, ENFORCE]),
+    help="List only, or archive; by default what `maintenance.mode` says",
+)
+@click.option(
+    "--delete", multiple=True, metavar="NAME", help="With enforce: delete this one, by its name"
+)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before deleting")
+@with_console
+def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: bool) -> None:
+    """Find sessions that are idle, too many or too large, and archive them
+
+    The limits are `maintenance.idle_days`, `most_sessions` and `largest_megabytes`. An archived
+    session's branch lies under `refs/gitguard/archive/`, its files under the workspace's
+    `archive`; nothing is deleted unless a person names it. The current session stays, as do those
+    with a conversation that may be running or is halted, and those of another worktree.
+    """
+    from gitguard.usecases.maintaining import Maintenance
+
+    guard = console.guard
+    maintenance = Maintenance(guard.store(guard.any_session()))
+    if delete:
+        refuse_agents("session maintain --delete")
+        maintenance.refuse_undue(delete, mode or guard.config.maintenance.mode)
+        confirm(f"Delete {', '.join(delete)} for good?", yes=yes)
+    with progress("sessions") as tell:
+        done = maintenance.run(mode or "", delete=delete, tell=tell)
+    console.say(_maintained_text(done), {name: getattr(done, name) for name in done.field_names})
+
+
+def _maintained_text(done: Maintained) -> str:
+    lines = [f"{done.sessions:,} sessions, {_megabytes(done.size)} of files."]
+    lines += [_examined_line(one) for one in done.found]
+    lines += [f"Archived {_archived_line(one)}" for one in done.archived]
+    lines += [
+        f"Deleted {name}; its objects stay until `git gc` collects them" for name in done.deleted
+    ]
+    if any(one.is_due for one in done.found):
+        lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
+    return "\n".join(map(one_line, lines))
+
+
+def _examined_line(one: Examined) -> str:
+    key = f" ({one.session.key})" if one.session.key != one.session.name else ""
+    kept = f"; kept: {one.kept}" if one.kept else ""
+    return f"{one.session.name}{key}  {_megabytes(one.size)}  {'; '.join(one.reasons)}{kept}"
+
+
+def _archived_line(one: Archived) -> str:
+    files = f", its files to {one.folder}" if one.folder else ""
+    return f"{one.name} to {one.ref}{files}; `gitguard session reopen {one.name}` brings it back"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / _MEGABYTE:.1f} MB"
+
+
+@click.command()
+@click.argument("key", default="")
+@with_console
+def close(console: Console, key: str) -> None:
+    """Put the session KEY away, the current one by default
+
+    A last checkpoint is taken; then its branch and its files are archived, and the workspace works
+    at no session until `gitguard ensure`, or a host's hook, begins another.
+    """
+    from gitguard.usecases.closing import close as close_session
+
+    guard = console.guard
+    store = guard.store(guard.find_session(key)) if key else guard.store()
+    done = close_session(store)
+    text = f"Session `{store.session.key}` is closed: archived {_archived_line(done)}."
+    console.say(one_line(text), {"session": store.session.key, "archived": done})
+
+
+@click.command()
+@click.argument("key")
+@click.option("--head", default="", metavar="ID", help="Which of several, by its newest checkpoint")
+@with_console
+def reopen(console: Console, key: str, head: str) -> None:
+    """Bring the archived session KEY back, and work at it"""
+    from gitguard.usecases.closing import bring_back, find_archived
+
+    guard = console.guard
+    session, archived = find_archived(guard.store(guard.any_session()), key, head)
+    bring_back(guard.store(session), archived)
+    say_startup(console, guard.use_session(session))
+
+
+COMMANDS: list[click.Command] = [maintain, close, reopen]

@@ -1,0 +1,103 @@
+"""Commands that tell which sessions there are, and what belongs to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, with_console
+from gitguard.errors import GitguardError
+from gitguard.model.session import Session
+from gitguard.model.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.usecases.listing import StoredConversation
+
+
+@click.command("list")
+@with_console
+def list_sessions(console: Console) -> None:
+    """List the sessions of this repository
+
+    Where a session's key is not its name, it stands behind: `--session` takes the key. With --json
+    each one's conversations are told as well, with their transcripts and counts.
+    """
+    from gitguard.usecases.status import keys_of
+
+    workspace = console.guard.workspace
+    current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
+    lines = []
+    for name, head in sorted(found.items()):
+        key = keys.get(name, name)
+        mark = "*" if name == current else " "
+        said = one_line(key) if key != name else ""
+        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}"
+        lines.append(line.rstrip())
+    document: dict[str, object] = {"current": current, "sessions": found, "keys": keys}
+    if console.as_json:
+        document["conversations"] = _conversations(console, keys)
+    console.say("\n".join(lines) or "No sessions.", document)
+
+
+def _conversations(
+    console: Console, keys: Mapping[str, str]
+) -> dict[str, list[StoredConversation]]:
+    from gitguard.usecases.listing import stored_conversations
+
+    found = {}
+    for name, key in keys.items():
+        try:
+            found[name] = [*stored_conversations(console.guard.store(Session(key, name)))]
+        except GitguardError:
+            continue  # its own `session show` tells what is wrong with it
+    return found
+
+
+@click.command()
+@click.argument("key", default="")
+@with_console
+def show(console: Console, key: str) -> None:
+    """Show the session KEY and its conversations, the current one by default
+
+    Of each conversation: its transcript, the window, the tokens in its context as they were last
+    counted and whether that is still so, and the compactions.
+    """
+    from gitguard.usecases.listing import stored_conversations
+    from gitguard.usecases.sessions import refuse_unknown
+
+    guard = console.guard
+    store = guard.store(guard.find_session(key)) if key else guard.store()
+    refuse_unknown(store)
+    found = stored_conversations(store)
+    head = store.chain.head()
+    session = store.session
+    lines = [f"Session: {session.key}", f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}"]
+    lines += [line for one in found for line in _lines(one)]
+    document = {
+        "session": session.key,
+        "name": session.name,
+        "branch": store.chain.ref,
+        "head": head.id,
+        "standing": head.standing,
+        "conversations": list(found),
+    }
+    console.say("\n".join(map(one_line, lines)), document)
+
+
+def _lines(one: StoredConversation) -> list[str]:
+    tokens = "not counted" if one.total_tokens is None else f"{one.total_tokens:,}"
+    stale = "" if one.total_tokens_fresh or one.total_tokens is None else ", as last known"
+    lines = [
+        f"Conversation {one.conversation}: {one.turns:,} turns, {one.compaction_count:,} "
+        f"compactions, used {one.updated_at}",
+        f"  Tokens: {tokens} of {one.context_tokens:,}{stale}",
+    ]
+    if one.transcript:
+        lines.append(f"  Transcript: {one.transcript} ({one.format})")
+    return lines + [f"  Problem: {one.problem}"] * bool(one.problem)
+
+
+COMMANDS: list[click.Command] = [list_sessions, show]

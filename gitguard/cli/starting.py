@@ -1,0 +1,40 @@
+"""How a session that came up is told of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitguard.cli.notes import pending
+from gitguard.model.text import one_line, shorten
+
+if TYPE_CHECKING:
+    from gitguard.cli.console import Console
+    from gitguard.model.task import TaskState
+    from gitguard.recovery.startup import Startup
+
+
+def say_startup(console: Console, startup: Startup) -> None:
+    """Print how a session came up, and where it stands."""
+    session = console.guard.workspace.current()
+    lines = [one_line(f"Session `{session.key}` {startup.how}.")]
+    lines += [f"Note: {note}." for note in startup.notes]
+    if startup.summary_conflict:
+        lines.append(startup.summary_conflict.rstrip())
+    lines += where_it_stands(startup.state)
+    document = {
+        "session": session.key,
+        "how": startup.how,
+        "notes": list(startup.notes),
+        "summary_conflict": startup.summary_conflict,
+        "state": startup.state.to_document(),
+        "checkpoint": startup.saved,
+    }
+    console.say("\n".join(lines), document, pending(startup.saved))
+
+
+def where_it_stands(state: TaskState) -> list[str]:
+    """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
+    named = {"Goal": state.goal, "Phase": state.current_phase, "Next action": state.next_action}
+    return [
+        f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
+    ]

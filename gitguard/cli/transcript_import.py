@@ -1,0 +1,38 @@
+"""The command that tells a session of a conversation that no hook told of."""
+
+from __future__ import annotations
+
+import click
+
+from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
+from gitguard.errors import InvalidInput
+from gitguard.model.text import one_line
+
+
+@click.command("import")
+@naming_a_transcript
+@with_console
+def import_transcript(console: Console, path: str, format_name: str, conversation: str) -> None:
+    """Record at the session that a conversation belongs to it
+
+    For conversations from before `gitguard init`, or of hosts without hooks. Its file, format, id
+    and counts are kept; the file stays where it is, and nothing of it is copied. Another session
+    than the current one is named with --session.
+    """
+    from gitguard.usecases.listing import import_transcript
+
+    if not path:
+        raise InvalidInput("no transcript is named", "Name its file, database or folder")
+    named = find_transcript(console, path, format_name, conversation)
+    with progress("MB") as tell:
+        done = import_transcript(console.guard.store(), named, tell)
+    again = "again, with newer counts" if done.was_known else "as a conversation of it"
+    text = (
+        f"Session `{done.session}` knows `{done.conversation}` {again}: {done.turns:,} turns, "
+        f"{done.compactions:,} compactions, {done.entries:,} entries ({named.format})."
+    )
+    console.say(one_line(text), {name: getattr(done, name) for name in done.field_names})
+
+
+COMMANDS: list[click.Command] = [import_transcript]

@@ -1,0 +1,193 @@
+"""Sessions that are put away: branch, anchor and working files lie aside, and can be brought back.
+
+The branch goes under `refs/gitguard/archive/`, this machine's anchor into a folder beside where it
+was, the working files under the workspace's `archive` folder. What is believed stays the same: a
+branch is brought back only where it is the anchored one.
+
+A crash leaves a session that is in force, or one that is archived; the same command again goes on.
+A session is archived once its anchor lies aside and its branch is gone, whatever else is left.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidInput, Tampered
+from gitguard.model.session import is_session_name
+from gitguard.model.value import Value
+from gitguard.store import files
+from gitguard.store.anchor import AnchorFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.session import Session
+    from gitguard.store.anchor import Anchor
+    from gitguard.store.checkpoints import Chain
+    from gitguard.store.repository import Repository
+    from gitguard.store.standing import Head
+    from gitguard.store.workspace import Workspace
+
+
+class Archived(Value):
+    """One history of a session that was put away."""
+
+    name: str
+    """The session's name."""
+    commit: str
+    ref: str
+    """Where its branch is now."""
+    folder: str
+    """Where its working files are, empty where there are none."""
+
+
+class SessionArchive:
+    """Puts one session away and brings it back; the caller holds its lock."""
+
+    def __init__(
+        self, workspace: Workspace, repository: Repository, chain: Chain, session: Session
+    ) -> None:
+        """Describe the archive; nothing is read yet."""
+        self._workspace = workspace
+        self._repository = repository
+        self._chain = chain
+        self._session = session
+
+    def all(self) -> list[Archived]:
+        """Return the session's archived histories, as this machine archived them."""
+        return [self._described(anchor.committed) for anchor in self._chain.archived()]
+
+    def put(self, head: Head) -> Archived:
+        """Put the session away at a head of ours, which holds all that is worth keeping."""
+        assert head.anchor is not None
+        self._chain.refuse_checked_out(head)
+        self._chain.archive(head.id, "gitguard: the session is archived")
+        anchors = self._chain.anchors
+        aside, written = anchors.aside(head.id), anchors.read_written()
+        if written is not None:
+            aside.write_written(written)
+        aside.write(head.anchor)
+        anchors.write(head.anchor)  # the very same, so that a crash from here on is understood
+        self._workspace.at_step("anchor-kept")
+        self._move(self._working_files, self._folder(head.id))
+        self._workspace.at_step("files-archived")
+        self._drop_ref(self._chain.ref, head.id)
+        self._workspace.at_step("ref-removed")
+        anchors.forget()
+        self._workspace.at_step("anchor-archived")
+        return self._described(head.id)
+
+    def bring_back(self, archived: Archived) -> None:
+        """Make an archived history the session's own again."""
+        anchors = self._chain.anchors
+        aside = anchors.aside(archived.commit)
+        anchor, written = aside.read(), aside.read_written()
+        assert anchor is not None
+        self._refuse_other(archived, anchor)
+        if self._chain.ref not in self._repository.refs(self._chain.ref):
+            self._chain.point_at(archived.commit, "", "gitguard: the session is brought back")
+        if written is not None:
+            anchors.write_written(written)
+        anchors.write(anchor)
+        self._workspace.at_step("anchor-brought-back")
+        if written is not None:  # a state without its copy would be a stranger's
+            self._move(archived.folder, self._working_files)
+            self._workspace.at_step("files-brought-back")
+        self._forget(aside)
+        self._drop_ref(archived.ref, archived.commit)
+        self._workspace.at_step("archive-emptied")
+
+    def delete(self, archived: Archived) -> None:
+        """Remove an archived history for good, as far as git lets go of it."""
+        from shutil import rmtree
+
+        if archived.folder:
+            rmtree(archived.folder)
+        self._workspace.at_step("archived-files-deleted")
+        if self._chain.archives().get(archived.ref) == archived.commit:
+            self._drop_ref(archived.ref, archived.commit)
+        self._workspace.at_step("archived-ref-deleted")
+        self._forget(self._chain.anchors.aside(archived.commit))
+        is_last = not self._chain.anchors.all_aside() and self._chain.anchors.read() is None
+        if is_last and not os.path.isdir(self._working_files):
+            rmtree(self._chain.anchors.folder, ignore_errors=True)
+        self._workspace.at_step("archived-anchor-deleted")
+
+    def follow(self, old: str, new: str, state_sha256: str) -> None:
+        """Keep an anchor with an archived head that was written anew without secrets.
+
+        The copy of its state goes, and the state and journal among its files: they may hold them,
+        and the branch has the state.
+        """
+        aside = self._chain.anchors.aside(old)
+        anchor = aside.read()
+        if anchor is None or anchor.committed != old:
+            return
+        moved = anchor.replace(committed=new, state_sha256=state_sha256, previous="")
+        self._chain.anchors.aside(new).write(moved)
+        for name in ("state.json", "journal.jsonl"):
+            files.remove(os.path.join(self._folder(old), name))
+        self._move(self._folder(old), self._folder(new))
+        self._forget(aside)
+
+    def _refuse_other(self, archived: Archived, anchor: Anchor) -> None:
+        ref, there = archived.ref, self._chain.archives().get(archived.ref, "")
+        own = self._repository.refs(self._chain.ref).get(self._chain.ref)
+        known = self._chain.anchors.read()
+        if (own and own.id != archived.commit) or (known and known != anchor):
+            raise InvalidInput(
+                f"there is a session `{self._session.key:.80}` already",
+                f"Put that one away first: `gitguard session close {self._session.key:.80}`",
+            )
+        if there != anchor.committed:
+            raise Tampered(
+                f"`{ref}` is {f'at {there[:12]}' if there else 'gone'}; this machine archived "
+                f"{anchor.committed[:12]} there",
+                f"Put it back with `git update-ref {ref} {anchor.committed}` if the commit is "
+                "still there",
+            )
+
+    def _described(self, commit: str) -> Archived:
+        folder = self._folder(commit)
+        ref = self._chain.archive_of(commit)
+        return Archived(self._session.name, commit, ref, folder if os.path.isdir(folder) else "")
+
+    @property
+    def _working_files(self) -> str:
+        return self._workspace.session_folder(self._session)
+
+    def _folder(self, commit: str) -> str:
+        archive = os.path.join(self._workspace.folder, "archive")
+        files.refuse_link(archive)
+        return os.path.join(archive, f"{self._session.name}-{commit[:12]}")
+
+    def _move(self, folder: str, target: str) -> None:
+        self._workspace.refuse_links(self._session)
+        if not os.path.isdir(folder) or os.path.lexists(target):
+            return
+        files.make_folder(os.path.dirname(target))
+        try:
+            os.replace(folder, target)
+            for parent in {os.path.dirname(folder), os.path.dirname(target)}:
+                files.sync_folder(parent)
+        except OSError as error:
+            raise files.refused(target, error) from error
+
+    def _drop_ref(self, ref: str, commit: str) -> None:
+        self._repository.delete_ref(ref, commit)
+        folder = os.path.dirname(os.path.join(self._workspace.place.common_dir, ref))
+        while not os.path.isdir(folder):  # git removes the folders that are empty then
+            folder = os.path.dirname(folder)
+        files.sync_folder(folder)
+
+    def _forget(self, aside: AnchorFile) -> None:
+        aside.forget()
+        for folder in (aside.folder, os.path.dirname(aside.folder)):
+            if os.path.isdir(folder) and not files.names_in(folder):
+                os.rmdir(folder)
+
+
+def archived_names(workspace: Workspace) -> list[str]:
+    """Return the names of the sessions with archived histories."""
+    names = (name for name in files.names_in(workspace.state_folder) if is_session_name(name))
+    folders = {name: os.path.join(workspace.state_folder, name) for name in names}
+    return sorted(name for name, folder in folders.items() if AnchorFile(folder).all_aside())

@@ -1,0 +1,105 @@
+"""Closes a session: a last checkpoint, then it is put away until somebody brings it back."""
+
+from __future__ import annotations
+
+from gitguard.context.gauge import Circumstances
+from gitguard.errors import InvalidInput, NotInitialised, Pending
+from gitguard.model.session import Session
+from gitguard.recovery.startup import living_owner
+from gitguard.session_store import SessionStore
+from gitguard.store import states
+from gitguard.store.archive import Archived, SessionArchive, archived_names
+from gitguard.store.standing import NONE
+from gitguard.usecases.sessions import refuse_unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.workspace import Workspace
+
+
+def archive_of(store: SessionStore) -> SessionArchive:
+    """Return the archive of a session."""
+    return SessionArchive(store.workspace, store.repository(), store.chain, store.session)
+
+
+def close(store: SessionStore) -> Archived:
+    """Put a session away; where it is the workspace's current one, there is none from then on.
+
+    Raises `InvalidInput` while a conversation of it is halted, or where another worktree owns it,
+    and `Pending` where its last checkpoint cannot be committed.
+    """
+    workspace, session = store.workspace, store.session
+    refuse_unknown(store)
+    owner = living_owner(workspace, session)
+    if owner:
+        raise InvalidInput(
+            f"the session `{session.key:.80}` belongs to the worktree of `{owner}`",
+            "Close it there",
+        )
+    with store.lock():
+        _refuse_halted(workspace, session)
+        archived = put_away(store, "The session is closed.")
+        if workspace.current_name() == session.name:
+            workspace.leave()
+            workspace.at_step("current-left")
+    return archived
+
+
+def put_away(store: SessionStore, why: str) -> Archived:
+    """Archive a session whose lock is held, with all that it holds committed."""
+    head = store.chain.head(settle=True)
+    found, anchor = store.states.read(), head.anchor
+    is_absent = found.standing == states.ABSENT and found.written is None
+    if is_absent and head.standing == NONE:
+        return _newest(store)[2]  # it is archived, and died before it could say so
+    is_committed = anchor is not None and found.written and found.sha256 == anchor.state_sha256
+    if found.standing != states.ABSENT or not is_committed:
+        saved = store.checkpoint("manual", why, Circumstances(), if_changed=True)
+        if saved.pending:
+            raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)
+    return archive_of(store).put(store.own_head())
+
+
+def _refuse_halted(workspace: Workspace, session: Session) -> None:
+    for key, known in workspace.read_record(session).host_sessions.items():
+        if known.halt is not None:
+            raise InvalidInput(
+                f"the conversation `{key:.80}` of this session is halted: {known.halt.reason}",
+                "Lift the halt with `gitguard override --reason …`, or end it with a compaction",
+            )
+
+
+# Bringing back
+
+
+def find_archived(own: SessionStore, wanted: str, head: str = "") -> tuple[Session, Archived]:
+    """Return an archived history by its session's key or name: its newest, or the one at a head."""
+    name = wanted if wanted in archived_names(own.workspace) else Session.of(wanted).name
+    store = SessionStore(own.workspace, Session(name, name), own.config)
+    _, key, newest = _newest(store, head)
+    return Session(key, name), newest
+
+
+def _newest(store: SessionStore, head: str = "") -> tuple[int, str, Archived]:
+    """Return when the newest archived history ended, its session's key, and where it is."""
+    there = store.chain.archives()
+    dated = []
+    for archived in archive_of(store).all():
+        if archived.commit.startswith(head) and archived.ref in there:
+            checkpoint = store.chain.read(archived.commit).checkpoint
+            dated.append((checkpoint.at, checkpoint.session_key, archived))
+    if not dated:
+        names = ", ".join(f"`{name}`" for name in archived_names(store.workspace)) or "none"
+        at = f" at `{head:.80}`" if head else ""
+        raise NotInitialised(
+            f"no history of a session `{store.session.key:.80}`{at} is archived",
+            f"Archived sessions: {names}",
+        )
+    return max(dated, key=lambda one: one[0])
+
+
+def bring_back(store: SessionStore, archived: Archived) -> None:
+    """Make an archived history the session's own again."""
+    with store.lock():
+        store.chain.head(settle=True)
+        archive_of(store).bring_back(archived)

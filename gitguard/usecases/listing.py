@@ -1,0 +1,185 @@
+"""The session store: which conversations belong to which session, and how full each is.
+
+There is no index of sessions beside the branches and no cache of what is told here: it is read
+when it is asked for, so nothing can differ from what is.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.conversation import MESSAGE, USER
+from gitguard.model.host_session import HostSession
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.usecases.measuring import count_compactions, measure_pressure
+from gitguard.usecases.sessions import refuse_unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.config import Config
+    from gitguard.model.events import Transcript
+    from gitguard.session_store import SessionStore
+
+_EVERY = 1_000
+"""Entries between two words on how far it is."""
+
+
+class StoredConversation(Value):
+    """What the session store tells of one conversation of a host."""
+
+    conversation: str
+    """The name under which the session knows it."""
+    session_id: str
+    """The conversation's own id, where its transcript is one of many."""
+    transcript: str
+    """The transcript's file, empty where the host did not tell."""
+    format: str
+    updated_at: str
+    """When something of it was last kept, or its transcript written, whichever is later."""
+    context_tokens: int
+    """The window of its model."""
+    total_tokens: int | None
+    """Tokens in its context, as they were last counted; None where they never were."""
+    total_tokens_fresh: bool
+    """Whether that was since the last compaction, and the transcript still says so."""
+    compaction_count: int
+    turns: int
+    problem: str = ""
+    """Why its transcript tells nothing."""
+
+
+def stored_conversations(store: SessionStore) -> tuple[StoredConversation, ...]:
+    """Return a session's conversations, the one that was used last first."""
+    known = store.workspace.read_record(store.session).host_sessions
+    newest = sorted(known.items(), key=lambda item: item[1].last_use, reverse=True)
+    return tuple(_stored(name, conversation, store.config) for name, conversation in newest)
+
+
+def _stored(name: str, known: HostSession, config: Config) -> StoredConversation:
+    written, problem = _written(known)
+    try:
+        counted, pressure = _measured(known.replace(transcript="") if problem else known, config)
+    except GitguardError as error:
+        problem = error.message
+        counted, pressure = known, None
+    tokens = int(pressure.used) if pressure else _last_tokens(known)
+    return StoredConversation(
+        conversation=name,
+        session_id=known.transcript_session,
+        transcript=known.transcript,
+        format=known.transcript_format,
+        updated_at=max(known.last_use, written),
+        context_tokens=pressure.window.tokens if pressure else _window(known, config),
+        total_tokens=tokens,
+        total_tokens_fresh=pressure is not None and not problem,
+        compaction_count=max(known.epoch, counted.compactions),
+        turns=known.turns,
+        problem=problem,
+    )
+
+
+def _measured(known: HostSession, config: Config) -> tuple[HostSession, Pressure | None]:
+    counted, _ = count_compactions(known, None)
+    return counted, measure_pressure(known, config, first_turn=False)
+
+
+def _written(known: HostSession) -> tuple[str, str]:
+    """Return when the transcript was last written, and what is wrong with it."""
+    if not known.transcript:
+        return "", ""
+    try:
+        return timestamp(os.stat(known.transcript).st_mtime), ""
+    except OSError as error:
+        return "", f"cannot read the transcript `{known.transcript}`: {error.strerror}"
+
+
+def _last_tokens(known: HostSession) -> int | None:
+    reading = known.reading
+    return int(reading.tokens) if reading is not None and reading.tokens >= 0 else None
+
+
+def _window(known: HostSession, config: Config) -> int:
+    from gitguard.context.gauge import resolve_window
+
+    return resolve_window(known.window_model, known.window, config.window).tokens
+
+
+# Import
+
+
+class Imported(Value):
+    """What was recorded of a conversation that no hook told of."""
+
+    conversation: str
+    session: str
+    transcript: Transcript
+    turns: int
+    entries: int
+    compactions: int
+    was_known: bool
+
+
+def import_transcript(
+    store: SessionStore, transcript: Transcript, tell: Callable[[int, int], None] | None = None
+) -> Imported:
+    """Record a conversation's file, format, id and counts at a session; nothing is copied.
+
+    tell is called with how much of the file is read, of how much. Raises `InvalidDocument` where
+    the transcript does not read.
+    """
+    refuse_unknown(store)
+    turns, entries, began = _count(transcript, tell)
+    given = HostSession(started_at=timestamp(began or store.clock()))
+    counted, newest_at = count_compactions(given, transcript)
+    counts = {"compactions": counted.compactions, "counted_upto": counted.counted_upto}
+    fresh = given.replace(epoch=counted.compactions, compacted_at=newest_at)
+    with store.lock():
+        conversations = store.workspace.read_record(store.session).host_sessions
+        name = _name_of(transcript, conversations)
+        known = conversations.get(name, fresh)
+        merged = known.replace(
+            transcript=transcript.path,
+            transcript_format=transcript.format,
+            transcript_session=transcript.session,
+            turns=max(known.turns, turns),
+            **counts,
+        )
+        store.workspace.make_folders(store.session)
+        store.workspace.keep_host_session(store.session, name, merged)
+    was_known = name in conversations
+    return Imported(
+        name, store.session.key, transcript, turns, entries, counted.compactions, was_known
+    )
+
+
+def _name_of(transcript: Transcript, conversations: Mapping[str, HostSession]) -> str:
+    """Return under which name a session knows a transcript, else its own id."""
+    for name, known in conversations.items():
+        where = known.transcript, known.transcript_session
+        if where == (transcript.path, transcript.session):
+            return name
+    return transcript.session or transcript.path
+
+
+def _count(
+    transcript: Transcript, tell: Callable[[int, int], None] | None
+) -> tuple[int, int, float]:
+    """Count the user's turns and all entries; also say when the first was written."""
+    from gitguard.transcripts import find_format
+
+    size = os.path.getsize(transcript.path) if os.path.isfile(transcript.path) else 0
+    turns = entries = 0
+    began = 0.0
+    for entry in find_format(transcript.format).entries(transcript):
+        entries += 1
+        began = began or entry.time
+        is_said = entry.kind == MESSAGE and entry.role == USER
+        turns += is_said and not entry.by_host and not entry.is_aside
+        if tell is not None and entries % _EVERY == 0 and entry.end <= size:
+            tell(entry.end >> 20, size >> 20)
+    return turns, entries, began

@@ -1,0 +1,247 @@
+"""Which sessions are to be put away, and putting them away: idle ones, too many, too large ones.
+
+The branches are the list of sessions, so there is no index that could differ from them, and nothing
+to rotate in it. Nothing is deleted but what a person names.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.model.checkpoint import parse_commit
+from gitguard.model.config_maintenance import ENFORCE
+from gitguard.model.session import Session
+from gitguard.model.text import seconds
+from gitguard.model.value import Value
+from gitguard.recovery.startup import living_owner
+from gitguard.session_store import SessionStore
+from gitguard.store.archive import Archived, archived_names
+from gitguard.store.checkpoints import own_sessions
+from gitguard.store.standing import NONE, OURS
+from gitguard.usecases.closing import archive_of, put_away
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gitguard.model.host_session import HostSession
+
+    Tell = Callable[[int, int], None]
+
+_DAY = 86_400
+_MEGABYTE = 1 << 20
+RUNNING = _DAY
+"""Seconds for which a conversation counts as running after something of it was kept."""
+_LOCK_TIMEOUT = 1.0
+"""Seconds to wait for a session's lock: one that is in use is no candidate."""
+_COMMIT_LIMIT = 1 << 16
+
+
+class Examined(Value):
+    """One session, and whether it is to be put away."""
+
+    session: Session
+    head: str
+    used_at: float
+    """Unix seconds of the last thing known of it."""
+    size: int
+    """Bytes of its working files."""
+    reasons: tuple[str, ...] = ()
+    """Why it is to be put away, empty where it is not."""
+    kept: str = ""
+    """Why it is not, although it should be."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it would be put away."""
+        return bool(self.reasons) and not self.kept
+
+
+class Maintained(Value):
+    """What maintenance found, and what it did."""
+
+    sessions: int
+    size: int
+    """Bytes of all working files."""
+    found: tuple[Examined, ...]
+    """The sessions that are to be put away, those that cannot be with the reason."""
+    archived: tuple[Archived, ...] = ()
+    deleted: tuple[str, ...] = ()
+
+
+class Maintenance:
+    """The maintenance of one workspace's sessions."""
+
+    def __init__(self, own: SessionStore) -> None:
+        """Begin with any store of the workspace."""
+        self._own = own
+        self._workspace = own.workspace
+        self._limits = own.config.maintenance
+        self._now = own.clock()
+
+    def look(self) -> Maintained:
+        """Find what is to be put away, and change nothing."""
+        every = self._examine()
+        found = tuple(self._judged(one) for one in every if one.reasons)
+        return Maintained(len(every), sum(one.size for one in every), found)
+
+    def run(
+        self, mode: str = "", *, delete: tuple[str, ...] = (), tell: Tell | None = None
+    ) -> Maintained:
+        """Find what is to be put away, and do so where the mode is `enforce`.
+
+        delete names sessions, due or archived, to delete. tell is called with how many sessions
+        are done, of how many.
+        """
+        mode = mode or self._limits.mode
+        self.refuse_undue(delete, mode)
+        done = self.look()
+        if mode != ENFORCE:
+            return done
+        due = [one for one in done.found if one.is_due]
+        archived, found = [], [one for one in done.found if not one.is_due]
+        for number, one in enumerate(due, start=1):
+            try:
+                archived.append(self._put_away(one))
+            except GitguardError as error:  # the others can be put away all the same
+                found.append(one.replace(kept=error.message))
+            if tell is not None:
+                tell(number, len(due))
+        deleted = tuple(name for name in delete if self._delete(name))
+        kept = tuple(one for one in archived if one.name not in deleted)
+        return done.replace(found=tuple(found), archived=kept, deleted=deleted)
+
+    # What there is
+
+    def _examine(self) -> list[Examined]:
+        heads = own_sessions(self._own.repository(), self._own.config.store.ref_prefix)
+        times = self._times(heads)
+        every = [
+            self._look_at(name, heads.get(name, ""), times.get(name, 0))
+            for name in sorted({*heads, *self._workspace.session_names()})
+        ]
+        newest = sorted(every, key=lambda one: one.used_at, reverse=True)
+        return [self._with_reasons(one, rank) for rank, one in enumerate(newest, start=1)]
+
+    def _times(self, heads: Mapping[str, str]) -> dict[str, float]:
+        """Return when each session's newest checkpoint was made."""
+        with self._own.repository().reader() as reader:
+            bodies = reader.read_all(heads.values(), "commit", limit=_COMMIT_LIMIT)
+        times = {}
+        for name, head in heads.items():
+            try:
+                body = bodies[head]
+                times[name] = parse_commit(head, body)[0].at if isinstance(body, bytes) else 0.0
+            except InvalidDocument:
+                continue  # what is wrong with it, `verify` tells
+        return times
+
+    def _look_at(self, name: str, head: str, committed_at: float) -> Examined:
+        session = Session(name, name)
+        folder = self._workspace.session_folder(session)
+        used = [committed_at, *map(_changed, (f"{folder}/state.json", f"{folder}/journal.jsonl"))]
+        conversations: Mapping[str, HostSession] = {}
+        try:
+            record = self._workspace.read_record(session)
+            session, conversations = session.replace(key=record.key), record.host_sessions
+        except GitguardError:
+            pass  # its own status tells what is wrong with it
+        used += [seconds(known.last_use) for known in conversations.values()]
+        return Examined(session, head, max(used), _size(folder))
+
+    def _with_reasons(self, one: Examined, rank: int) -> Examined:
+        limits, reasons = self._limits, []
+        idle = self._now - one.used_at
+        if idle > limits.idle_days * _DAY:
+            reasons.append(f"idle for {idle / _DAY:.0f} days, of at most {limits.idle_days}")
+        if rank > limits.most_sessions:
+            reasons.append(f"number {rank:,} by last use, of at most {limits.most_sessions:,}")
+        if one.size > limits.largest_megabytes * _MEGABYTE:
+            size = one.size / _MEGABYTE
+            reasons.append(f"{size:.1f} MB of files, of at most {limits.largest_megabytes}")
+        return one.replace(reasons=tuple(reasons))
+
+    # What may not be put away
+
+    def _judged(self, one: Examined) -> Examined:
+        try:
+            kept = self._why_kept(one)
+        except GitguardError as error:
+            kept = error.message
+        return one.replace(kept=kept)
+
+    def _why_kept(self, one: Examined) -> str:
+        session, workspace = one.session, self._workspace
+        if session.name in (workspace.current_name(), self._own.session.name):
+            return "it is the current session"
+        owner = living_owner(workspace, session)
+        if owner:
+            return f"it belongs to the worktree of `{owner}`"
+        for key, known in workspace.read_record(session).host_sessions.items():
+            if known.is_held:
+                return f"its conversation {key:.80} is halted, or its halt overridden"
+            if self._now - seconds(known.last_use) < RUNNING:
+                return f"its conversation {key:.80} may be running"
+        return self._why_unsafe(SessionStore(workspace, session, self._own.config))
+
+    def _why_unsafe(self, store: SessionStore) -> str:
+        head = store.chain.head()
+        if head.standing == NONE:
+            return "it has no checkpoint yet"
+        if head.standing != OURS:
+            return f"its branch is {head.standing}; see `gitguard verify --all`"
+        return ""
+
+    # Putting away
+
+    def _put_away(self, one: Examined) -> Archived:
+        store = SessionStore(self._workspace, one.session, self._own.config)
+        with store.lock(_LOCK_TIMEOUT):
+            kept = self._why_kept(one)  # it may have been used meanwhile
+            if kept:
+                raise GitguardError(kept)
+            return put_away(store, "The session is archived by maintenance.")
+
+    def refuse_undue(self, names: tuple[str, ...], mode: str) -> None:
+        """Raise `InvalidInput` for names of sessions that may not be deleted."""
+        if names and mode != ENFORCE:
+            raise InvalidInput("nothing is deleted in the mode `warn`", "Say --mode enforce")
+        known = {one.session.name for one in self.look().found if one.is_due} if names else set()
+        known |= set(archived_names(self._workspace))
+        for name in names:
+            if name not in known:
+                raise InvalidInput(
+                    f"the session `{name:.80}` is neither due nor archived",
+                    "Sessions to delete are named as `gitguard session maintain` lists them",
+                )
+
+    def _delete(self, name: str) -> bool:
+        """Delete what is archived of a session; say whether anything was."""
+        session = Session(name, name)
+        store = SessionStore(self._workspace, session, self._own.config)
+        with store.lock(_LOCK_TIMEOUT):
+            archive = archive_of(store)
+            every = archive.all()
+            for archived in every:
+                archive.delete(archived)
+        return bool(every)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0
+
+
+def _size(folder: str) -> int:
+    """Return how many bytes the files in a folder have."""
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found += os.lstat(os.path.join(place, name)).st_size
+            except OSError:
+                continue  # removed meanwhile
+    return found
