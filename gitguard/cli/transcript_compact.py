@@ -152,6 +152,7 @@ def _say_trying(what: str) -> None:
 def _text(done: Compacted, own: SessionHooks | None) -> str:
     measured = "" if done.measured is None else f" ({done.measured:,} as the host measured)"
     lines = [
+        f"Repaired first: {_counted(done)}" if done.repaired else "",
         f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
         f"Tokens: about {done.tokens_before:,} before{measured}, "
         f"about {done.tokens_after:,} after, of a window of {done.window:,}",
@@ -168,6 +169,11 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
     if done.added:
         return "\n".join([*shown, f"Added: {done.added:,} bytes to {done.transcript.path}"])
     return "\n".join([*shown, "Nothing was changed.", "", done.summary])
+
+
+def _counted(done: Compacted) -> str:
+    counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
+    return f"{counts}; the original is `{done.backup}`" if done.backup else counts
 
 
 def _by_command(done: Compacted) -> bool:

@@ -1,7 +1,8 @@
 """Compacts a conversation in its transcript: what is old is summarized, the last turns stay.
 
-The order: lock, read, decide, tell the hooks, summarize, append, tell the hooks. Nothing is written
-before the last step but one, so whatever goes wrong leaves the transcript as it was.
+The order: lock, repair, read, decide, tell the hooks, summarize, append, tell the hooks, let go of
+the lock. Only the repair and the last step but two write to the transcript, each whole or not at
+all; whatever goes wrong leaves a sound one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gitguard.transcripts.compaction import Written, plan, writer_of
 from gitguard.transcripts.context import context_of
 from gitguard.transcripts.facts import rules_in
 from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.repair import repair
 from gitguard.transcripts.replacing import look
 from gitguard.transcripts.summarizing import summarize
 from gitguard.transcripts.tokens import estimate
@@ -27,7 +29,7 @@ from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Protocol
 
     from gitguard.model.config import Config
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from gitguard.recovery.filling import Section
     from gitguard.transcripts.compaction import Plan
     from gitguard.transcripts.facts import Files
+    from gitguard.transcripts.repair import RepairReport
     from gitguard.transcripts.summarizing import Summarized
     from gitguard.usecases.conversations import Usage
 
@@ -83,6 +86,10 @@ class Compacted(Value):
     summary: str
     added: int
     """Bytes that were appended; 0 for a dry run."""
+    repaired: Mapping[str, int] = {}
+    """What was repaired first, or would be, and how often."""
+    backup: str = ""
+    """Where the file is kept as it was before the repair."""
 
     @property
     def saved(self) -> int:
@@ -123,8 +130,10 @@ def compact(
     writer = writer_of(transcript)
     hold = config.compaction.timeout_seconds + GRACE
     with transcript_lock(writer.path, tools.clock, hold=hold) as lock:
-        seen, began = look(writer.path), tools.clock()
-        job = _decide(transcript, config, tools, keep_turns, window)
+        began = tools.clock()
+        repaired = repair(transcript, tools.clock, rehearse=dry_run, at_step=tools.at_step)
+        seen = look(writer.path)
+        job = _decide(transcript, config, tools, keep_turns, window).replace(repaired=repaired)
         if dry_run:
             return job.outcome(job.summary())
         for hooks in tools.hooks:
@@ -156,6 +165,7 @@ class _Job(Value):
     window: int
     budget: int
     plan: Plan
+    repaired: RepairReport | None = None
 
     def summary(self) -> _Summary:
         """Summarize what is old; what the session says of itself comes after what was said."""
@@ -208,6 +218,8 @@ class _Job(Value):
             complaints=summary.made.complaints,
             summary=summary.text,
             added=added,
+            repaired=self.repaired.counts if self.repaired else {},
+            backup=self.repaired.backup if self.repaired else "",
         )
 
 
