@@ -44,12 +44,13 @@ DOORS = {
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
     "click": ("cli/",),
+    "redact_secret": ("model/redaction_engine.py",),
     "sqlite3": ("transcripts/database.py",),
     "backports": ("transcripts/openclaw_database.py",),
     "compression": ("transcripts/openclaw_database.py",),
     "filelock": ("transcripts/locks.py",),
 }
-"""Which modules may import a library; three run what is the user's own: a host, a summarizer, a status line."""
+"""Which modules may import a library; three run the user's own: host, summarizer, status line."""
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
 HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""

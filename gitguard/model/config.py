@@ -146,9 +146,13 @@ class RedactionConfig(Record):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "rules": Kind("records", "Further rules.", record=CustomRule),
         "allow": Kind("texts", "SHA-256 of values that are no secrets, in hex."),
+        "engine": Kind(
+            "text", "A second engine, which has to be installed.", choices=("", "redact-secret")
+        ),
     }
     rules: tuple[CustomRule, ...] = ()
     allow: tuple[str, ...] = ()
+    engine: str = ""
     extra: Mapping[str, Any] = {}
 
 
@@ -328,7 +332,12 @@ def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> R
     from gitguard.model.redaction_patterns import custom_rule
 
     rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
-    return Redactor((*further, *rules), redaction.allow)
+    engine = None
+    if redaction.engine:
+        from gitguard.model.redaction_engine import SecondEngine
+
+        engine = SecondEngine()
+    return Redactor((*further, *rules), redaction.allow, engine)
 
 
 def tighten(user: Config, repository: Config) -> Config:

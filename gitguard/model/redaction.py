@@ -13,7 +13,7 @@ rule compiled when a text holds what the rule needs.
 from __future__ import annotations
 
 from gitguard import __version__
-from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets
+from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets, merged
 from gitguard.model.redaction_names import (
     BARE,
     NAMED_BY_ANOTHER,
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from gitguard.model.redaction_engine import SecondEngine
     from gitguard.model.redaction_keyed import Span
 
 LEAF = "secret-name"
@@ -96,8 +97,14 @@ class _Plan:
 class Redactor:
     """Replaces secrets by `[REDACTED:rule]`; the same texts always give the same texts."""
 
-    def __init__(self, custom: tuple[Rule, ...] = (), allowed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        custom: tuple[Rule, ...] = (),
+        allowed: tuple[str, ...] = (),
+        engine: SecondEngine | None = None,
+    ) -> None:
         self._custom = len(custom)
+        self._engine = engine
         self._rules = [
             *custom,
             *map(rule_of, PHRASES),
@@ -156,6 +163,7 @@ class Redactor:
 
             parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
             parts += ["\0".join(map(str, token)) for token in TOKENS]
+            parts += [self._engine.version] if self._engine else []
             told = [__version__, *parts, *KEY_WORDS, *sorted(self._allowed)]
             self._rules_id = sha256("\n".join(told).encode())[:16]
         return self._rules_id
@@ -234,7 +242,7 @@ class Redactor:
 
     def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
         plan = plan or self._plan(text)
-        clean = self._without(text, plan, 0, found) if plan.any else text
+        clean = self._without(text, plan, 0, found) if plan.any or self._engine else text
         if clean == text and len(text) <= _LONGEST_KNOWN:
             if len(self._clean) >= _MOST_KNOWN:
                 self._clean.clear()
@@ -285,7 +293,7 @@ class Redactor:
             for rank, (begin, end, rule) in self._search(window, plan):
                 if end > begin and not self._is_allowed(window[begin:end]):
                     ranked.append((start + begin, start + end, rank, rule))
-        return _merged(ranked)
+        return merged(ranked)
 
     def _search(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
         """Yield all finds with the rank of their rule: what is most specific comes first."""
@@ -300,6 +308,8 @@ class Redactor:
         for at, prefixes in plan.tokens:
             yield from ((2000 + at, span) for span in self._tokens(at, prefixes, text))
         yield from ((4000, span) for span in assigned_secrets(text, low, plan.key_words))
+        if self._engine is not None:
+            yield from ((5000, span) for span in self._engine.find(text))
 
     def _plan(self, text: str) -> _Plan:
         low = _lower(text)
@@ -375,22 +385,6 @@ def _is_or_lists_texts(held: Any) -> bool:
     if isinstance(held, (list, tuple)):
         return any(not isinstance(item, dict) for item in held)
     return isinstance(held, str)
-
-
-def _merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:
-    """Join finds that overlap; the most specific of them gives the name."""
-    ranked.sort()
-    merged: list[Span] = []
-    best = 0
-    for begin, end, rank, rule in ranked:
-        if merged and begin < merged[-1][1]:
-            first, last, name = merged[-1]
-            merged[-1] = (first, max(last, end), rule if rank < best else name)
-            best = min(best, rank)
-        else:
-            merged.append((begin, end, rule))
-            best = rank
-    return merged
 
 
 def _lower(text: str) -> str:

@@ -334,3 +334,19 @@ def _is_env_line(text: str, name_start: int, name_end: int, name: str) -> bool:
         '"',
         "'",
     )
+
+
+def merged(ranked: list[tuple[int, int, int, str]]) -> list[Span]:
+    """Join finds that overlap; the most specific of them gives the name."""
+    ranked.sort()
+    joined: list[Span] = []
+    best = 0
+    for begin, end, rank, rule in ranked:
+        if joined and begin < joined[-1][1]:
+            first, last, name = joined[-1]
+            joined[-1] = (first, max(last, end), rule if rank < best else name)
+            best = min(best, rank)
+        else:
+            joined.append((begin, end, rule))
+            best = rank
+    return joined
