@@ -134,7 +134,7 @@ def test_the_command_shows_the_split(repo: Path, tmp_path: Path) -> None:
         "  history: 100,000",
         "  working space: 80,000",
         "Safeguard: a compaction cuts the history down to 120,000",
-        "Limit: the last 1 turns (given), which leaves about 3 tokens in 1 turns",
+        "Limit: the last 1 turn (given), which leaves about 3 tokens in 1 turn",
     ):
         assert line in said.output
     key = ("--session-key", "agent:a:telegram:dm:1", "--channels", "-", "--json")

@@ -83,7 +83,7 @@ def _text(found: Standing) -> str:
         f"  working space: {parts.working:,}",
         f"Safeguard: a compaction cuts the history down to {parts.safeguard:,}",
         f"Used: {used}",
-        f"History: about {found.history:,} tokens in {found.turns:,} turns{over}",
+        f"History: about {found.history:,} tokens in {_turns(found.turns)}{over}",
         _limit_text(found),
         f"Warning: {found.warning}" if found.warning else "",
         f"Transcript: {usage.transcript.path} ({usage.transcript.format})",
@@ -95,9 +95,13 @@ def _limit_text(found: Standing) -> str:
     if found.limit is None:
         return ""
     return one_line(
-        f"Limit: the last {found.limit.turns:,} turns ({found.limit.source}), which leaves about "
-        f"{found.limited_history:,} tokens in {found.limited_turns:,} turns"
+        f"Limit: the last {_turns(found.limit.turns)} ({found.limit.source}), which leaves about "
+        f"{found.limited_history:,} tokens in {_turns(found.limited_turns)}"
     )
+
+
+def _turns(count: int) -> str:
+    return f"{count:,} turn{'s' * (count != 1)}"
 
 
 def _document(found: Standing) -> dict[str, Any]:
