@@ -14,9 +14,28 @@ from gitguard.model.text import timestamp
 NOW = 1_790_000_000.0
 """When the first line is written; each one comes a second later."""
 Said = tuple[str, ...]
-"""("user", text), ("agent", text), ("call", id, tool), ("result", id, text) or ("failed", id, text).
+"""("user", text), ("agent", text), ("call", id, tool), or ("result" or "failed", id, text).
 
 A call may be given a path as well."""
+
+
+def turns(count: int, *, size: int = 0) -> list[Said]:
+    """Turns of a request, a read, an edit and an answer; every fourth edit fails.
+
+    size adds characters to each answer.
+    """
+    said: list[Said] = []
+    for number in range(count):
+        one, two = f"a{number}", f"b{number}"
+        said += [
+            ("user", f"request {number}"),
+            ("call", one, "read", f"/repo/src/read_{number % 7}.py"),
+            ("result", one, f"content {number}"),
+            ("call", two, "edit", f"/repo/src/edit_{number % 5}.py"),
+            ("result" if number % 4 else "failed", two, f"outcome {number}"),
+            ("agent", f"answer {number} " + "x" * size),
+        ]
+    return said
 
 
 def entries(said: Iterable[Said]) -> list[Entry]:

@@ -25,6 +25,8 @@ class Context(Value):
     compactions: int = 0
     last: Entry | None = None
     """What the next entry will follow."""
+    ids: frozenset[str] = frozenset()
+    """Those that the transcript has given away."""
 
 
 def context_of(entries: Iterable[Entry]) -> Context:
@@ -43,10 +45,12 @@ def context_of(entries: Iterable[Entry]) -> Context:
             turning.append(name)
     if not known:
         return Context()
-    newest = known[turning[-1]] if turning else None
+    ids, newest = frozenset(known), known[turning[-1]] if turning else None
     if newest is not None and not newest.keeps_on and newest.id == turning[-1]:
-        return _behind_a_list(known, newest, len(turning))
-    return _on_the_path(known, len(turning))
+        found = _behind_a_list(known, newest, len(turning))
+    else:
+        found = _on_the_path(known, len(turning))
+    return found.replace(ids=ids)
 
 
 def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:

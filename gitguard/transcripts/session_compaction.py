@@ -28,7 +28,7 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
     last = plan.before.last or kept[-1]
     entry: dict[str, Any] = {
         "type": "compaction",
-        "id": _new_id({each.id for each in plan.before.entries}, random),
+        "id": _new_id(plan.before.ids, random),
         "parentId": last.id,
         "timestamp": written.timestamp,
         "summary": written.summary,
@@ -50,7 +50,7 @@ def folder(path: str) -> str:
     return ""
 
 
-def _new_id(taken: set[str], random: Callable[[int], bytes]) -> str:
+def _new_id(taken: frozenset[str], random: Callable[[int], bytes]) -> str:
     while (made := random(4).hex()) in taken:
         continue
     return made
