@@ -105,7 +105,8 @@ def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
     begin, end = path[0].at, path[-1].at
     beside = [e for e in known.values() if id(e) not in on_path and begin < e.at < end]
     parts = [e for e in beside if e.role == AGENT and e.message in answers]
-    calls = {call for entry in (*path, *parts) for call in _calls(entry)}
+    # Only hosts that keep an answer in several entries look beside the path for its results.
+    calls = {call for entry in (*path, *parts) if entry.message for call in _calls(entry)}
     answered = {block.id for entry in path if entry.role == TOOL for block in entry.blocks}
     results = [e for e in beside if e.role == TOOL and _answers(e) & (calls - answered)]
     if not (parts or results):

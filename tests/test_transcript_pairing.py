@@ -1,0 +1,413 @@
+"""Calls and results become pairs, in both dialects, whatever was lost, doubled or mixed up."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitguard.model.events import Transcript
+from gitguard.transcripts.pairing import clean_name
+from gitguard.transcripts.repair import RepairReport, repair
+
+from .written_conversations import (
+    CALLS,
+    WRITERS,
+    Document,
+    Part,
+    Result,
+    agent,
+    blocks_of,
+    branch,
+    read,
+    refusals,
+    spoken,
+    user,
+    write,
+)
+
+DIALECTS = tuple(WRITERS)
+
+
+class Host:
+    """One dialect's file in a folder."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.path = folder / "conversation.jsonl"
+
+    def write(self, *parts: Part) -> list[Document]:
+        documents = WRITERS[self.name](parts)
+        write(self.path, documents)
+        return documents
+
+    def repair(self, **wishes: Any) -> RepairReport:
+        return repair(Transcript(str(self.path), self.name), lambda: 1_795_000_000.0, **wishes)
+
+    def results(self) -> dict[str, str]:
+        found = (b for d in branch(read(self.path)) for b in blocks_of(d))
+        return {b["tool_use_id"]: _text(b) for b in found if b["type"] == "tool_result"}
+
+    def calls(self) -> list[Document]:
+        found = (b for d in branch(read(self.path)) for b in blocks_of(d))
+        return [b for b in found if b["type"] in CALLS]
+
+
+def _text(result: Document) -> str:
+    content = result["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+@pytest.fixture(params=DIALECTS)
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    return Host(request.param, tmp_path)
+
+
+def test_a_sound_conversation_is_not_touched(host: Host) -> None:
+    host.write(user(), agent("a", "c1", "c2"), Result("c1"), Result("c2"), agent("end"))
+    before = host.path.read_bytes(), host.path.stat().st_mtime_ns
+    report = host.repair()
+    assert report.needs_nothing
+    assert (host.path.read_bytes(), host.path.stat().st_mtime_ns) == before
+    assert [entry.name for entry in host.path.parent.iterdir()] == [host.path.name]
+
+
+def test_a_missing_result_becomes_an_error_that_says_so(host: Host) -> None:
+    before = host.write(user(), agent("look", "c1", "c2"), Result("c2"), user("next"), agent("end"))
+    assert host.repair().counts == {"answered": 1}
+    after = read(host.path)
+    assert refusals(after) == []
+    assert spoken(after) == spoken(before)
+    assert host.results()["c1"].startswith("[gitguard] missing tool result")
+    assert host.results()["c2"] == "done"
+    [made] = [
+        block
+        for document in after
+        for block in blocks_of(document)
+        if block.get("tool_use_id") == "c1"
+    ]
+    assert made.get("is_error") or made.get("isError")
+
+
+def test_calls_at_the_very_end_are_answered(host: Host) -> None:
+    host.write(user(), agent("look", "c1"))
+    assert host.repair().counts == {"answered": 1}
+    assert refusals(read(host.path)) == []
+    assert set(host.results()) == {"c1"}
+
+
+def test_an_orphaned_result_is_dropped(host: Host) -> None:
+    before = host.write(user(), agent("hello"), Result("never"), user("next"), agent("end"))
+    assert host.repair().counts == {"orphaned": 1}
+    assert refusals(read(host.path)) == []
+    assert len(read(host.path)) == len(before) - 1
+
+
+def test_of_several_results_the_first_is_kept(host: Host) -> None:
+    host.write(
+        user(), agent("", "c1"), Result("c1", "first"), Result("c1", "second"), user(), agent("end")
+    )
+    assert host.repair().counts == {"duplicate": 1}
+    assert host.results() == {"c1": "first"}
+
+
+def test_results_elsewhere_are_put_behind_their_call(host: Host) -> None:
+    before = host.write(
+        user(), agent("look", "c1", "c2"), Result("c2"), user("more"), agent("b"), Result("c1", "x")
+    )
+    assert host.repair().counts == {"moved": 1}
+    after = read(host.path)
+    assert refusals(after) == []
+    assert spoken(after) == spoken(before)
+    assert host.results() == {"c1": "x", "c2": "done"}
+    order = [block.get("tool_use_id") for d in branch(after) for block in blocks_of(d)]
+    assert [call for call in order if call] == ["c2", "c1"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"id": ""},
+        {"id": None},
+        {"name": " "},
+        {"name": "n" * 65},
+        {"name": "what is this"},
+        {"input": None, "arguments": None},
+        {"input": "{", "arguments": "{"},
+    ],
+)
+def test_an_incomplete_call_is_dropped_and_its_result_too(
+    host: Host, damage: dict[str, Any]
+) -> None:
+    documents = host.write(user(), agent("look", "c1"), Result("c1"), agent("end"))
+    [call] = host.calls()
+    kept = {name: value for name, value in damage.items() if name in call}
+    for document in documents:
+        for block in blocks_of(document):
+            if block == call:
+                block |= kept
+    write(host.path, documents)
+    counts = host.repair().counts
+    assert counts["incomplete"] == counts["orphaned"] == 1
+    after = read(host.path)
+    assert refusals(after) == []
+    assert spoken(after) == ["go on", "look", "end"]
+    assert host.calls() == []
+
+
+def test_a_message_left_empty_by_that_is_dropped(host: Host) -> None:
+    documents = host.write(user(), agent("", "c1"), user("next"), agent("end"))
+    blocks_of(documents[-3])[0]["name"] = "?"
+    write(host.path, documents)
+    report = host.repair()
+    assert report.counts == {"incomplete": 1, "emptied": 1}
+    after = read(host.path)
+    assert len(after) == len(documents) - 1
+    assert [document["message"]["role"] for document in branch(after)] == [
+        "user",
+        "user",
+        "assistant",
+    ]
+
+
+def test_names_of_tools_are_trimmed(host: Host) -> None:
+    documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))
+    for document in documents:
+        for block in blocks_of(document):
+            if block["type"] in CALLS:
+                block["name"] = " bash\n"
+        if "toolName" in document.get("message", {}):
+            document["message"]["toolName"] = "bash\n"
+    write(host.path, documents)
+    assert set(host.repair().counts) == {"renamed"}
+    assert [call["name"] for call in host.calls()] == ["bash"]
+    assert "bash\\n" not in host.path.read_text()
+
+
+@pytest.mark.parametrize("name", ["a", "mcp__x__y-z_9", "B" * 64, " trimmed "])
+def test_what_may_be_a_name(name: str) -> None:
+    assert clean_name(name) == name.strip()
+    assert clean_name(name.strip() + ".") == ""
+
+
+@pytest.mark.parametrize("stopped", ["aborted", "error"])
+def test_calls_of_an_answer_that_was_broken_off_get_no_result(tmp_path: Path, stopped: str) -> None:
+    host = Host("pi", tmp_path)
+    host.write(user(), agent("look", "c1", stopped=stopped), user("next"), agent("end"))
+    assert host.repair().needs_nothing
+    host.write(user(), agent("x", "c1", stopped=stopped), Result("c1"), user("next"), agent("end"))
+    assert host.repair().counts == {"orphaned": 1}, "its host does not show the model that answer"
+
+
+def test_an_id_that_is_used_again_belongs_to_the_nearest_call(host: Host) -> None:
+    host.write(
+        *(user(), agent("", "c1"), Result("c1", "one"), user(), agent("", "c1")),
+        *(Result("c1", "two"), user(), agent("", "c1"), user(), agent("end")),
+    )
+    assert host.repair().counts == {"answered": 1}
+    after = read(host.path)
+    assert refusals(after) == []
+    said = [_text(b) for d in branch(after) for b in blocks_of(d) if b["type"] == "tool_result"]
+    assert said[:2] == ["one", "two"]
+    assert said[2].startswith("[gitguard]")
+
+
+def test_a_left_branch_stays_byte_for_byte(tmp_path: Path) -> None:
+    host = Host("pi", tmp_path)
+    documents = host.write(
+        user(), agent("left", "c1"), user("left"), user("new"), agent("", "c2"), user(), agent("e")
+    )
+    documents[4]["parentId"] = documents[1]["id"]
+    write(host.path, documents)
+    before = host.path.read_bytes().splitlines()
+    assert host.repair().counts == {"answered": 1}
+    after = host.path.read_bytes().splitlines()
+    assert after[:5] == before[:5], "the call without a result there is nobody's business"
+    assert refusals(read(host.path)) == []
+
+
+def test_a_left_branch_lends_no_results(tmp_path: Path) -> None:
+    """Found by chance: a result in a branch that was left counted as that of a call before it."""
+    host = Host("pi", tmp_path)
+    documents = host.write(user(), agent("", "c1"), Result("c1"), user("back"), agent("end"))
+    documents[4]["parentId"] = documents[2]["id"]
+    write(host.path, documents)
+    assert host.repair().counts == {"answered": 1}
+    assert refusals(read(host.path)) == []
+
+
+def test_several_results_and_text_in_one_line(tmp_path: Path) -> None:
+    """Claude Code puts results first by itself, so a text beside them is no damage."""
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user(), agent("", "c1", "c2"), Result("c1"), agent("end"))
+    line = next(d for d in documents if blocks_of(d)[0]["type"] == "tool_result")
+    second = {"type": "tool_result", "tool_use_id": "c2", "content": "two"}
+    orphan = {"type": "tool_result", "tool_use_id": "c3", "content": "three"}
+    line["message"]["content"] += [second, {"type": "text", "text": "by the way"}]
+    write(host.path, documents)
+    assert host.repair().needs_nothing
+    line["message"]["content"].append(orphan)
+    write(host.path, documents)
+    assert host.repair().counts == {"orphaned": 1}
+    kept = next(d for d in read(host.path) if d["uuid"] == line["uuid"])
+    assert [block["type"] for block in kept["message"]["content"]] == [
+        "tool_result",
+        "tool_result",
+        "text",
+    ]
+    assert "toolUseResult" in kept
+
+
+def test_results_between_the_lines_of_one_answer_are_in_place(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user(), agent("", "c1", "c2"), Result("c1"), Result("c2"), agent("end"))
+    first, second, one, two, end = documents[1:]
+    one["parentUuid"], second["parentUuid"] = first["uuid"], first["uuid"]
+    two["parentUuid"], end["parentUuid"] = second["uuid"], two["uuid"]
+    write(host.path, [documents[0], first, one, second, two, end])
+    assert host.repair().needs_nothing
+
+
+def test_side_chains_are_left_alone(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))
+    aside = WRITERS["claude-code"]([user("task"), agent("", "side")])
+    for document in aside:
+        document |= {"isSidechain": True, "uuid": f"s{document['uuid']}"}
+    aside[1]["parentUuid"] = aside[0]["uuid"]
+    write(host.path, [*documents[:2], *aside, *documents[2:]])
+    assert host.repair().needs_nothing
+
+
+def test_a_sub_agents_own_file_is_a_conversation(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user("task"), agent("", "c1"))
+    write(host.path, [document | {"isSidechain": True} for document in documents])
+    assert host.repair().counts == {"answered": 1}
+    assert refusals(read(host.path)) == []
+
+
+def test_what_was_summarized_is_left_alone_unless_asked(tmp_path: Path) -> None:
+    host = Host("pi", tmp_path)
+    old = host.write(user(), agent("", "c1"), user(), agent("old"), user("kept"), agent("new"))
+    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
+    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    newest["message"] = {"role": "user", "content": "next"}
+    write(host.path, [*old, summary | {"firstKeptEntryId": old[-2]["id"]}, newest])
+    before = host.path.read_bytes()
+    assert host.repair().needs_nothing
+    assert host.path.read_bytes() == before
+    assert host.repair(everything=True).counts == {"answered": 1}
+
+
+def test_a_compaction_keeps_from_the_next_entry_on_when_its_first_is_dropped(
+    tmp_path: Path,
+) -> None:
+    host = Host("pi", tmp_path)
+    old = host.write(user(), agent("", "c1"), Result("c1"), user("kept"), agent("new"))
+    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
+    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    newest["message"] = {"role": "user", "content": "next"}
+    write(host.path, [*old, summary | {"firstKeptEntryId": old[3]["id"]}, newest])
+    assert host.repair().counts == {"orphaned": 1}, "its call was summarized"
+    [compaction] = [d for d in read(host.path) if d["type"] == "compaction"]
+    assert compaction["firstKeptEntryId"] == old[4]["id"]
+
+
+def test_a_boundary_names_what_is_there(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    old = host.write(user(), agent("", "c1"), Result("c9"), user("kept"), agent("new"))
+    ids = [document["uuid"] for document in old]
+    common = {"isSidechain": False, "timestamp": "2026-11-21T20:09:06.521Z"}
+    kept = {"anchorUuid": "sum", "uuids": ids[1:], "allUuids": ids[1:]}
+    segment = {"headUuid": ids[1], "anchorUuid": "sum", "tailUuid": ids[-1]}
+    metadata = {"preservedSegment": segment, "preservedMessages": kept}
+    boundary = {"type": "system", "subtype": "compact_boundary", "compactMetadata": metadata}
+    summary = {"type": "user", "isCompactSummary": True, "message": {"content": "so far"}}
+    newest = {"type": "user", "message": {"role": "user", "content": "next"}}
+    write(
+        host.path,
+        [
+            *old,
+            {"uuid": "bou", "parentUuid": None, **common, **boundary},
+            {"uuid": "sum", "parentUuid": "bou", **common, **summary},
+            {"uuid": "new", "parentUuid": ids[-1], **common, **newest},
+        ],
+    )
+    assert host.repair().counts == {"orphaned": 1, "answered": 1}
+    after = read(host.path)
+    [told] = [d["compactMetadata"] for d in after if "compactMetadata" in d]
+    there = {document["uuid"] for document in after}
+    for listed in (told["preservedMessages"]["uuids"], told["preservedMessages"]["allUuids"]):
+        assert set(listed) <= there
+        assert ids[2] not in listed
+        assert len(listed) == 4, "the new result is kept with its call"
+
+
+IDS = st.sampled_from(("a", "b", "c", "d"))
+PARTS = st.one_of(
+    st.builds(user, st.sampled_from(("go on", "next"))),
+    st.builds(Result, IDS, st.sampled_from(("done", "other"))),
+    st.builds(
+        lambda text, calls, thinking: agent(text, *calls, thinking=thinking),
+        st.sampled_from(("", "text")),
+        st.lists(IDS, max_size=3, unique=True),
+        st.sampled_from(("", "", "thought")),
+    ),
+    st.builds(lambda calls: agent("cut", *calls, stopped="aborted"), st.lists(IDS, max_size=2)),
+)
+BAD = ({"id": ""}, {"name": "?"}, {"name": " bash "}, {"input": None, "arguments": None}, {})
+GARBAGE = (b"", b"{", b"\0\0\0\0", b'{"type":"mess', b"[1]", b"null", b"\xff\xfe")
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@settings(deadline=None)
+@given(
+    parts=st.lists(PARTS, min_size=1, max_size=14),
+    bad=st.lists(st.sampled_from(BAD), max_size=6),
+    garbage=st.lists(st.tuples(st.integers(0, 20), st.sampled_from(GARBAGE)), max_size=3),
+    back=st.lists(st.tuples(st.integers(2, 20), st.integers(1, 20)), max_size=2),
+)
+def test_any_conversation_becomes_one_that_models_take(
+    name: str,
+    parts: Sequence[Part],
+    bad: Sequence[Document],
+    garbage: Sequence[tuple[int, bytes]],
+    back: Sequence[tuple[int, int]],
+) -> None:
+    """Random conversations of a few ids, with bad calls, lost branches and torn lines."""
+    documents = WRITERS[name]([user("begin"), *parts, user("end")])
+    _damage(documents, bad)
+    if name == "pi":
+        for at, to in back:
+            if to < at < len(documents) - 1:
+                documents[at]["parentId"] = documents[to]["id"]
+    lines: list[Document | bytes] = [*documents]
+    for at, line in garbage:
+        lines.insert(min(at, len(lines)), line)
+    with tempfile.TemporaryDirectory() as folder:
+        host = Host(name, Path(folder))
+        write(host.path, lines)
+        host.repair()
+        repaired = host.path.read_bytes()
+        after = [d for d in read_lines(repaired) if d]
+        assert refusals(after) == []
+        assert spoken(after) == spoken(documents)
+        assert host.repair().needs_nothing, "once is enough"
+        assert host.path.read_bytes() == repaired
+
+
+def _damage(documents: Sequence[Document], bad: Sequence[Document]) -> None:
+    calls = [b for d in documents for b in blocks_of(d) if b["type"] in CALLS]
+    for block, damage in zip(calls, bad, strict=False):
+        block |= {key: value for key, value in damage.items() if key in block}
+
+
+def read_lines(data: bytes) -> list[Document]:
+    return [json.loads(line) for line in data.splitlines() if line]
