@@ -154,7 +154,8 @@ def stores_of(own: SessionStore, names: Iterable[str]) -> list[SessionStore]:
 
     One that this workspace has not is known by its name.
     """
-    keys = keys_of(own.workspace)
-    names = {*names, *archived_names(own.workspace)}
-    sessions = (Session(keys.get(name, name), name) for name in sorted(names))
-    return [SessionStore(own.workspace, session, own.config) for session in sessions]
+    keys, known = keys_of(own.workspace), frozenset(names)
+    every = sorted({*known, *archived_names(own.workspace)})
+    sessions = (Session(keys.get(name, name), name) for name in every)
+    stores = [SessionStore(own.workspace, session, own.config) for session in sessions]
+    return [store for store in stores if store.session.name in known or store.chain.archived()]

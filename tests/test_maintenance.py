@@ -1,0 +1,601 @@
+"""Sessions are put away whole, brought back whole, and deleted only by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import (
+    InvalidConfig,
+    InvalidDocument,
+    InvalidInput,
+    NotConfirmed,
+    NotInitialised,
+    OwnerOnly,
+    Pending,
+    Tampered,
+)
+from gitguard.guard import Guard
+from gitguard.model.host_session import HostSession, Stop
+from gitguard.model.session import Session
+from gitguard.store.archive import Archived, archived_names
+from gitguard.usecases.closing import archive_of, bring_back, close, find_archived
+from gitguard.usecases.maintaining import Maintained, Maintenance
+
+from .conftest import Clock, Git, OpenGuard
+from .conversation import Conversation
+from .keys import Machine, SshKeys
+from .test_cli import Place
+from .test_purge import TOKEN, Blind
+
+NOW = "2026-01-31T09:30:00Z"
+DAY = 86_400
+GOAL = "Nothing is lost"
+
+
+def at(guard: Guard, key: str) -> Guard:
+    """Work at a session, with a checkpoint of its own."""
+    guard.use_session(guard.find_session(key))
+    guard.note({"goal": f"{GOAL} of {key}", "learnings": ["kept"]})
+    return guard
+
+
+def maintain(guard: Guard, mode: str = "enforce", *delete: str) -> Maintained:
+    return Maintenance(guard.store(guard.any_session())).run(mode, delete=delete)
+
+
+def reopen(guard: Guard, key: str, head: str = "") -> Guard:
+    session, archived = find_archived(guard.store(guard.any_session()), key, head)
+    bring_back(guard.store(session), archived)
+    guard.use_session(session)
+    return guard
+
+
+def close_it(guard: Guard, key: str = "") -> Archived:
+    return close(guard.store(guard.find_session(key) if key else None))
+
+
+def findings(guard: Guard) -> list[str]:
+    reports = guard.verify(every_session=True)
+    return [finding.problem for report in reports for finding in report.findings]
+
+
+def converse(guard: Guard, key: str, **known: object) -> None:
+    """Let a session know a conversation."""
+    store = guard.store(Session.of(key))
+    with store.lock():
+        conversation = HostSession(started_at=NOW).replace(**known)
+        guard.workspace.keep_host_session(store.session, "S1", conversation)
+
+
+def config(guard: Guard, text: str) -> None:
+    folder = Path(guard.workspace.places.config_home)
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(text)
+
+
+@pytest.fixture
+def two(guard: Guard, clock: Clock) -> Guard:
+    """A session that nobody used for 31 days, and the current one."""
+    at(guard, "old")
+    clock.advance(31 * DAY)
+    return at(guard, "main")
+
+
+# Which ones
+
+
+def test_warn_lists_and_changes_nothing(two: Guard, git: Git, repo: Path) -> None:
+    def everything() -> object:
+        refs = git("for-each-ref")
+        return refs, {p: p.read_bytes() for p in (repo / ".gitguard").rglob("*") if p.is_file()}
+
+    before = everything()
+    done = maintain(two, "")
+    assert [one.session.name for one in done.found] == ["old"]
+    assert done.found[0].reasons == ("idle for 31 days, of at most 30",)
+    assert done.found[0].size > 1000
+    assert done.sessions == 2
+    assert everything() == before
+
+
+def test_what_was_used_in_time_is_no_candidate(guard: Guard, clock: Clock) -> None:
+    at(guard, "old")
+    clock.advance(29 * DAY)
+    at(guard, "main")
+    assert maintain(guard).found == ()
+
+
+def test_a_conversation_keeps_its_session_in_use(two: Guard, clock: Clock) -> None:
+    converse(two, "old")
+    clock.advance(2 * DAY)
+    assert maintain(two).found == ()
+
+
+def test_too_many_are_put_away_beginning_with_the_longest_unused(
+    guard: Guard, clock: Clock, open_guard: OpenGuard
+) -> None:
+    config(guard, "maintenance: {most_sessions: 2}\n")
+    for key in ("c", "a", "b", "main"):
+        at(guard, key)
+        clock.advance(60)
+    done = maintain(open_guard())
+    assert sorted(one.name for one in done.archived) == ["a", "c"]
+    assert sorted(guard.sessions()) == ["b", "main"]
+
+
+def test_a_large_one_is_put_away(guard: Guard, open_guard: OpenGuard) -> None:
+    config(guard, "maintenance: {largest_megabytes: 1}\n")
+    at(guard, "large")
+    at(guard, "main")
+    Path(guard.workspace.session_folder(Session.of("large")), "notes").write_bytes(bytes(2 << 20))
+    done = maintain(open_guard(), "warn")
+    assert done.found[0].reasons == ("2.0 MB of files, of at most 1",)
+    assert [one.name for one in maintain(open_guard()).archived] == ["large"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("idle_days", 0),
+        ("idle_days", 4_000),
+        ("most_sessions", 0),
+        ("most_sessions", 1_000_000),
+        ("largest_megabytes", 0),
+        ("mode", "delete"),
+    ],
+)
+def test_limits_have_bounds(
+    guard: Guard, open_guard: OpenGuard, setting: str, value: object
+) -> None:
+    config(guard, f"maintenance: {{{setting}: {value}}}\n")
+    with pytest.raises(InvalidConfig, match=f"maintenance.{setting}.* is"):
+        open_guard()
+
+
+def test_a_repository_cannot_say_what_is_put_away(two: Guard, open_guard: OpenGuard) -> None:
+    Path(two.workspace.folder, "config.yaml").write_text("maintenance: {idle_days: 1}\n")
+    guard = open_guard()
+    assert guard.config.maintenance.idle_days == 30
+    assert "maintenance" in "".join(guard.status().warnings)
+
+
+# What stays
+
+
+def test_the_current_session_stays(guard: Guard, clock: Clock) -> None:
+    at(guard, "main")
+    clock.advance(31 * DAY)
+    done = maintain(guard)
+    assert done.found[0].kept == "it is the current session"
+    assert done.archived == ()
+    assert guard.status().standing == "ours"
+
+
+@pytest.mark.parametrize("hold", ["halt", "override"])
+def test_a_held_conversation_keeps_its_session(two: Guard, clock: Clock, hold: str) -> None:
+    converse(two, "old", **{hold: Stop(at=NOW, pressure=0.9, reason="full")})
+    clock.advance(31 * DAY)
+    (one,) = (one for one in maintain(two).found if one.session.name == "old")
+    assert "S1 is halted" in one.kept
+
+
+def test_a_running_conversation_keeps_its_session(guard: Guard, open_guard: OpenGuard) -> None:
+    config(guard, "maintenance: {most_sessions: 1}\n")
+    at(guard, "running")
+    converse(guard, "running")
+    at(guard, "main")
+    done = maintain(open_guard())
+    assert [one.kept for one in done.found] == ["its conversation S1 may be running"]
+    assert done.archived == ()
+
+
+def test_another_worktrees_session_stays(
+    two: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path, clock: Clock
+) -> None:
+    git("worktree", "add", "--quiet", "-b", "work", str(tmp_path / "linked"))
+    open_guard(tmp_path / "linked").ensure()
+    clock.advance(31 * DAY)
+    kept = {one.session.name: one.kept for one in maintain(two).found}
+    assert kept["work"].startswith("it belongs to the worktree of")
+
+
+def test_a_branch_that_is_not_ours_stays(two: Guard, git: Git) -> None:
+    git("update-ref", "refs/heads/gitguard/old", "refs/heads/gitguard/old~1")
+    done = maintain(two)
+    assert [one.kept for one in done.found] == ["its branch is moved; see `gitguard verify --all`"]
+
+
+def test_a_session_in_use_is_left_for_the_next_time(two: Guard, open_guard: OpenGuard) -> None:
+    with two.store(Session.of("old")).lock():
+        done = maintain(open_guard())
+    assert "is held by process" in done.found[0].kept
+    assert [one.name for one in maintain(open_guard()).archived] == ["old"]
+
+
+def test_what_cannot_be_put_away_does_not_keep_the_others(
+    two: Guard, git: Git, clock: Clock, tmp_path: Path
+) -> None:
+    at(two, "older")
+    at(two, "main")
+    clock.advance(31 * DAY)
+    at(two, "main")
+    git("worktree", "add", "--quiet", str(tmp_path / "looked-at"), "gitguard/old")
+    done = maintain(two)
+    assert [one.name for one in done.archived] == ["older"]
+    assert "is checked out in" in done.found[0].kept
+
+
+# Put away and brought back
+
+
+def test_archived_is_moved_and_nothing_is_lost(two: Guard, git: Git) -> None:
+    commit = git("rev-parse", "gitguard/old")
+    folder = Path(two.workspace.session_folder(Session.of("old")))
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (one,) = maintain(two).archived
+    assert one == Archived("old", commit, f"refs/gitguard/archive/old/{commit[:12]}", one.folder)
+    assert git("rev-parse", one.ref) == commit
+    assert "refs/heads/gitguard/old" not in git("for-each-ref")
+    assert not folder.exists()
+    assert {path.name: path.read_bytes() for path in Path(one.folder).iterdir()} == before
+    assert sorted(two.sessions()) == ["main"]
+    assert findings(two) == []
+    git.fsck()
+
+
+def test_an_archived_history_is_still_verified(two: Guard) -> None:
+    maintain(two)
+    by_name = {report.session: report for report in two.verify(every_session=True)}
+    assert by_name["old"].checkpoints == 2
+    assert by_name["old"].notes[-1].startswith("it is archived; `gitguard session reopen old`")
+
+
+def test_reopened_is_as_it_was(two: Guard, git: Git, open_guard: OpenGuard) -> None:
+    converse(two, "old", turns=7)
+    store = two.store(Session.of("old"))
+    before = store.look().state, git("rev-parse", "gitguard/old")
+    conversations = two.workspace.read_record(store.session).host_sessions
+    close_it(two, "old")
+    guard = reopen(open_guard(), "old")
+    assert (guard.state(), git("rev-parse", "gitguard/old")) == before
+    assert guard.status().standing == "ours"
+    assert conversations.items() <= guard.status().host_sessions.items()
+    assert guard.checkpoint("It goes on.").sequence == 3
+    assert findings(guard) == []
+    assert "archive" not in git("for-each-ref")
+    assert archived_names(guard.workspace) == []
+    assert guard.workspace.faults() == []
+
+
+def test_what_was_noted_since_the_last_checkpoint_is_in_a_last_one(
+    guard: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    at(guard, "main")
+    git.root.joinpath(".git/refs/heads/gitguard/main.lock").touch()
+    assert guard.note({"goal": "Waiting"}).saved is not None
+    with pytest.raises(Pending, match="last checkpoint has to wait"):
+        close_it(guard)
+    assert guard.status().standing == "ours"
+    git.root.joinpath(".git/refs/heads/gitguard/main.lock").unlink()
+    done = close_it(guard)
+    assert json.loads(git("show", f"{done.ref}:state.json"))["goal"] == "Waiting"
+    assert reopen(open_guard(), "main").state().goal == "Waiting"
+
+
+def test_closing_leaves_the_workspace_without_a_session(guard: Guard, git: Git) -> None:
+    at(guard, "other")
+    before = git.traces()
+    close_it(guard)
+    assert guard.workspace.current_name() == ""
+    assert git.traces() == before
+    with pytest.raises(NotInitialised):
+        guard.state()
+
+
+def test_closing_another_session_leaves_the_current_one(two: Guard) -> None:
+    close_it(two, "old")
+    assert two.workspace.current_name() == "main"
+    assert two.status().standing == "ours"
+
+
+def test_closing_twice_is_closing_once(guard: Guard) -> None:
+    at(guard, "main")
+    assert close_it(guard) == close_it(guard, "main")
+
+
+def test_closing_what_is_not_there_is_refused(guard: Guard) -> None:
+    guard.ensure()
+    with pytest.raises(NotInitialised, match="`none` has neither"):
+        close_it(guard, "none")
+
+
+def test_closing_does_not_end_a_halt(guard: Guard) -> None:
+    at(guard, "main")
+    converse(guard, "main", halt=Stop(at=NOW, pressure=0.9, reason="full"))
+    with pytest.raises(InvalidInput, match="`S1` of this session is halted: full"):
+        close_it(guard)
+
+
+def test_a_session_of_the_same_name_begins_anew_beside_the_archived_one(
+    guard: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    at(guard, "main")
+    first = close_it(guard)
+    guard = open_guard()
+    assert guard.ensure().how == "begun"
+    assert guard.log()[0].sequence == 1
+    with pytest.raises(InvalidInput, match="there is a session `main` already"):
+        reopen(guard, "main")
+    guard.note({"goal": "Second"})
+    second = close_it(guard)
+    assert findings(guard) == []
+    assert reopen(open_guard(), "main").state().goal == "Second"
+    close_it(guard)
+    assert reopen(open_guard(), "main", first.commit[:8]).state().goal == f"{GOAL} of main"
+    assert findings(guard) == []
+    assert second.commit in git("for-each-ref")
+
+
+def test_a_conversation_goes_on_after_its_session_was_closed(tmp_path: Path) -> None:
+    conversation = Conversation(tmp_path)
+    conversation.prompt()
+    close_it(conversation.guard)
+    assert "<gitguard-resume" in conversation.prompt() or conversation.prompt() == ""
+    conversation.bash("ls")
+    assert conversation.faults() == []
+    assert conversation.guard.workspace.current_name() == "main"
+
+
+def test_a_key_that_is_no_name_is_found_again(guard: Guard, open_guard: OpenGuard) -> None:
+    at(guard, "feature/Größe")
+    name = guard.workspace.current_name()
+    close_it(guard)
+    assert reopen(open_guard(), "feature/Größe").workspace.current().name == name
+    close_it(guard)
+    assert reopen(open_guard(), name).workspace.current().key == "feature/Größe"
+
+
+def test_sessions_outside_of_branches_are_put_away_too(
+    guard: Guard, open_guard: OpenGuard, git: Git
+) -> None:
+    config(guard, "store: {ref_prefix: refs/gitguard/}\n")
+    guard = at(open_guard(), "work")
+    done = close_it(guard)
+    assert git("for-each-ref", "--format=%(refname)", "refs/gitguard/") == done.ref
+    assert guard.sessions() == {}
+    assert reopen(open_guard(), "work").state().goal == f"{GOAL} of work"
+
+
+def test_an_unknown_one_is_said_with_those_there_are(two: Guard) -> None:
+    maintain(two)
+    with pytest.raises(NotInitialised, match="no history of a session `none`") as refused:
+        reopen(two, "none")
+    assert "`old`" in refused.value.hint
+
+
+# What may have happened to an archive
+
+
+def test_an_archive_that_was_removed_is_found(two: Guard, git: Git) -> None:
+    (one,) = maintain(two).archived
+    git("update-ref", "-d", one.ref)
+    assert len(findings(two)) == 1
+    assert one.ref in findings(two)[0]
+    with pytest.raises(NotInitialised):
+        reopen(two, "old")
+
+
+def test_an_archive_that_was_rewritten_is_not_brought_back(two: Guard, git: Git) -> None:
+    (one,) = maintain(two).archived
+    git("update-ref", one.ref, f"{one.ref}~1")
+    assert one.ref in findings(two)[0]
+    with pytest.raises(Tampered, match="this machine archived"):
+        reopen(two, "old")
+    git("update-ref", one.ref, one.commit)
+    assert findings(two) == []
+
+
+def test_the_archive_of_another_repository_at_the_path_is_none_of_ours(
+    two: Guard, git: Git, repo: Path, open_guard: OpenGuard
+) -> None:
+    maintain(two)
+    shutil.rmtree(repo)
+    repo.mkdir()
+    git.start()
+    guard = open_guard()
+    guard.ensure()
+    assert findings(guard) == []
+
+
+def test_a_link_in_the_archives_place_is_refused(two: Guard, tmp_path: Path) -> None:
+    os.symlink(tmp_path, Path(two.workspace.folder, "archive"))
+    with pytest.raises(InvalidDocument, match="symbolic link"):
+        close_it(two, "old")
+    assert two.sessions().keys() == {"old", "main"}
+
+
+def test_a_purge_takes_secrets_out_of_an_archived_history(
+    guard: Guard, open_guard: OpenGuard, git: Git
+) -> None:
+    blind = at(open_guard(), "main")
+    blind.workspace.redactor = Blind()
+    blind.note({"goal": f"Deploy with {TOKEN}"})
+    close_it(blind)
+    blind = open_guard()
+    blind.workspace.redactor = Blind()
+    blind.ensure()
+    blind.note({"goal": f"Again with {TOKEN}"})
+    guard.purge("2", reason="a token was written")
+    assert findings(guard) == []
+    assert list(guard.scan()) == []
+    newer = close_it(guard)
+    every = archive_of(guard.store(Session.of("main"))).all()
+    (older,) = (one for one in every if one != newer)
+    assert TOKEN not in git("show", f"{older.ref}:state.json")
+    assert "Deploy with" in reopen(open_guard(), "main", older.commit).state().goal
+
+
+def test_signed_histories_stay_signed(
+    hermetic_seal: Path, tmp_path: Path, repo: Path, clock: Clock
+) -> None:
+    machine, keys = Machine(hermetic_seal), SshKeys(tmp_path / "keys")
+    machine.use_ssh(keys.make("here"), keys.allowed)
+
+    def opened() -> Guard:
+        return Guard(str(repo), machine.places, clock)
+
+    at(opened(), "main")
+    done = close_it(opened())
+    assert findings(opened()) == []
+    machine.verify(repo, done.commit)
+    assert findings(reopen(opened(), "main")) == []
+
+
+# Deleting
+
+
+def test_only_what_is_named_is_deleted(two: Guard, git: Git, clock: Clock) -> None:
+    at(two, "older")
+    at(two, "main")
+    clock.advance(31 * DAY)
+    at(two, "main")
+    done = maintain(two, "enforce", "old")
+    assert (done.deleted, [one.name for one in done.archived]) == (("old",), ["older"])
+    assert "/old/" not in git("for-each-ref")
+    assert archived_names(two.workspace) == ["older"]
+    assert not Path(two.workspace.anchor_folder(Session.of("old"))).exists()
+    assert findings(two) == []
+    with pytest.raises(NotInitialised):
+        reopen(two, "old")
+
+
+def test_an_archived_one_can_be_deleted_later(two: Guard, repo: Path) -> None:
+    maintain(two)
+    assert maintain(two, "enforce", "old").deleted == ("old",)
+    assert list((repo / ".gitguard" / "archive").iterdir()) == []
+    assert findings(two) == []
+
+
+@pytest.mark.parametrize("name", ["main", "none", "ol", ""])
+def test_nothing_else_can_be_named(two: Guard, name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"`{name}` is neither due nor archived"):
+        maintain(two, "enforce", name)
+    assert two.sessions().keys() == {"old", "main"}
+
+
+def test_nothing_is_deleted_in_the_mode_warn(two: Guard) -> None:
+    with pytest.raises(InvalidInput, match="nothing is deleted"):
+        maintain(two, "warn", "old")
+
+
+# Crashes
+
+
+def dying_at(open_guard: OpenGuard, number: int, act: Callable[[Guard], object]) -> bool:
+    """Act in a process that dies at a step; say whether there was such a step."""
+    seen = 0
+
+    def die(_step: str) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == number:
+            os._exit(9)
+
+    child = os.fork()
+    if not child:
+        act(open_guard(at_step=die))
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+
+
+def test_closing_can_die_at_every_step(guard: Guard, open_guard: OpenGuard, git: Git) -> None:
+    number, died = 0, True
+    while died:
+        number += 1
+        at(open_guard(), "main")
+        open_guard().note({"goal": f"Goal {number}"})
+        died = dying_at(open_guard, number, close_it)
+        problems = findings(open_guard())
+        assert problems == [], number
+        close_it(open_guard(), "main")
+        assert "heads/gitguard/main" not in git("for-each-ref")
+        guard = reopen(open_guard(), "main")
+        assert guard.state().goal == f"Goal {number}"
+        assert findings(guard) == []
+    assert number > 6
+    git.fsck()
+
+
+def test_reopening_can_die_at_every_step(guard: Guard, open_guard: OpenGuard, git: Git) -> None:
+    number, died = 0, True
+    while died:
+        number += 1
+        at(open_guard(), "main")
+        open_guard().note({"goal": f"Goal {number}"})
+        close_it(open_guard())
+        died = dying_at(open_guard, number, lambda guard: reopen(guard, "main"))
+        try:
+            reopened = reopen(open_guard(), "main")
+        except (NotInitialised, InvalidInput):  # it was done but for some tidying up
+            reopened = open_guard()
+            reopened.use_session(Session.of("main"))
+        assert reopened.state().goal == f"Goal {number}"
+        assert findings(reopened) == []
+    assert number > 4
+    git.fsck()
+
+
+def test_deleting_can_die_at_every_step(two: Guard, open_guard: OpenGuard, git: Git) -> None:
+    number, died = 0, True
+    while died:
+        number += 1
+        at(open_guard(), "gone")
+        at(open_guard(), "main")
+        close_it(open_guard(), "gone")
+        died = dying_at(open_guard, number, lambda guard: maintain(guard, "enforce", "gone"))
+        if "gone" in archived_names(two.workspace):
+            maintain(open_guard(), "enforce", "gone")
+        assert "/gone" not in git("for-each-ref")
+        assert findings(open_guard()) == []
+    assert number > 3
+
+
+# The command line
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Place:
+    return Place(tmp_path / "place")
+
+
+def test_the_output_names_the_command_that_brings_back(typed: Place) -> None:
+    typed.type("gitguard ensure; gitguard note --goal Mine")
+    said = typed.type("gitguard session close")
+    (command,) = re.findall(r"`(gitguard session reopen [^`]+)`", said)
+    assert "No sessions." in typed.type("gitguard session list")
+    assert "Session `main` continued." in typed.type(command)
+    assert "Goal: Mine" in typed.type("gitguard status")
+
+
+def test_maintenance_speaks_json(typed: Place) -> None:
+    typed.type("gitguard ensure")
+    document = json.loads(typed.type("gitguard session maintain --json"))
+    assert document["sessions"] == 1
+    assert document["found"] == document["archived"] == []
+
+
+def test_deleting_is_for_people_and_asks_them(typed: Place) -> None:
+    typed.type("gitguard ensure; gitguard session close")
+    command = "gitguard session maintain --mode enforce --delete main"
+    assert typed.run(command, CLAUDE_CODE_SESSION_ID="S1").returncode == OwnerOnly.exit_code
+    assert typed.run(command).returncode == NotConfirmed.exit_code
+    assert "main" in typed.type("git for-each-ref refs/gitguard")
+    assert "Deleted main" in typed.type(f"{command} --yes")
+    assert typed.type("git for-each-ref refs/gitguard") == ""
