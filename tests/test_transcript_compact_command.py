@@ -1,0 +1,284 @@
+"""The command that compacts: the session around it, the user's summarizer, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.guard import Guard
+from gitguard.model.events import Transcript
+from gitguard.model.host_session import HostSession
+from gitguard.transcripts import find_format
+from gitguard.transcripts.context import context_of
+from gitguard.usecases.compaction_hooks import is_own
+
+from . import spoken
+from .conftest import Git
+from .spoken import Said, turns
+
+COMMAND = str(Path(sys.executable).with_name("gitguard"))
+
+
+class User:
+    """A user in a repository: home, configuration, and the command line."""
+
+    def __init__(self, home: Path, root: Path) -> None:
+        self.home, self.root = home, root
+        self.config = home / ".config" / "gitguard" / "config.yaml"
+        self.config.parent.mkdir(parents=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+
+    def run(
+        self, *args: str, cwd: Path | None = None, check: bool = True, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [COMMAND, *args],
+            cwd=cwd or self.root,
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert not check or done.returncode == 0, (args, done.stdout, done.stderr)
+        return done
+
+    def json(self, *args: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run(*args, "--json").stdout)
+        return found
+
+    def summarizer(self, program: str) -> None:
+        """Set a shell program up as the summarizer."""
+        self.config.write_text(f"summarizer: {json.dumps(['sh', '-c', program])}\n")
+
+
+@pytest.fixture
+def user(tmp_path: Path, repo: Path) -> User:
+    return User(tmp_path / "person", repo)
+
+
+def conversation(folder: Path, root: Path, said: list[Said]) -> Transcript:
+    """A conversation of pi's, held in a folder."""
+    transcript = spoken.pi(folder / "talk.jsonl", said)
+    path = Path(transcript.path)
+    path.write_text(path.read_text().replace('"cwd": "/repo"', f'"cwd": {json.dumps(str(root))}'))
+    return transcript
+
+
+def summary_of(transcript: Transcript) -> str:
+    return context_of(find_format(transcript.format).entries(transcript)).summary
+
+
+# The session
+
+
+def test_the_session_is_checkpointed_and_its_state_told(user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    user.run("note", "--goal", "Ship it", "--next", "Run it", "--decision", "Git", "--why", "small")
+    (user.root / "AGENTS.md").write_text("## Red Lines\nNever push.\n")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.json("transcript", "compact", transcript.path)
+    assert [saved["trigger"] for saved in done["checkpoints"]] == ["compaction"] * 2
+    assert done["notes"] == []
+    for text in ("Ship it", "Run it", "Git — because small", "Never push."):
+        assert text in summary_of(transcript)
+    [after, before, *_] = user.json("log")["checkpoints"]
+    assert before["why"] == "Before a compaction of 48 messages."
+    assert after["why"].startswith("Compacted 48 messages to 19, about ")
+
+
+def test_a_conversation_of_elsewhere_is_none_of_the_sessions(user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    user.run("note", "--goal", "Ship it")
+    before = user.json("log")
+    transcript = conversation(tmp_path, tmp_path / "elsewhere", turns(8))
+    done = user.run("transcript", "compact", transcript.path)
+    assert "No session here is the conversation's" in done.stdout
+    assert "Ship it" not in summary_of(transcript)
+    assert user.json("log") == before
+
+
+def test_outside_of_a_repository_it_compacts_all_the_same(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, tmp_path, turns(8))
+    done = user.run("transcript", "compact", transcript.path, cwd=tmp_path)
+    assert "Messages: 48 before, 19 after" in done.stdout
+    assert "Summarized: mechanically" in done.stdout
+
+
+def test_what_hooks_told_of_is_the_sessions_own(guard: Guard, tmp_path: Path) -> None:
+    guard.ensure()
+    transcript = conversation(tmp_path, tmp_path, turns(4))
+    workspace = guard.workspace
+    assert not is_own(workspace, transcript, str(tmp_path))
+    assert is_own(workspace, transcript, workspace.place.worktree)
+    record = HostSession("2026-01-01T00:00:00Z", transcript=transcript.path)
+    workspace.keep_host_session(workspace.current(), "talk", record)
+    assert is_own(workspace, transcript, str(tmp_path))
+
+
+def test_a_session_without_state_stops_nothing(user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    [state] = (user.root / ".gitguard").glob("sessions/*/state.json")
+    state.write_text("{")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.json("transcript", "compact", transcript.path)
+    assert any("no checkpoint" in note for note in done["notes"])
+    assert summary_of(transcript)
+
+
+# The summarizer
+
+
+def test_the_users_own_summarizer_is_asked(user: User, tmp_path: Path) -> None:
+    user.summarizer(f"cat > {tmp_path}/given; echo They talked.")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.json("transcript", "compact", transcript.path)
+    assert (done["summarized_by"], done["complaints"]) == ("command", [])
+    assert "They talked." in summary_of(transcript)
+    assert "request 0" not in summary_of(transcript)
+    given = (tmp_path / "given").read_text()
+    assert "User: request 0" in given
+    assert "request 5" not in given, "what is kept is not summarized"
+
+
+def test_a_repository_cannot_set_a_summarizer_up(user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    own = user.root / ".gitguard" / "config.yaml"
+    own.write_text(f"summarizer: {json.dumps(['sh', '-c', f'touch {tmp_path}/ran; echo mine'])}\n")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.json("transcript", "compact", transcript.path)
+    assert done["summarized_by"] == "mechanical"
+    assert not (tmp_path / "ran").exists()
+    assert "`summarizer`" in user.run("status", check=False).stdout
+
+
+def test_a_program_of_the_repository_is_no_summarizer(user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    program = user.root / "bin" / "summarize"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    user.config.write_text(f"summarizer: [{json.dumps(str(program))}]\n")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.run("transcript", "compact", transcript.path, check=False)
+    assert done.returncode == 22
+    assert "no program on your PATH" in done.stderr
+    assert not (tmp_path / "ran").exists()
+    user.run("transcript", "compact", transcript.path, "--mechanical")
+
+
+def test_a_summarizer_that_fails_is_asked_again_and_said(user: User, tmp_path: Path) -> None:
+    user.summarizer(f"echo x >> {tmp_path}/asked; echo no credit >&2; exit 3")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.run("transcript", "compact", transcript.path)
+    assert (tmp_path / "asked").read_text() == "x\n" * 3
+    assert "trying again" in done.stderr
+    assert "The summarizer did not answer: it ended with 3: no credit" in done.stdout
+    assert "- User: request 0" in summary_of(transcript)
+
+
+def test_a_summarizer_that_is_an_agent_changes_no_state(
+    user: User, tmp_path: Path, git: Git
+) -> None:
+    user.run("ensure")
+    user.run("note", "--goal", "Ship it")
+    event = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "another",
+        "prompt": "summarize this",
+        "cwd": str(user.root),
+        "transcript_path": str(tmp_path / "none.jsonl"),
+    }
+    # As a host does that the user set up with gitguard's hooks in all their projects.
+    calls_hooks = f"printf %s {shlex.quote(json.dumps(event))} | {COMMAND} hook claude-code"
+    before = whole_state(user)
+    program = f"CLAUDE_PROJECT_DIR={user.root} sh -c {shlex.quote(calls_hooks)}; echo They talked."
+    user.summarizer(program)
+    transcript = conversation(tmp_path, tmp_path / "elsewhere", turns(8))
+    traces = git.traces()
+    user.run("transcript", "compact", transcript.path)
+    assert "They talked." in summary_of(transcript)
+    assert (whole_state(user), git.traces()) == (before, traces)
+    # The same call does change the state where hooks are on.
+    subprocess.run(["sh", "-c", program], env=user.environment, check=True, capture_output=True)
+    assert whole_state(user) != before
+
+
+def whole_state(user: User) -> dict[str, bytes]:
+    """All that gitguard keeps, but for the memory of what the user's configuration says."""
+    folders = (user.root / ".gitguard", user.home / ".local" / "state" / "gitguard")
+    found = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in found if path.name != "config.json"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ending_the_command_ends_the_summarizer(
+    number: signal.Signals, user: User, tmp_path: Path
+) -> None:
+    pid_file = tmp_path / "pid"
+    user.summarizer(f"sleep 60 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}; wait")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    before = Path(transcript.path).read_bytes()
+    process = subprocess.Popen(
+        [COMMAND, "transcript", "compact", transcript.path],
+        cwd=user.root,
+        env=user.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 20
+    while not pid_file.exists():
+        assert time.monotonic() < deadline, "the summarizer was never asked"
+        time.sleep(0.02)
+    process.send_signal(number)
+    assert process.wait(20) in (130, 143)
+    assert Path(transcript.path).read_bytes() == before
+    assert not list(tmp_path.glob("*lock*"))
+    state = Path(f"/proc/{pid_file.read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+# What is printed
+
+
+def test_a_rehearsal_shows_the_summary(user: User, tmp_path: Path) -> None:
+    user.summarizer(f"touch {tmp_path}/ran")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    before = Path(transcript.path).read_bytes()
+    done = user.run("transcript", "compact", transcript.path, "--dry-run")
+    assert "Nothing was changed." in done.stdout
+    assert "# Where this conversation stands" in done.stdout
+    assert Path(transcript.path).read_bytes() == before
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_window_and_the_turns_can_be_given(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, user.root, turns(40, size=2_000))
+    options = ("--window", "32000", "--keep-turns", "1")
+    done = user.json("transcript", "compact", transcript.path, *options)
+    assert done["window"] == 32_000
+    assert done["budget"] < 32_000
+    assert done["messages_after"] == 7
+
+
+def test_what_is_wrong_is_said_with_the_way_out(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, user.root, turns(2))
+    done = user.run("transcript", "compact", transcript.path, check=False)
+    assert done.returncode == 23
+    assert "nothing to summarize" in done.stderr
+    assert "--keep-turns" in done.stderr
+    assert "Traceback" not in done.stderr
+    missing = user.run("transcript", "compact", str(tmp_path / "none.jsonl"), check=False)
+    assert missing.returncode == 24

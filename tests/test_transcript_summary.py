@@ -1,0 +1,409 @@
+"""What a summary of old turns says, how they are cut for it, and who may write it."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.redaction import Redactor
+from gitguard.model.transcript import Answer
+from gitguard.store.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
+from gitguard.transcripts import find_format
+from gitguard.transcripts.chunks import (
+    FEWEST_MESSAGES,
+    Unit,
+    by_share,
+    by_size,
+    count_messages,
+    last_turns,
+    prune,
+    total,
+    units,
+)
+from gitguard.transcripts.compaction import Plan, plan
+from gitguard.transcripts.context import Context
+from gitguard.transcripts.facts import failures_in, files_in, rules_in
+from gitguard.transcripts.summarizing import (
+    ATTEMPTS,
+    NOTHING,
+    Patience,
+    persistent,
+    summarize,
+    transcribed,
+)
+from gitguard.usecases.compaction_summary import TITLE, Draft
+
+from . import spoken
+from .spoken import Said, turns
+
+PLAIN = Redactor()
+
+
+def cut(said: list[Said]) -> tuple[Unit, ...]:
+    return units(spoken.entries(said))
+
+
+# Cutting
+
+sizes = st.integers(0, 4_000)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Said]:
+    """Turns of any size and shape; results come late, twice, or never."""
+    said: list[Said] = []
+    late: list[Said] = []
+    for number in range(draw(st.integers(0, 12))):
+        said.append(("user", "u" * draw(sizes)))
+        for call in range(draw(st.integers(0, 3))):
+            name = f"c{number}-{call}"
+            result: Said = ("result", name, "r" * draw(sizes))
+            said.append(("call", name, "bash"))
+            [said, late, []][draw(st.integers(0, 2))].append(result)
+        said += [("agent", "a" * draw(sizes))] * draw(st.integers(0, 2))
+        if late and draw(st.booleans()):
+            said.append(late.pop())
+    return said + late
+
+
+def ids(parts: list[tuple[Unit, ...]], kind: str) -> list[set[str]]:
+    return [
+        {b.id for unit in part for e in unit.entries for b in e.blocks if b.kind == kind}
+        for part in parts
+    ]
+
+
+def assert_no_pair_is_split(parts: list[tuple[Unit, ...]]) -> None:
+    for calls, place in zip(ids(parts, CALL), range(len(parts)), strict=True):
+        for other, results in enumerate(ids(parts, RESULT)):
+            assert other == place or not calls & results
+
+
+@given(conversations(), st.integers(1, 8), st.integers(1, 3_000))
+def test_cutting_loses_nothing_and_splits_no_pair(said: list[Said], parts: int, most: int) -> None:
+    found = cut(said)
+    for pieces in (by_share(found, parts), by_size(found, most), list(prune(found, most))):
+        assert tuple(unit for piece in pieces for unit in piece) == found
+        assert_no_pair_is_split(pieces)
+
+
+@given(conversations(), st.integers(1, 8))
+def test_a_part_has_at_least_four_messages(said: list[Said], parts: int) -> None:
+    pieces = by_share(cut(said), parts)
+    assert len(pieces) <= parts
+    assert len(pieces) < 2 or all(count_messages(p) >= FEWEST_MESSAGES for p in pieces)
+
+
+@given(conversations(), st.integers(1, 3_000))
+def test_pruning_fits_the_budget_or_leaves_one(said: list[Said], budget: int) -> None:
+    gone, left = prune(cut(said), budget)
+    assert total(left) <= budget or len(left) == 1
+    assert not gone or total(cut(said)) > budget
+
+
+def test_parts_take_about_the_same_tokens() -> None:
+    found = cut(turns(40, size=400))
+    parts = by_share(found, 4)
+    assert len(parts) == 4
+    assert max(map(total, parts)) < 1.1 * total(found) / 4
+
+
+def test_what_is_too_large_stands_alone() -> None:
+    said = [*turns(4), ("agent", "x" * 40_000), *turns(4)]
+    chunks = by_size(cut(said), 5_000)
+    alone = [chunk for chunk in chunks if total(chunk) > 5_000]
+    assert [count_messages(chunk) for chunk in alone] == [1]
+    assert len(chunks) == 3
+
+
+def test_turns_are_counted_backwards() -> None:
+    found = cut(turns(10))
+    assert [unit.begins_turn for unit in found[last_turns(found, 3) :]].count(True) == 3
+    assert last_turns(found, 50) == 0
+
+
+def decided(said: list[Said], *, budget: int = 120_000, keep_turns: int = 3) -> Plan:
+    found = plan(Context(tuple(spoken.entries(said))), budget=budget, keep_turns=keep_turns)
+    assert found is not None
+    return found
+
+
+def test_the_last_turns_are_kept_whole() -> None:
+    found = decided(turns(10))
+    assert not found.splits_turn
+    assert found.kept[0].begins_turn
+    assert found.tokens_before == total((*found.old, *found.kept))
+
+
+def test_turns_that_take_more_than_the_budget_are_split() -> None:
+    calls: list[Said] = []
+    for number in range(40):
+        calls += [("call", f"c{number}", "bash"), ("result", f"c{number}", "r" * 4_000)]
+    found = decided([*turns(2), ("user", "one long turn"), *calls], budget=10_000)
+    assert found.splits_turn
+    assert total(found.kept) <= 10_000
+    text = draft(found)
+    assert "was split" in text
+    assert "It began with: User: one long turn" in text
+
+
+# What the summary says
+
+
+def draft(found: Plan, *, most: int = 16_000, folder: str = "", rules: str = "") -> str:
+    made = summarize([found.old], PLAIN, most_tokens=80_000)
+    return Draft(found, PLAIN, most=most, folder=folder).text(made, rules=rules)
+
+
+def test_it_tells_who_said_what_what_failed_and_which_files() -> None:
+    text = draft(decided(turns(12)), folder="/repo")
+    assert text.startswith(TITLE)
+    assert "- User: request 0" in text
+    assert "- Agent: answer 8" in text
+    assert "edit /repo/src/edit_4.py: outcome 4" in text
+    assert "- src/edit_4.py" in text
+    assert "- src/read_6.py" in text
+    assert "request 9" not in text
+
+
+def test_failures_are_eight_at_most_of_240_characters_each() -> None:
+    said: list[Said] = []
+    for number in range(20):
+        said += [("call", f"c{number}", "bash"), ("failed", f"c{number}", f"no {number} " * 200)]
+    lines, count = failures_in(cut(said), PLAIN)
+    assert (len(lines), count) == (8, 20)
+    assert all(len(line) <= 240 for line in lines)
+    assert "no 19" in lines[-1]
+
+
+def test_a_file_that_was_changed_is_not_listed_as_read() -> None:
+    said: list[Said] = [("call", "1", "read", "/w/a"), ("call", "2", "edit", "/w/a")]
+    said += [("call", "3", "Read", "/elsewhere/b"), ("call", "4", "grep", "/w/c")]
+    found = files_in(cut(said), "/w", PLAIN)
+    assert (found.read, found.modified) == (("/elsewhere/b",), ("a",))
+
+
+RULES = """# Agents
+Be kind.
+## Red lines
+Never push.
+### Really
+Not even once.
+```
+## Red lines
+```
+## Other
+Skip this.
+"""
+
+
+def test_the_rules_are_the_sections_that_are_named() -> None:
+    found = rules_in(RULES, ("Red Lines",), 2_000)
+    assert found.startswith("## Red lines\nNever push.\n### Really")
+    assert "Skip this" not in found
+    assert "Be kind" not in found
+    assert len(rules_in(RULES * 100, ("Agents",), 500)) <= 500
+    assert rules_in(RULES, ("Unknown",), 500) == ""
+
+
+def test_it_is_never_longer_than_allowed() -> None:
+    found = decided(turns(200, size=2_000))
+    for most in (2_000, 5_000, 16_000):
+        assert len(draft(found, most=most, rules="r" * 1_000)) <= most
+
+
+def test_secrets_are_in_no_summary_and_leave_for_no_summarizer() -> None:
+    secret = "gh" + "p_" + "A1b2C3d4" * 5
+    said: list[Said] = [("user", f"use {secret}"), ("call", "1", "bash", f"/x/{secret}")]
+    said += [("failed", "1", f"bad token {secret}"), *turns(5)]
+    found = decided(said)
+    told: list[str] = []
+
+    def ask(text: str) -> Answer:
+        told.append(text)
+        return Answer(f"They use {secret}.")
+
+    made = summarize([found.old], PLAIN, most_tokens=80_000, ask=ask)
+    texts = [*told, made.text, draft(found)]
+    assert len(texts) == 3
+    assert not [text for text in texts if secret in text]
+    assert "[REDACTED:" in made.text
+
+
+def test_details_and_thinking_leave_for_no_summarizer(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    transcript = spoken.pi(path, turns(2))
+    path.write_text(
+        path.read_text().replace('"isError": true', '"details": "hidden", "isError": 1')
+    )
+    from gitguard.transcripts import find_format
+
+    found = units(list(find_format("pi").entries(transcript)))
+    assert "hidden" in path.read_text()
+    assert "hidden" not in transcribed(found, PLAIN, 100_000)
+
+
+# Who writes it
+
+
+def test_each_chunk_is_summarized_and_the_parts_are_merged() -> None:
+    chunks = by_share(cut(turns(30)), 3)
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        return Answer(f"part {len(asked)}")
+
+    steps: list[tuple[int, int]] = []
+    made = summarize(
+        chunks, PLAIN, most_tokens=80_000, ask=ask, tell=lambda *step: steps.append(step)
+    )
+    assert (made.text, made.by_plug, len(asked)) == ("part 4", True, 4)
+    assert "request 0" in asked[0]
+    assert "part 1" in asked[3]
+    assert "part 3" in asked[3]
+    assert steps[-1] == (4, 4)
+
+
+def test_a_chunk_that_is_too_long_is_cut_in_its_middle() -> None:
+    found = cut([("user", "begins " + "x" * 100_000 + " ends")])
+    text = transcribed(found, PLAIN, 1_000)
+    assert len(text) < 1_100
+    assert "begins" in text
+    assert text.endswith("ends")
+    assert "characters left out" in text
+
+
+def test_a_failure_falls_back_to_facts_and_is_said() -> None:
+    chunks = by_share(cut(turns(30)), 3)
+    answers = [Answer("part 1"), Answer(complaint="it ended with 1: no credit")]
+    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=lambda _text: answers.pop(0))
+    assert answers == [], "who fails is not asked again"
+    assert not made.by_plug
+    assert made.complaints == ("it ended with 1: no credit",)
+    assert "part 1" in made.text
+    assert "- User: request 29" in made.text
+
+
+def test_where_nothing_was_said_it_says_so() -> None:
+    said: list[Said] = [("call", "1", "bash"), ("result", "1", "fine")]
+    assert summarize([cut(said)], PLAIN, most_tokens=1_000).text == NOTHING
+
+
+class Time:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def patience(self, seconds: float, chance: Callable[[], float]) -> Patience:
+        return Patience(lambda: self.now, self.sleep, chance, seconds)
+
+
+@given(st.floats(0, 1))
+def test_it_is_asked_three_times_with_pauses_of_half_a_second_to_five(chance: float) -> None:
+    passed = Time()
+    asked: list[float] = []
+
+    def ask(_text: str, seconds: float) -> Answer:
+        asked.append(seconds)
+        return Answer(complaint=f"failed {len(asked)}")
+
+    answer = persistent(ask, passed.patience(300, lambda: chance))("text")
+    assert (len(asked), answer.complaint) == (ATTEMPTS, "failed 3")
+    assert all(0.5 <= pause <= 5 for pause in passed.slept)
+    assert len(passed.slept) == ATTEMPTS - 1
+
+
+def test_pauses_differ_by_chance() -> None:
+    chance = random.Random(1).random
+    slept = []
+    for _ in range(5):
+        passed = Time()
+        persistent(lambda *_: Answer(), passed.patience(300, chance))("text")
+        slept.append(passed.slept[-1])
+    assert len(set(slept)) == 5
+
+
+def test_all_of_it_ends_in_time() -> None:
+    passed = Time()
+
+    def ask(_text: str, seconds: float) -> Answer:
+        passed.now += min(seconds, 200)
+        return Answer(complaint="it did not end in time")
+
+    asked = persistent(ask, passed.patience(300, lambda: 1.0))
+    assert asked("one").complaint == "it did not end in time"
+    assert passed.now <= 300
+    assert asked("two").complaint == "there was no time left"
+    assert passed.now <= 300
+
+
+# The user's own command
+
+
+def command(program: str, environment: dict[str, str] | None = None) -> SummarizerCommand:
+    found = environment or {"PATH": os.environ["PATH"]}
+    return SummarizerCommand("/bin/sh", ("-c", program), found, time.monotonic)
+
+
+def test_a_command_is_given_the_text_and_answers() -> None:
+    assert command("tr a-z A-Z")("summarize this", 20).text == "SUMMARIZE THIS"
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("echo no credit >&2; exit 3", "it ended with 3: no credit"),
+        ("exit 0", "it said nothing"),
+        ("exec sleep 60", "it did not end in time"),
+        ("sleep 60 & exit 0", "it did not end in time"),
+        ("yes", f"it said more than {LARGEST_ANSWER:,} bytes"),
+        ("kill -9 $$", "it ended with -9: it said nothing"),
+    ],
+)
+def test_a_command_that_fails_is_told_why(program: str, said: str) -> None:
+    seconds = 1.0 if "time" in said else 20.0
+    assert command(program)("x" * 100_000, seconds) == Answer(complaint=said)
+
+
+def test_a_command_that_is_not_there_is_told_why() -> None:
+    missing = SummarizerCommand("/nowhere/to/be/found", (), {}, time.monotonic)
+    assert "cannot be started" in missing("text", 5).complaint
+
+
+def test_all_that_a_command_started_ends_with_it(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    program = f"sleep 60 & echo $! >> {pids}; sleep 60 & echo $! >> {pids}; wait"
+    assert command(program)("text", 1).complaint == "it did not end in time"
+    for pid in map(int, pids.read_text().split()):
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True
+        )
+        assert state.stdout.strip() in ("", "Z"), "it still runs"
+
+
+def test_a_command_runs_in_an_empty_folder_with_hooks_off(tmp_path: Path) -> None:
+    given_ = {"PATH": os.environ["PATH"], "GITGUARD_ROOT": "/w", "GIT_DIR": "/w/.git", "HOME": "/h"}
+    said = command("ls -A | wc -l; pwd; env", given_)("text", 20).text.splitlines()
+    assert said[0].strip() == "0"
+    assert "gitguard-summarizer-" in said[1]
+    assert not os.path.exists(said[1])
+    names = {line.partition("=")[0] for line in said[2:]}
+    assert not names & {"GITGUARD_ROOT", "GIT_DIR", "OLDPWD"}
+    assert surroundings(given_)["GITGUARD_HOOKS"] == "off"
+    assert "GITGUARD_HOOKS=off" in said
+    assert "HOME=/h" in said
