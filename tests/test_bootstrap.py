@@ -165,6 +165,12 @@ def test_a_link_out_of_the_workspace_is_refused(tmp_path: Path) -> None:
     assert bootstrap.refused == ("`AGENTS.md` leads out of the workspace, which is refused",)
 
 
+def test_a_link_into_gits_own_folder_is_refused(repo: Path) -> None:
+    (repo / "AGENTS.md").symlink_to(".git/config")
+    assert found(repo).refused == ("`AGENTS.md` leads into git's own folder, which is refused",)
+    assert found(repo).files == ()
+
+
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "AGENTS.md")
     (tmp_path / "CLAUDE.md").mkdir()

@@ -109,6 +109,8 @@ def _read(root: str, name: str, seen: set[str]) -> str:
     if path in seen:
         return ""
     seen.add(path)
+    if ".git" in path.removeprefix(root).lower().split(os.sep):
+        raise InvalidDocument(f"`{name}` leads into git's own folder, which is refused")
     text = artifacts.read_start(root, name, limit=_LARGEST)
     return text if text and text.strip() else ""
 

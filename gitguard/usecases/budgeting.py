@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from gitguard.context.gauge import Window, window_warning
 from gitguard.model.value import Value
 from gitguard.transcripts import find_format
@@ -20,7 +22,7 @@ from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from gitguard.model.config import Config
@@ -65,19 +67,19 @@ def budget_of(
     channels: Mapping[str, Any] | None = None,
     turns: int = 0,
     model: str = "",
-    entries: Iterator[Entry] | None = None,
+    seen: Callable[[Entry], object] = bool,
 ) -> Standing:
     """Hold a conversation against its budget; nothing is changed.
 
     channels are a host's settings, of which our own limits take the place by name; turns takes the
-    place of any limit that is set for the session key. entries are the
-    transcript's own, where somebody wants to see them pass. Raises `InvalidDocument` when it does
+    place of any limit that is set for the session key. seen is
+    shown each entry as it is read. Raises `InvalidDocument` when it does
     not read, and `InvalidConfig` for a window that is too small.
     """
     usage = usage_of(transcript, config, model=model)
-    found = find_format(transcript.format).entries(transcript) if entries is None else entries
-    first = next(found, None)
-    context = context_of(lightened(_from(first, found)))
+    passed = find_format(transcript.format).entries(transcript)
+    first = next(passed, None)
+    context = context_of(lightened(_shown(first, passed, seen)))
     said, summary = context.entries, estimate(len(context.summary))
     limits = {**limits_of(channels), **config.budget.history_limits}
     limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
@@ -94,7 +96,9 @@ def budget_of(
     )
 
 
-def _from(first: Entry | None, rest: Iterator[Entry]) -> Iterator[Entry]:
-    if first is not None:
-        yield first
-        yield from rest
+def _shown(
+    first: Entry | None, rest: Iterator[Entry], seen: Callable[[Entry], object]
+) -> Iterator[Entry]:
+    for entry in chain(() if first is None else (first,), rest):
+        seen(entry)
+        yield entry
