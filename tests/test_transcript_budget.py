@@ -15,10 +15,12 @@ from gitguard.errors import InvalidConfig
 from gitguard.model.config import DEFAULTS, read_config
 from gitguard.model.config_transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, MESSAGE, Entry
+from gitguard.model.events import Transcript
 from gitguard.transcripts.budget import Budget, caps_reserve, divide
 from gitguard.usecases.budgeting import budget_of
 
 from .spoken import DIALECTS, Said
+from .test_transcripts_openclaw import LAY_OUT, MAIN
 
 USUAL = BudgetConfig()
 TALK: list[Said] = [
@@ -77,6 +79,17 @@ def test_the_parts_always_add_up_to_the_window(
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     with pytest.raises(InvalidConfig, match="safety_margin"):
         read_config({"budget": {"safety_margin": margin}}, what="config")
+
+
+@pytest.mark.parametrize(("version", "reserve"), [("2026.3.13", 20_000), ("2026.9.6", 10_000)])
+def test_a_recorded_conversations_version_says_what_is_reserved(
+    tmp_path: Path, version: str, reserve: int
+) -> None:
+    session = LAY_OUT[version](tmp_path / "main")[MAIN]
+    standing = budget_of(Transcript(str(tmp_path / "main"), "openclaw", session), DEFAULTS)
+    assert (standing.budget.window, standing.budget.reserve) == (40_000, reserve)
+    assert standing.usage.tokens == 9_050
+    assert standing.turns > 0
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -25,6 +25,7 @@ from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM, judge, pruned
 from gitguard.usecases.pruning import Pruned, plan, prune
 
 from .spoken import DIALECTS, NOW, Said, entries
+from .test_transcripts_openclaw import LAY_OUT, MAIN, change
 
 LATER = NOW + 10_000
 PLENTY = 10**9
@@ -242,6 +243,48 @@ def test_a_file_that_another_process_writes_to_is_left_alone(tmp_path: Path) -> 
             prune_it(transcript)
         writer.communicate()
     assert Path(transcript.path).read_bytes() == before
+
+
+def test_lines_that_do_not_parse_are_copied_as_they_are(tmp_path: Path) -> None:
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
+    path = Path(transcript.path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    junk = [b"\0" * 100 + b"\n", b"\xff\xfe\r\n", b"[" * 100_000 + b"\n", b"12\n", b"\n"]
+    junk += [b'{"type":"' + b"x" * 1_000_000 + b'"}\n']
+    path.write_bytes(b"".join([*lines[:3], *junk, *lines[3:], b'{"type":"mess']))
+    assert len(prune_it(transcript).done) == 2
+    after = path.read_bytes()
+    assert b"".join(junk) in after
+    assert after.endswith(b'{"type":"mess')
+
+
+UNTIL_COMPACTED = """DELETE FROM transcript_events WHERE seq >= (
+    SELECT min(seq) FROM transcript_event_identities AS i
+    WHERE i.session_id = transcript_events.session_id AND event_type = 'compaction')"""
+ONE_KEPT = DEFAULTS.replace(pruning=SMALL.replace(keep_exchanges=1))
+
+
+def test_a_recorded_database_is_planned_for_and_never_written(tmp_path: Path) -> None:
+    session = LAY_OUT["2026.9.6"](tmp_path / "main")[MAIN]
+    change(tmp_path / "main", UNTIL_COMPACTED)
+    transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
+    assert plan(transcript, ONE_KEPT, LATER * 2).done
+    with pytest.raises(InvalidInput, match="read only"):
+        prune_it(transcript, ONE_KEPT)
+
+
+def test_a_recorded_file_of_the_older_version_is_pruned(tmp_path: Path) -> None:
+    session = LAY_OUT["2026.3.13"](tmp_path / "main")[MAIN]
+    path = tmp_path / "main" / "sessions" / f"{session}.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    compacted = next(i for i, line in enumerate(lines) if b'"type":"compaction"' in line)
+    path.write_bytes(b"".join(lines[:compacted]))
+    transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
+    done = prune(transcript, ONE_KEPT, lambda: LATER * 2, str)
+    assert Path(done.backup).parent == path.parent
+    left = [text for text in texts_of(transcript) if "[gitguard: " in text]
+    assert [len(text) for text in left] == [verdict.left for verdict in done.done] != []
+    assert plan(transcript, ONE_KEPT, LATER * 2).done == ()
 
 
 # The command
