@@ -101,8 +101,15 @@ class Replacing:
         except OSError as error:
             self._discard()
             raise files.refused(self._path, error) from error
-        self._at_step("transcript-begun")
+        self._step("transcript-begun")
         return self
+
+    def _step(self, name: str) -> None:
+        try:
+            self._at_step(name)
+        except BaseException:
+            self._discard()
+            raise
 
     def _begins(self) -> str:
         return os.path.basename(self._path) + "."
@@ -130,11 +137,11 @@ class Replacing:
         self._at_step("transcript-written")
         self._still_ours()
         refuse_changed(self._path, self._seen)
-        if self._keep:
-            self.backup = self._keep_original()
-            self._at_step("transcript-kept")
-        self._still_ours()
         try:
+            if self._keep:
+                self._keep_original()
+                self._at_step("transcript-kept")
+            self._still_ours()
             refuse_changed(self._path, self._seen)
             os.replace(self._temporary, self._path)
         except BaseException:
@@ -145,7 +152,7 @@ class Replacing:
         files.sync_folder(os.path.dirname(self._path) or ".")
         self._at_step("transcript-settled")
 
-    def _keep_original(self) -> str:
+    def _keep_original(self) -> None:
         backup = files.free_name(f"{self._path}.bak-{os.getpid()}-{int(self._now)}")
         try:
             os.link(self._path, backup)
@@ -153,8 +160,8 @@ class Replacing:
             if error.errno not in _NO_LINKS:
                 raise
             files.copy(self._path, backup)
+        self.backup = backup
         files.sync_folder(os.path.dirname(self._path) or ".")
-        return backup
 
     def _forget_backup(self) -> None:
         if self.backup:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidInput, Locked
 from gitguard.model import json_text
 from gitguard.model.value import Value
 from gitguard.transcripts.edits import (
@@ -342,6 +342,8 @@ class _Plan:
 
     def _document(self, at: int) -> dict[str, Any]:
         document = parse(self._raw(at))
+        if document is None and os.fstat(self._handle).st_size < self._size:
+            raise Locked("the transcript became shorter while it was read; nothing was written")
         if document is None:
             raise InvalidInput(f"no entry begins at byte {at:,} of the transcript")
         return document

@@ -1,0 +1,524 @@
+"""A transcript's file is repaired whole or not at all; whatever is sound stays byte for byte."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
+from gitguard.model.events import Transcript
+from gitguard.transcripts import claude_code_writing, session_writing
+from gitguard.transcripts.edits import Add, Cut, Drop
+from gitguard.transcripts.repair import MADE, PUT_FIRST, RepairReport, repair
+from gitguard.transcripts.replacing import look
+from gitguard.transcripts.rewriting import rewrite
+
+from .test_pending import fill, mount, read_only
+from .written_conversations import (
+    Document,
+    Result,
+    agent,
+    blocks_of,
+    branch,
+    claude_code,
+    pi,
+    read,
+    refusals,
+    user,
+    write,
+)
+
+NOW = 1_795_000_000.0
+STEPS = (
+    "transcript-begun",
+    "transcript-written",
+    "transcript-kept",
+    "transcript-replaced",
+    "transcript-settled",
+)
+SOUND = (user(), agent("", "c1"), Result("c1"), agent("end"))
+
+
+def repaired(path: Path, name: str = "pi", **wishes: Any) -> RepairReport:
+    return repair(Transcript(str(path), name), lambda: NOW, **wishes)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "2026-11-21T20-21-11-794Z_01a1-ffc5.jsonl"
+
+
+@pytest.fixture
+def torn(path: Path) -> Path:
+    """A file with a torn line in its middle, and a call without a result."""
+    lines: list[Document | bytes] = [*pi([user(), agent("", "c1"), user("next"), agent("end")])]
+    lines.insert(3, b'{"type":"message","id":"torn","mess')
+    return write(path, lines)
+
+
+def backups(path: Path) -> list[Path]:
+    return sorted(path.parent.glob(f"{path.name}.bak-*"))
+
+
+def leftovers(path: Path) -> list[str]:
+    known = {path, *backups(path)}
+    return sorted(entry.name for entry in path.parent.iterdir() if entry not in known)
+
+
+# What parses, and what does not
+
+
+def test_broken_lines_go_and_the_rest_stays_byte_for_byte(path: Path) -> None:
+    lines = [
+        b'{"type" : "session", "version":3,"id":"01a1", "cwd":"/r\\u00e9p\xc3\xb4"}',
+        b'{"type":"custom","id":"a","parentId":null, "data":1.0e2}\r',
+        b'{"type":"message","id":"b","parentId":"a","message":{"role":"assistant","content":"\\ud83d"}}',
+        b'{"type":"mess',
+        b"",
+        b'{"type":"what","is":"this","id":"c","parentId":"b"}   ',
+        b"\0\0\0\0\0\0",
+        b"[]",
+        b'{"type":"label","id":"d","parentId":"c"}',
+    ]
+    original = b"\n".join(lines) + b"\n"
+    path.write_bytes(original)
+    report = repaired(path)
+    assert report.counts == {"broken": 3}
+    assert [broken.at for broken in report.broken] == [
+        original.index(line + b"\n") for line in (lines[3], lines[6], lines[7])
+    ]
+    kept = [line for number, line in enumerate(lines) if number not in (3, 6, 7)]
+    assert path.read_bytes() == b"\n".join(kept) + b"\n"
+    assert report.backup == f"{path}.bak-{os.getpid()}-{NOW:.0f}"
+    assert Path(report.backup).read_bytes() == original
+    assert leftovers(path) == []
+    assert repaired(path).needs_nothing
+
+
+def test_what_followed_a_lost_line_follows_the_one_before_it(path: Path) -> None:
+    """A host walks back from the last entry; without this it would lose all before the gap."""
+    documents = pi([user("one"), agent("two"), user("three"), agent("four"), user("five")])
+    lines: list[Document | bytes] = [*documents]
+    lines[3] = b'{"type":"message","id":"00000003","parent'
+    write(path, lines)
+    assert repaired(path).counts == {"broken": 1, "relinked": 1}
+    said = [document["message"]["content"][0]["text"] for document in branch(read(path))]
+    assert said == ["one", "two", "four", "five"]
+
+
+def test_an_unknown_parent_that_no_lost_line_explains_stays(path: Path) -> None:
+    documents = pi(SOUND)
+    documents[1]["parentId"] = "elsewhere"
+    write(path, documents)
+    assert repaired(path).needs_nothing
+
+
+def test_a_torn_last_line_goes(path: Path) -> None:
+    write(path, pi(SOUND))
+    before = path.read_bytes()
+    path.write_bytes(before + before.splitlines()[-1][:40])
+    assert repaired(path).counts == {"broken": 1}
+    assert path.read_bytes() == before
+
+
+def test_a_last_line_without_an_end_gets_one(path: Path) -> None:
+    """The next line that the host appends would spoil both."""
+    write(path, pi(SOUND))
+    before = path.read_bytes()
+    path.write_bytes(before[:-1])
+    assert repaired(path).counts == {"ended": 1}
+    assert path.read_bytes() == before
+
+
+def test_a_byte_order_mark_is_taken_off(path: Path) -> None:
+    write(path, pi(SOUND))
+    before = path.read_bytes()
+    path.write_bytes(b"\xef\xbb\xbf" + before)
+    assert repaired(path).counts == {"cleaned": 1}
+    assert path.read_bytes() == before
+
+
+def test_nuls_around_a_line_are_taken_off(path: Path) -> None:
+    """A power cut leaves them where the system had made room for what was not written yet."""
+    write(path, pi(SOUND))
+    before = path.read_bytes()
+    path.write_bytes(before.replace(b'{"id": "00000002"', b'\0\0\0{"id": "00000002"'))
+    assert repaired(path).counts == {"cleaned": 1}
+    assert path.read_bytes() == before
+
+
+def test_windows_line_ends_stay(path: Path) -> None:
+    documents = pi([user(), agent("", "c1"), user("next"), agent("end")])
+    path.write_bytes(b"".join(json.dumps(d).encode() + b"\r\n" for d in documents))
+    assert repaired(path).counts == {"answered": 1}
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == len(documents) + 1
+    assert all(line.endswith(b"\r\n") for line in lines)
+    assert refusals(read(path)) == []
+
+
+def test_bytes_that_are_no_text_stay_and_are_told(path: Path) -> None:
+    """Hosts read such lines, with a replacement character in them."""
+    write(path, pi([user("REPLACE"), agent("", "c1"), user("next"), agent("REPLACE")]))
+    path.write_bytes(path.read_bytes().replace(b"REPLACE", b"\xff\xc3\xed\xa0"))
+    report = repaired(path)
+    assert (report.counts, report.bad_text) == ({"answered": 1}, 2)
+    assert path.read_bytes().count(b"\xff\xc3\xed\xa0") == 2
+    documents = [json.loads(line) for line in path.read_text("utf-8", "replace").splitlines()]
+    assert refusals(documents) == []
+
+
+def test_bytes_that_are_no_text_survive_an_edit_of_their_line(path: Path) -> None:
+    documents = pi([user(), agent("REPLACE", "c1"), Result("c1"), agent("end")])
+    blocks_of(documents[2])[1]["name"] = " bash "
+    write(path, documents)
+    path.write_bytes(path.read_bytes().replace(b"REPLACE", b"\xff\xc3"))
+    assert repaired(path).counts == {"renamed": 1}
+    assert path.read_bytes().count(b'"text":"\xff\xc3"') == 1
+
+
+def test_half_a_character_that_is_spelled_out_survives_an_edit_of_its_line(path: Path) -> None:
+    documents = pi([user(), agent("half: \ud83d", "c1"), Result("c1"), agent("end")])
+    blocks_of(documents[2])[1]["name"] = " bash "
+    write(path, documents)
+    assert repaired(path).counts == {"renamed": 1}
+    assert b'"half: \\ud83d"' in path.read_bytes()
+
+
+def test_nested_too_deep_to_judge_stays_and_is_told(path: Path) -> None:
+    deep = b'{"type":"custom","data":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    lines: list[Document | bytes] = [*pi(SOUND)]
+    write(path, [*lines[:3], deep, *lines[3:], b"{"])
+    report = repaired(path)
+    assert (report.counts, report.unjudged) == ({"broken": 1}, 1)
+    assert deep in path.read_bytes()
+
+
+def test_numbers_that_python_refuses_are_no_damage(path: Path) -> None:
+    lines: list[Document | bytes] = [*pi(SOUND)]
+    write(path, [*lines[:3], b'{"type":"custom","data":' + b"1" * 5_000 + b"}", *lines[3:]])
+    assert repaired(path).needs_nothing
+
+
+def test_a_line_of_50_megabytes_stays(path: Path) -> None:
+    documents = pi(SOUND)
+    documents[3]["message"]["content"][0]["text"] = "x" * 50_000_000
+    write(path, [*documents, b"{"])
+    size = path.stat().st_size
+    assert repaired(path).counts == {"broken": 1}
+    assert path.stat().st_size == size - 2
+
+
+def test_a_file_in_which_nothing_parses_is_left_alone(path: Path) -> None:
+    path.write_bytes(b"not a transcript\nat all\n")
+    with pytest.raises(InvalidDocument, match="not one line"):
+        repaired(path)
+    assert path.read_bytes() == b"not a transcript\nat all\n"
+    assert repaired(path, reset=True).was_reset
+
+
+def test_an_empty_file_needs_nothing(path: Path) -> None:
+    path.touch()
+    report = repaired(path)
+    assert report.needs_nothing
+    assert not report.resettable
+
+
+# Headers
+
+
+def test_a_header_that_is_not_the_first_entry_is_put_there(path: Path) -> None:
+    header, *rest = pi(SOUND)
+    write(path, [rest[0], header, *rest[1:]])
+    report = repaired(path)
+    assert report.header == PUT_FIRST
+    assert read(path) == [header, *rest]
+    assert repaired(path).needs_nothing
+
+
+def test_a_lost_header_is_made_of_what_is_known(path: Path) -> None:
+    """Without one, the host would take the file for none of its own and empty it."""
+    _, *rest = pi(SOUND)
+    write(path, [b'{"type":"session","vers', *rest])
+    report = repaired(path)
+    assert report.header == MADE
+    assert report.counts == {"broken": 1, "header": 1}
+    header = {"type": "session", "version": 3, "id": "01a1-ffc5"}
+    assert read(path) == [header | {"timestamp": "2026-11-21T20:21:11.885Z"}, *rest]
+
+
+def test_claude_code_has_no_header_to_lose(path: Path) -> None:
+    documents = claude_code(SOUND)
+    write(path, [b'{"type":"queue-op', *documents])
+    assert repaired(path, "claude-code").counts == {"broken": 1}
+    assert read(path) == documents
+
+
+# Beginning anew
+
+
+@pytest.mark.parametrize("name", ["pi", "claude-code"])
+def test_a_conversation_without_an_answer_is_reset_only_when_asked(path: Path, name: str) -> None:
+    write(path, (pi if name == "pi" else claude_code)([user("hello")]))
+    before = path.read_bytes()
+    report = repaired(path, name)
+    assert report.resettable
+    assert report.needs_nothing
+    assert path.read_bytes() == before
+    report = repaired(path, name, reset=True)
+    assert report.was_reset
+    assert path.read_bytes() == b""
+    assert Path(report.backup).read_bytes() == before
+
+
+def test_a_conversation_with_an_answer_is_never_reset(path: Path) -> None:
+    write(path, pi(SOUND))
+    before = path.read_bytes()
+    assert not repaired(path, reset=True).was_reset
+    assert path.read_bytes() == before
+
+
+# Crashes, and others at work
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_crash_at_any_step_leaves_the_old_file_or_the_new_one(torn: Path, step: str) -> None:
+    before = torn.read_bytes()
+    expected = torn.parent / "expected.jsonl"
+    expected.write_bytes(before)
+    repaired(expected)
+    after = expected.read_bytes()
+
+    def die(reached: str) -> None:
+        if reached == step:
+            os._exit(9)
+
+    child = os.fork()
+    if child == 0:
+        repaired(torn, at_step=die)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9, "the step was never reached"
+    assert torn.read_bytes() in (before, after)
+    assert before in [torn.read_bytes(), *(kept.read_bytes() for kept in backups(torn))]
+    repaired(torn)
+    assert torn.read_bytes() == after
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("step", STEPS[:3])
+def test_an_error_at_any_step_leaves_the_old_file_and_nothing_else(
+    torn: Path, step: str, code: int
+) -> None:
+    before = torn.read_bytes()
+
+    def fail(reached: str) -> None:
+        if reached == step:
+            raise OSError(code, os.strerror(code))
+
+    with pytest.raises((GitguardError, OSError)):
+        repaired(torn, at_step=fail)
+    assert torn.read_bytes() == before
+    assert leftovers(torn) == []
+    assert backups(torn) == []
+    assert not repaired(torn).needs_nothing
+
+
+def _append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b'{"type":"custom"}\n')
+
+
+def _shorten(path: Path) -> None:
+    os.truncate(path, 100)
+
+
+def _replace(path: Path) -> None:
+    other = path.with_suffix(".other")
+    other.write_bytes(b"{}\n")
+    other.replace(path)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+@pytest.mark.parametrize("meddle", [_append, _shorten, _replace, _remove])
+@pytest.mark.parametrize("step", STEPS[:3])
+def test_a_file_that_changes_meanwhile_is_left_as_it_became(
+    torn: Path, step: str, meddle: Callable[[Path], None]
+) -> None:
+    became = []
+
+    def change(reached: str) -> None:
+        if reached == step:
+            meddle(torn)
+            became.append(torn.read_bytes() if torn.exists() else None)
+
+    with pytest.raises(GitguardError) as caught:
+        repaired(torn, at_step=change)
+    assert isinstance(caught.value, (Locked, InvalidDocument))
+    assert [torn.read_bytes() if torn.exists() else None] == became
+    assert leftovers(torn) == []
+
+
+def test_what_is_written_in_the_very_last_moment_is_not_lost(torn: Path) -> None:
+    """A host with the old file open writes to the original, which then comes back."""
+    before = torn.read_bytes()
+    late = os.open(torn, os.O_WRONLY | os.O_APPEND)
+
+    def write_late(reached: str) -> None:
+        if reached == "transcript-replaced":
+            os.write(late, b'{"type":"custom"}\n')
+
+    with pytest.raises(Locked, match="the original again"):
+        repaired(torn, at_step=write_late)
+    os.close(late)
+    assert torn.read_bytes() == before + b'{"type":"custom"}\n'
+
+
+def test_a_file_that_another_process_writes_to_is_left_alone(torn: Path) -> None:
+    before = torn.read_bytes()
+    program = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        ["python3", "-c", program, str(torn)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        with pytest.raises(Locked, match=str(writer.pid)):
+            repaired(torn)
+        writer.kill()
+    assert torn.read_bytes() == before
+    assert repaired(torn).counts["broken"] == 1
+
+
+# Places
+
+
+def test_a_symbolic_link_is_refused_and_its_file_is_named(torn: Path) -> None:
+    link = torn.with_name("link.jsonl")
+    link.symlink_to(torn)
+    before = torn.read_bytes()
+    with pytest.raises(InvalidDocument, match="symbolic link") as caught:
+        repaired(link)
+    assert str(torn) in caught.value.hint
+    assert (torn.read_bytes(), link.is_symlink()) == (before, True)
+
+
+def test_a_folder_in_a_files_place_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDocument, match="not a regular file"):
+        repaired(tmp_path)
+
+
+def test_a_read_only_folder_is_refused_and_can_be_looked_at(torn: Path) -> None:
+    before = torn.read_bytes()
+    with read_only(torn.parent):
+        with pytest.raises(NotWritable, match="cannot write"):
+            repaired(torn)
+        assert repaired(torn, rehearse=True).counts["broken"] == 1
+    assert torn.read_bytes() == before
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if not mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)):
+        pytest.skip("a small file system needs the right to mount one")
+    try:
+        path = disk / "conversation.jsonl"
+        parts = [user(), agent("x" * 500_000, "c1"), user("next"), agent("end")]
+        write(path, [*pi(parts), b"{"])
+        before = path.read_bytes()
+        for room in (450_000, 20_000, 4_000, 0):
+            fill(disk / "filler", room)
+            with pytest.raises(NotWritable, match="No space left"):
+                repaired(path)
+            assert path.read_bytes() == before
+            (disk / "filler").unlink()
+            assert leftovers(path) == []
+        assert repaired(path).counts == {"broken": 1, "answered": 1}
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_mode_stays_as_it_was(torn: Path) -> None:
+    torn.chmod(0o640)
+    repaired(torn)
+    assert torn.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_format_that_is_read_only_says_so(torn: Path) -> None:
+    with pytest.raises(InvalidInput, match="read only"):
+        repaired(torn, "opencode")
+
+
+def test_a_rehearsal_changes_nothing(torn: Path) -> None:
+    before = torn.read_bytes(), torn.stat().st_mtime_ns
+    report = repaired(torn, rehearse=True)
+    assert report.is_rehearsed
+    assert report.counts == {"broken": 1, "answered": 1}
+    assert (torn.read_bytes(), torn.stat().st_mtime_ns) == before
+    assert leftovers(torn) == []
+    assert repaired(torn).counts == report.counts
+
+
+# Rewriting, as other parts use it
+
+
+def _at(path: Path) -> list[int]:
+    found, at = [], 0
+    for line in path.read_bytes().splitlines(keepends=True):
+        found.append(at)
+        at += len(line)
+    return found
+
+
+def test_results_and_texts_can_be_cut(path: Path) -> None:
+    for writable, made in ((session_writing, pi), (claude_code_writing, claude_code)):
+        write(path, made([user("long"), agent("", "c1"), Result("c1", "long"), agent("end")]))
+        first, _, result, _ = _at(path)[-4:]
+        rewrite(str(path), [Cut(first, 0, "short"), Cut(result, 0, "cut")], writable, now=NOW)
+        texts = [str(document.get("message")) for document in read(path)]
+        assert sum("short" in text for text in texts) == 1
+        assert sum("cut" in text for text in texts) == 1
+        assert not any("long" in text for text in texts)
+        assert refusals(read(path)) == []
+
+
+def test_whole_entries_can_go_and_lines_can_come(path: Path) -> None:
+    write(path, pi(SOUND))
+    at = _at(path)
+    line = b'{"type":"custom","id":"new","parentId":"00000004"}'
+    rewrite(str(path), [Drop(at[2]), Drop(at[3]), Add(at[4], line)], session_writing, now=NOW)
+    after = read(path)
+    assert [d.get("parentId") for d in after] == [None, None, "00000001", "00000004"]
+    assert path.read_bytes().splitlines()[-1] == line
+
+
+def test_without_edits_a_file_is_not_touched(path: Path) -> None:
+    write(path, pi(SOUND))
+    before = path.stat()
+    assert rewrite(str(path), [], session_writing, now=NOW).backup == ""
+    assert path.stat() == before
+
+
+def test_edits_of_an_older_file_are_refused(path: Path) -> None:
+    write(path, pi(SOUND))
+    seen = look(str(path))
+    _append(path)
+    before = path.read_bytes()
+    with pytest.raises(Locked, match="changed"):
+        rewrite(str(path), [Drop(_at(path)[1])], session_writing, now=NOW, seen=seen)
+    assert path.read_bytes() == before
+
+
+def test_the_original_can_be_left_out(path: Path) -> None:
+    write(path, pi(SOUND))
+    rewrite(str(path), [Drop(_at(path)[-1])], session_writing, now=NOW, keep=False)
+    assert backups(path) == []
