@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from string import ascii_letters, digits
@@ -256,6 +257,62 @@ def test_lines_that_do_not_parse_are_copied_as_they_are(tmp_path: Path) -> None:
     after = path.read_bytes()
     assert b"".join(junk) in after
     assert after.endswith(b'{"type":"mess')
+
+
+texts = st.text(max_size=40).map(lambda text: text * 60)
+spoken = st.lists(
+    st.one_of(
+        st.tuples(st.just("user"), texts),
+        st.tuples(st.just("agent"), texts),
+        st.tuples(st.just("call"), st.sampled_from("abc"), st.sampled_from(["bash", "canvas"])),
+        st.tuples(st.just("result"), st.sampled_from("abc"), texts),
+    ),
+    max_size=12,
+)
+
+
+@given(spoken, st.sampled_from(sorted(DIALECTS)), st.integers(0, 3))
+def test_whatever_was_said_only_results_change_and_only_once(
+    tmp_path_factory: pytest.TempPathFactory, said: list[Said], dialect: str, keep: int
+) -> None:
+    transcript = DIALECTS[dialect](tmp_path_factory.mktemp("talk") / "talk.jsonl", said)
+    config = DEFAULTS.replace(pruning=SMALL.replace(keep_exchanges=keep))
+    before = Path(transcript.path).read_bytes().splitlines(keepends=True)
+    done = prune_it(transcript, config)
+    after = Path(transcript.path).read_bytes().splitlines(keepends=True)
+    starts = {sum(map(len, before[:i])) for i, line in enumerate(before) if line not in after}
+    assert starts <= {verdict.at for verdict in done.done}
+    assert len(after) == len(before)
+    assert done.tokens_saved >= 0
+    again = prune_it(transcript, config)
+    assert (again.done, again.backup) == ((), "")
+    assert Path(transcript.path).read_bytes().splitlines(keepends=True) == after
+
+
+class Crashed(BaseException):
+    """What a test raises in the middle of writing."""
+
+
+def test_a_crash_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    steps: list[str] = []
+    whole = DIALECTS["pi"](tmp_path / "whole.jsonl", TALK)
+    before = Path(whole.path).read_bytes()
+    prune(whole, DEFAULTS, lambda: LATER, str, at_step=steps.append)
+    after = Path(whole.path).read_bytes()
+    assert len(steps) > 3
+    for crash_at in range(len(steps)):
+        left = iter(range(crash_at, -1, -1))
+
+        def crash(_step: str, left: Iterator[int] = left) -> None:
+            if next(left) == 0:
+                raise Crashed
+
+        transcript = DIALECTS["pi"](tmp_path / f"{crash_at}.jsonl", TALK)
+        with pytest.raises(Crashed):
+            prune(transcript, DEFAULTS, lambda: LATER, str, at_step=crash)
+        assert Path(transcript.path).read_bytes() in (before, after)
+        prune_it(transcript)
+        assert Path(transcript.path).read_bytes() == after
 
 
 UNTIL_COMPACTED = """DELETE FROM transcript_events WHERE seq >= (
