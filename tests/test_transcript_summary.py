@@ -145,7 +145,14 @@ def test_the_last_turns_are_kept_whole() -> None:
     assert found.tokens_before == total((*found.old, *found.kept))
 
 
-def test_turns_that_take_more_than_the_budget_are_split() -> None:
+def test_fewer_turns_are_kept_where_they_take_more_than_the_budget() -> None:
+    found = decided(turns(10, size=4_000), budget=2_500)
+    assert not found.splits_turn
+    assert [unit.begins_turn for unit in found.kept].count(True) == 2
+    assert total(found.kept) <= 2_500
+
+
+def test_a_turn_that_takes_more_than_the_budget_is_split() -> None:
     calls: list[Said] = []
     for number in range(40):
         calls += [("call", f"c{number}", "bash"), ("result", f"c{number}", "r" * 4_000)]

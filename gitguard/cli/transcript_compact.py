@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from gitguard.usecases.compacting import Compacted, Tools
     from gitguard.usecases.compaction_hooks import SessionHooks
 
-_TERMINATED = 128 + signal.SIGTERM
+_SIGNALLED = 128
+"""What shells add to a signal's number to make an exit code of it."""
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @click.command()
@@ -67,9 +69,10 @@ def compact(
     from gitguard.usecases.compacting import compact as compact_it
 
     named = find_transcript(console, path, format_name, conversation)
-    with progress("parts") as tell, ending_in_order():
-        asked = not (mechanical or dry_run)
-        tools, own = _tools(console, named, tell if not console.as_json else max, asked=asked)
+    with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
+        tools, own = _tools(console, named, asked=not (mechanical or dry_run))
+        if not console.as_json:
+            tools = tools.replace(tell=tell, tell_read=tell_read)
         done = compact_it(
             named, config_of(console), tools, keep_turns=keep_turns, window=window, dry_run=dry_run
         )
@@ -78,21 +81,23 @@ def compact(
 
 @contextmanager
 def ending_in_order() -> Iterator[None]:
-    """End at SIGTERM as at any error, so that what was started ends as well."""
-    before = signal.getsignal(signal.SIGTERM)
+    """End at a signal as at any error, so that what was started ends as well."""
+    before = {number: signal.getsignal(number) for number in _ENDING}
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(_TERMINATED)
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(_SIGNALLED + number)
 
-    signal.signal(signal.SIGTERM, end)
+    for number in _ENDING:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tools(
-    console: Console, named: Transcript, tell: Callable[[int, int], object], *, asked: bool
+    console: Console, named: Transcript, *, asked: bool
 ) -> tuple[Tools, SessionHooks | None]:
     """Return what compacting needs, and the session whose conversation it is, if it is one."""
     from gitguard.usecases.compacting import Tools
@@ -104,7 +109,6 @@ def _tools(
         random=os.urandom,
         redactor=redactor_of(config.redaction),
         ask=_summarizer(config, folder) if asked and config.summarizer else None,
-        tell=tell,
         folder=folder,
         hooks=(own,) if own else (),
     )

@@ -92,13 +92,17 @@ class Plan(Value):
 def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan | None:
     """Return what to do with a conversation, None where there is nothing to summarize.
 
-    The last turns stay, unless they take more than the budget: then what is older goes first, and
-    the turn in which that ends is split.
+    The last turns stay, fewer of them where they take more than the budget. Only a last turn that
+    does so by itself is split: of it, what is older goes first.
     """
     found = units(before.entries)
-    gone, left = prune(found, budget)
-    cut = last_turns(left, keep_turns)
-    old, kept = (*gone, *left[:cut]), left[cut:]
+    cut = 0
+    for turns in range(keep_turns, 0, -1):
+        cut = last_turns(found, turns)
+        if total(found[cut:]) <= budget:
+            break
+    gone, kept = prune(found[cut:], budget)
+    old = (*found[:cut], *gone)
     if not count_messages(old):
         return None
     splits = bool(kept) and not kept[0].begins_turn

@@ -23,7 +23,7 @@ from gitguard.transcripts.locks import transcript_lock
 from gitguard.transcripts.repair import repair
 from gitguard.transcripts.replacing import look
 from gitguard.transcripts.summarizing import summarize
-from gitguard.transcripts.tokens import estimate
+from gitguard.transcripts.tokens import CHARACTERS_PER_TOKEN, estimate
 from gitguard.usecases.compaction_summary import Draft
 from gitguard.usecases.conversations import usage_of
 
@@ -60,6 +60,8 @@ GRACE = 120.0
 """Seconds that the lock is held longer than a summarizer may take."""
 _CHUNK_SHARE = 0.4
 """Of the window, what a summarizer is given at a time."""
+_LEAST_SHARE = 0.1
+"""Of the window, what the last turns get in any case, and what a summary gets at most."""
 _RULES_LIMIT = 1 << 18
 """Bytes that are read of the file of rules."""
 
@@ -107,6 +109,8 @@ class Tools(Value):
     """The summarizer; without one, it is mechanical."""
     tell: Callable[[int, int], object] = max
     """Told how many parts are summarized, of how many."""
+    tell_read: Callable[[int, int], object] = max
+    """Told how many bytes are looked through, of how many."""
     folder: str = ""
     """The workspace, in which the rules are looked for and from which files are named."""
     hooks: tuple[Hooks, ...] = ()
@@ -131,7 +135,13 @@ def compact(
     hold = config.compaction.timeout_seconds + GRACE
     with transcript_lock(writer.path, tools.clock, hold=hold) as lock:
         began = tools.clock()
-        repaired = repair(transcript, tools.clock, rehearse=dry_run, at_step=tools.at_step)
+        repaired = repair(
+            transcript,
+            tools.clock,
+            rehearse=dry_run,
+            tell=tools.tell_read,
+            at_step=tools.at_step,
+        )
         seen = look(writer.path)
         job = _decide(transcript, config, tools, keep_turns, window).replace(repaired=repaired)
         if dry_run:
@@ -169,13 +179,12 @@ class _Job(Value):
 
     def summary(self) -> _Summary:
         """Summarize what is old; what the session says of itself comes after what was said."""
-        tools, config = self.tools, self.config.compaction
+        tools = self.tools
         most = max(int(self.window * _CHUNK_SHARE), 1)
         chunks = by_size(self.plan.old, most)
         made = summarize(chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell)
-        draft = Draft(
-            self.plan, tools.redactor, most=config.summary_characters, folder=tools.folder
-        )
+        length = _most_characters(self.config, self.window)
+        draft = Draft(self.plan, tools.redactor, most=length, folder=tools.folder)
         state = tuple(section for hooks in tools.hooks for section in hooks.sections())
         return _Summary(draft.text(made, state=state, rules=self._rules()), draft.files, made)
 
@@ -231,8 +240,9 @@ def _decide(
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns
     before = context_of(find_format(transcript.format).entries(transcript))
-    room = budget - estimate(config.compaction.summary_characters)
-    decided = plan(before, budget=max(room, 1), keep_turns=keep_turns)
+    most = _most_characters(config, window)
+    room = max(budget - estimate(most), int(window * _LEAST_SHARE))
+    decided = plan(before, budget=room, keep_turns=keep_turns)
     if decided is None:
         raise InvalidInput(
             f"there is nothing to summarize in `{transcript.path}`: all that its context holds "
@@ -240,3 +250,9 @@ def _decide(
             "Keep fewer of them with --keep-turns",
         )
     return _Job(transcript, config, tools, usage, window, budget, decided)
+
+
+def _most_characters(config: Config, window: int) -> int:
+    """Return how long a summary may be: as configured, and less where the window is small."""
+    share = int(window * _LEAST_SHARE) * CHARACTERS_PER_TOKEN
+    return min(config.compaction.summary_characters, share)
