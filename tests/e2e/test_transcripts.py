@@ -146,6 +146,35 @@ def test_a_guarded_session_is_checkpointed_and_handed_back(
     assert last_request(model).text.count("<gitguard-resume ") >= 1
 
 
+def long_turn(call: Callable[[str], ToolCall]) -> list[Step]:
+    """One turn of many calls whose results are long."""
+    calls = [Step(f"step {n}", (call(f"seq 1 1500; echo end-{n}"),)) for n in range(12)]
+    return [*calls, Step("the long turn is over")]
+
+
+def assert_the_turn_was_split(done: Mapping[str, Any], request: Request) -> None:
+    assert done["splits_turn"]
+    assert "It began with: User: one long turn" in request.text
+    assert "end-11" in request.text
+    assert "end-0" not in request.text
+    calls, results = pairs(request)
+    assert calls == results
+    assert 0 < len(calls) < 12
+
+
+def test_claude_code_goes_on_in_a_turn_that_was_split(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    model.script(*long_turn(bash))
+    session = claude.run("one long turn").session_id
+    [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
+    compact = ("transcript", "compact", str(transcript), "--window", "32000")
+    done = run(*compact, cwd=claude.project, env=claude.env)
+    model.script(Step("I go on"))
+    assert claude.run("what now?", resume=session).text == "I go on"
+    assert_the_turn_was_split(done, last_request(model))
+
+
 # pi
 
 
@@ -174,6 +203,17 @@ def test_pi_goes_on_after_a_second_compaction_of_kept_turns(
     model.script(Step("I go on"))
     pi.run("what now?", session=transcript)
     assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
+
+
+def test_pi_goes_on_in_a_turn_that_was_split(pi: SealedPi, model: ScriptedModel) -> None:
+    model.script(*long_turn(pi_bash))
+    assert pi.run("one long turn").returncode == 0
+    [transcript] = pi.sessions()
+    compact = ("transcript", "compact", str(transcript), "--window", "32000")
+    done = run(*compact, cwd=pi.project, env=pi.env)
+    model.script(Step("I go on"))
+    assert pi.run("what now?", session=transcript).stdout == "I go on\n"
+    assert_the_turn_was_split(done, last_request(model))
 
 
 def pi_conversation(pi: SealedPi, model: ScriptedModel) -> Path:
