@@ -12,10 +12,13 @@ import pytest
 
 from . import sealing
 from .claude_code import SealedClaude
+from .conftest import openclaw_version
 from .guarded import COMMAND, Guarded
+from .openclaw import SealedOpenClaw
+from .openclaw_install import LEGACY
 from .pi import SealedPi
 from .pi import install as install_pi
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, exec_
 
 TURNS = 6
 
@@ -224,3 +227,31 @@ def pi_conversation(pi: SealedPi, model: ScriptedModel) -> Path:
         [session] = pi.sessions()
     assert session is not None
     return session
+
+
+# OpenClaw, of the version that keeps sessions in files
+
+
+@pytest.fixture
+def openclaw(model: ScriptedModel, tmp_path: Path) -> Iterator[SealedOpenClaw]:
+    installed = openclaw_version(LEGACY)
+    workspace = tmp_path / "workspace"
+    with SealedOpenClaw(installed, tmp_path / "home", workspace, model.url) as found:
+        found.start_gateway()
+        yield found
+
+
+def test_openclaw_goes_on_from_the_summary_and_the_kept_turns(
+    openclaw: SealedOpenClaw, model: ScriptedModel
+) -> None:
+    for number in range(TURNS):
+        model.script(*two_calls(number, exec_))
+        openclaw.send(f"request number {number}")
+    [transcript] = (openclaw.state_dir / "agents/main/sessions").glob("*.jsonl")
+    before = transcript.read_bytes()
+    run("transcript", "compact", str(transcript), cwd=openclaw.workspace, env=openclaw.env)
+    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
+
+    model.script(Step("I go on"))
+    assert openclaw.send("what now?") == "I go on"
+    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
