@@ -113,7 +113,15 @@ def test_what_followed_a_lost_line_follows_the_one_before_it(path: Path) -> None
     assert said == ["one", "two", "four", "five"]
 
 
-def test_an_unknown_parent_that_no_lost_line_explains_stays(path: Path) -> None:
+def test_what_follows_an_entry_that_is_lost_without_a_trace_is_linked_too(path: Path) -> None:
+    documents = pi([user("one"), agent("two"), user("three"), agent("four")])
+    write(path, [*documents[:2], *documents[3:]])
+    assert repaired(path).counts == {"relinked": 1}
+    said = [document["message"]["content"][0]["text"] for document in branch(read(path))]
+    assert said == ["one", "three", "four"]
+
+
+def test_the_first_entry_may_follow_one_of_another_file(path: Path) -> None:
     documents = pi(SOUND)
     documents[1]["parentId"] = "elsewhere"
     write(path, documents)

@@ -19,7 +19,7 @@ _SHOWN = 10
 _SAID = {
     "broken": "lines that do not parse: dropped",
     "cleaned": "lines with a byte-order mark or NULs around them: those taken off",
-    "relinked": "entries that followed a lost line: linked to the one before it",
+    "relinked": "entries that followed a lost one: linked to the one before them",
     "header": "the session's header was not the first entry: {header}",
     "ended": "the last line had no end: ended",
     "answered": "calls without a result: answered with an error that says so",

@@ -45,7 +45,7 @@ class RepairReport(Value):
     cleaned: int = 0
     """Lines that parse since a byte-order mark or NULs around them are gone."""
     relinked: int = 0
-    """Entries that followed a line that did not parse, and follow the one before it now."""
+    """Entries that followed one which is lost, and follow the one before it in the file now."""
     ended: bool = False
     """Whether the last line got the end that it lacked."""
     bad_text: int = 0
@@ -229,17 +229,21 @@ def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
 
 
 def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
-    """Yield for entries that followed a line that does not parse what they follow now."""
-    if not found.broken or found.unjudged:
+    """Yield for entries that follow one which is not there what they follow from now on.
+
+    Hosts go back from the last entry: they would find nothing of what stands before the gap. The
+    first entry may follow one of another file, and parts of sub-agents are left alone.
+    """
+    if found.unjudged:
         return
     known = {entry.id for entry in found.entries}
-    broken = iter((*found.broken, None))
-    newest, coming = None, next(broken)
+    newest = ""
     for entry in found.entries:
-        while coming is not None and coming.at < entry.at:
-            newest, coming = coming, next(broken)
-        if newest is not None and entry.parent and entry.parent not in known:
-            yield entry.at, newest.newest
+        if entry.is_aside or not entry.id:
+            continue
+        if newest and entry.parent and entry.parent not in known:
+            yield entry.at, newest
+        newest = entry.id
 
 
 def _relinked(entries: list[Entry], parents: dict[int, str]) -> list[Entry]:

@@ -52,8 +52,6 @@ class Broken(Value):
     at: int
     size: int
     problem: str
-    newest: str = ""
-    """The id of the last entry before it."""
 
 
 class Scan:
@@ -109,7 +107,6 @@ class _Scanner:
         self._fields_of: Callable[[dict[str, Any]], dict[str, Any]] = writable.fields_of
         self._pointers = writable.POINTERS
         self._found = Scan()
-        self._newest = ""
 
     def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
         found = self._found
@@ -136,7 +133,6 @@ class _Scanner:
         elif entry.id or entry.kind != UNKNOWN:
             found.entries.append(entry.replace(blocks=tuple(map(_slim, entry.blocks))))
             found.has_answer = found.has_answer or entry.role == AGENT
-            self._newest = entry.id or self._newest
         if any(mark in raw for mark in self._pointers):
             found.pointers.append(at)
 
@@ -166,7 +162,7 @@ class _Scanner:
         return document
 
     def _break(self, at: int, end: int, problem: str) -> None:
-        self._found.broken.append(Broken(at, end - at, problem, self._newest))
+        self._found.broken.append(Broken(at, end - at, problem))
 
 
 def _slim(block: Block) -> Block:

@@ -1,0 +1,239 @@
+"""What gitguard repaired, the real hosts resume: every call has its result, and nothing is lost."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..written_conversations import CALLS, Document, blocks_of
+from . import sealing
+from .claude_code import SealedClaude
+from .guarded import COMMAND
+from .pi import SealedPi
+from .pi import install as install_pi
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
+
+MISSING = "[gitguard] missing tool result"
+PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
+"""What hosts put in the place of results that they miss themselves."""
+SAID = ("begin", "I look", "I look again", "first done", "go on", "second", "second done")
+
+
+class File:
+    """A conversation as a host wrote it, to be damaged."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.whole = path.read_bytes()
+        self.lines: list[Document] = [json.loads(line) for line in self.whole.splitlines()]
+        tree = next(line for line in self.lines if {"parentUuid", "parentId"} & line.keys())
+        self.own, self.parent = ("uuid", "parentUuid") if "uuid" in tree else ("id", "parentId")
+
+    def write(self, *more: bytes) -> None:
+        lines = [json.dumps(line, ensure_ascii=False).encode() for line in self.lines]
+        self.path.write_bytes(b"\n".join([*lines, *more]) + b"\n" * (not more))
+
+    def call(self, command: str) -> Document:
+        """The line with the call of a command."""
+        return next(
+            line
+            for line in self.lines
+            for block in blocks_of(line)
+            if block["type"] in CALLS and command in json.dumps(block)
+        )
+
+    def result(self, command: str) -> Document:
+        ids = {b["id"] for b in blocks_of(self.call(command)) if command in json.dumps(b)}
+        return next(
+            line
+            for line in self.lines
+            for block in blocks_of(line)
+            if block["type"] == "tool_result" and block["tool_use_id"] in ids
+        )
+
+    def said(self, text: str) -> Document:
+        return next(line for line in self.lines if text in json.dumps(line.get("message", {})))
+
+    def take_out(self, line: Document) -> Document:
+        """Remove a line; what followed it follows what it followed."""
+        self.lines.remove(line)
+        for other in self.lines:
+            if other.get(self.parent) == line[self.own]:
+                other[self.parent] = line[self.parent]
+        return line
+
+    def put_behind(self, anchor: Document, line: Document) -> None:
+        """Add a line behind another one, in the file and in the tree."""
+        for other in self.lines:
+            if other.get(self.parent) == anchor[self.own]:
+                other[self.parent] = line[self.own]
+        line[self.parent] = anchor[self.own]
+        self.lines.insert(self.lines.index(anchor) + 1, line)
+
+    def copy_of(self, line: Document, own: str) -> Document:
+        made = copy.deepcopy(line)
+        made[self.own] = "00000000-0000-4000-8000-" + own * 12 if self.own == "uuid" else own * 8
+        return made
+
+
+def lose_results(file: File) -> None:
+    file.take_out(file.result("echo one"))
+    file.take_out(file.result("echo three"))
+    file.write()
+
+
+def add_an_orphan(file: File) -> None:
+    orphan = file.copy_of(file.result("echo three"), "a")
+    _rename_call(orphan, "toolu_nobody")
+    file.put_behind(file.said("first done"), orphan)
+    file.write()
+
+
+def double_a_result(file: File) -> None:
+    second = file.copy_of(file.result("echo three"), "b")
+    file.put_behind(file.result("echo three"), second)
+    file.put_behind(file.said("first done"), file.copy_of(second, "c"))
+    file.write()
+
+
+def displace_a_result(file: File) -> None:
+    moved = file.take_out(file.result("echo three"))
+    file.put_behind(file.said("first done"), moved)
+    file.write()
+
+
+def break_calls(file: File) -> None:
+    for number, damage in enumerate(({"name": ""}, {"input": None, "arguments": None})):
+        call = file.copy_of(file.call("echo three"), "de"[number])
+        message = call["message"]
+        message["id"] = f"msg_broken_{number}"
+        blocks = [block for block in message["content"] if block["type"] in CALLS]
+        message["content"] = [
+            block | {"id": "toolu_bad"} | {k: v for k, v in damage.items() if k in block}
+            for block in blocks
+        ]
+        result = file.copy_of(file.result("echo three"), "fg"[number])
+        _rename_call(result, "toolu_bad")
+        anchor = file.said("first done")
+        file.put_behind(anchor, call)
+        file.put_behind(call, result)
+    file.write()
+
+
+def tear_lines(file: File) -> None:
+    """The line of a result, and a last one that was never finished."""
+    at = file.lines.index(file.result("echo three"))
+    file.write()
+    lines = file.path.read_bytes().splitlines()
+    lines[at] = lines[at][:100]
+    file.path.write_bytes(b"\n".join([*lines, lines[-1][:60]]))
+
+
+def _rename_call(line: Document, own: str) -> None:
+    message = line["message"]
+    if "toolCallId" in message:
+        message["toolCallId"] = own
+    else:
+        message["content"][0]["tool_use_id"] = own
+
+
+DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
+    "missing": (lose_results, {"answered": 2}),
+    "orphaned": (add_an_orphan, {"orphaned": 1}),
+    "duplicate": (double_a_result, {"duplicate": 2}),
+    "moved": (displace_a_result, {"moved": 1}),
+    "incomplete": (break_calls, {"incomplete": 2, "orphaned": 2, "emptied": 2}),
+    "torn": (tear_lines, {"broken": 2, "relinked": 1, "answered": 1}),
+}
+
+
+def repair(path: Path, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
+    command = [str(COMMAND), "transcript", "repair", str(path), "--json"]
+    done = subprocess.run(
+        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+def conversation(call: Callable[[str], ToolCall]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Two turns, the first with two calls at once."""
+    first = (
+        Step("I look", (call("echo one"), call("echo two"))),
+        Step("I look again", (call("echo three"),)),
+        Step("first done"),
+    )
+    return first, (Step("second", (call("echo four"),)), Step("second done"))
+
+
+def assert_whole(request: Request, *, answered: int) -> None:
+    """The model is given all that was said, each call has its result behind it, and no others."""
+    said = json.dumps(request.body["messages"])
+    for text in SAID:
+        assert text in said, text
+    for text in PLACEHOLDERS:
+        assert text not in said
+    assert said.count(MISSING) == answered
+    pending: list[str] = []
+    for message in request.body["messages"]:
+        blocks = list(_blocks(message["content"]))
+        results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
+        assert sorted(results) == sorted(pending)
+        assert all(block["type"] == "tool_result" for block in blocks[: len(results)])
+        pending = [b["id"] for b in blocks if b["type"] == "tool_use"]
+    assert pending == []
+
+
+def _blocks(content: object) -> Iterator[dict[str, Any]]:
+    if isinstance(content, list):
+        yield from content
+
+
+def test_claude_code_resumes_what_was_repaired(claude: SealedClaude, model: ScriptedModel) -> None:
+    first, second = conversation(bash)
+    model.script(*first)
+    session = claude.run("begin").session_id
+    model.script(*second)
+    claude.run("go on", resume=session)
+    [path] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
+    whole = path.read_bytes()
+    for name, (damage, counts) in DAMAGES.items():
+        path.write_bytes(whole)
+        damage(File(path))
+        assert repair(path, claude.project, claude.env)["counts"] == counts, name
+        model.script(Step(f"resumed after {name}"))
+        assert claude.run("what now?", resume=session).text == f"resumed after {name}"
+        assert_whole(model.requests(Kind.MAIN)[-1], answered=counts.get("answered", 0))
+
+
+def pi_bash(command: str) -> ToolCall:
+    return ToolCall("bash", {"command": command})
+
+
+def test_pi_resumes_what_was_repaired(model: ScriptedModel, repo: Path, tmp_path: Path) -> None:
+    try:
+        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
+    except sealing.NotInstallable as reason:
+        pytest.skip(str(reason))
+    first, second = conversation(pi_bash)
+    model.script(*first)
+    assert pi.run("begin").returncode == 0
+    [path] = pi.sessions()
+    model.script(*second)
+    assert pi.run("go on", session=path).returncode == 0
+    whole = path.read_bytes()
+    for name, (damage, counts) in DAMAGES.items():
+        path.write_bytes(whole)
+        damage(File(path))
+        assert repair(path, pi.project, pi.env)["counts"] == counts, name
+        model.script(Step(f"resumed after {name}"))
+        assert pi.run("what now?", session=path).stdout == f"resumed after {name}\n"
+        assert_whole(model.requests(Kind.MAIN)[-1], answered=counts.get("answered", 0))
