@@ -20,19 +20,23 @@ class Unit(Value):
     """What stays together: a message, or an answer with the results of all its calls."""
 
     entries: tuple[Entry, ...]
-    tokens: int = 0
+    tokens: int
+    messages: int
+    """Messages of the model's; an answer in several entries is one."""
+    begins_turn: bool
+    """Whether the user speaks in it."""
 
-    @property
-    def messages(self) -> int:
-        """How many messages of the model's there are in it; an answer in several entries is one."""
-        said = [entry for entry in self.entries if entry.kind == MESSAGE]
-        own = sum(not entry.message for entry in said)
-        return own + len({entry.message for entry in said if entry.message})
-
-    @property
-    def begins_turn(self) -> bool:
-        """Whether the user speaks in it."""
-        return any(entry.role == USER and not entry.by_host for entry in self.entries)
+    @classmethod
+    def of(cls, entries: list[Entry]) -> Unit:
+        """Return the unit of entries."""
+        said = [entry for entry in entries if entry.kind == MESSAGE]
+        answers = {entry.message for entry in said if entry.message}
+        return cls(
+            tuple(entries),
+            tokens_of(said),
+            sum(not entry.message for entry in said) + len(answers),
+            any(entry.role == USER and not entry.by_host for entry in said),
+        )
 
     @property
     def is_orphaned(self) -> bool:
@@ -51,9 +55,12 @@ def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
         groups[-1].append(entry)
         first = min((called.get(id_, len(groups) - 1) for id_ in _ids(entry, RESULT)), default=-1)
         if 0 <= first < len(groups) - 1:
-            groups[first:] = [[e for group in groups[first:] for e in group]]
+            later = [each for group in groups[first + 1 :] for each in group]
+            groups[first] += later
+            del groups[first + 1 :]
+            called.update(dict.fromkeys((c for e in later for c in _ids(e, CALL)), first))
         called.update(dict.fromkeys(_ids(entry, CALL), len(groups) - 1))
-    return tuple(Unit(tuple(group), tokens_of(group)) for group in groups)
+    return tuple(map(Unit.of, groups))
 
 
 def _begins_one(entry: Entry, before: list[Entry]) -> bool:
@@ -80,20 +87,20 @@ def count_messages(found: Iterable[Unit]) -> int:
 
 def by_share(found: tuple[Unit, ...], parts: int) -> list[tuple[Unit, ...]]:
     """Cut into parts of about as many tokens each, none of fewer than four messages."""
-    parts = max(min(parts, count_messages(found) // FEWEST_MESSAGES), 1)
+    left = count_messages(found)
+    parts = max(min(parts, left // FEWEST_MESSAGES), 1)
     share = total(found) / parts
     cut: list[tuple[Unit, ...]] = []
-    part: list[Unit] = []
-    left = count_messages(found)
-    for unit in found:
-        full = total(part) + unit.tokens / 2 > share
-        enough = min(count_messages(part), left) >= FEWEST_MESSAGES
-        if full and enough and len(cut) < parts - 1:
-            cut.append(tuple(part))
-            part = []
-        part.append(unit)
+    begin = tokens = messages = 0
+    for place, unit in enumerate(found):
+        enough = min(messages, left) >= FEWEST_MESSAGES
+        if enough and tokens + unit.tokens / 2 > share and len(cut) < parts - 1:
+            cut.append(found[begin:place])
+            begin, tokens, messages = place, 0, 0
+        tokens += unit.tokens
+        messages += unit.messages
         left -= unit.messages
-    return [*cut, tuple(part)] if part else cut
+    return [*cut, found[begin:]] if found else []
 
 
 def by_size(found: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
