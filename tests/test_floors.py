@@ -48,6 +48,7 @@ DOORS = {
     "sqlite3": ("transcripts/database.py",),
     "backports": ("transcripts/openclaw_database.py",),
     "compression": ("transcripts/openclaw_database.py",),
+    "orjson": ("transcripts/fast_json.py",),
     "filelock": ("transcripts/locks.py",),
 }
 """Which modules may import a library; three run the user's own: host, summarizer, status line."""

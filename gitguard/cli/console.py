@@ -68,13 +68,18 @@ class Console:
         A problem ends the command with its own exit code, after the outcome is printed.
         """
         if not self.as_json:
-            click.echo(_FORGED.sub(r"\1| ", visible(text)))
+            click.echo(printable(text))
             if problem is not None:
                 raise problem
             return
         say_json({**document, **(document_of(problem) if problem else {})})
         if problem is not None:
             click.get_current_context().exit(problem.exit_code)
+
+
+def printable(text: str) -> str:
+    """Return a text as a terminal may have it: nothing hidden, and no signal forged."""
+    return _FORGED.sub(r"\1| ", visible(text))
 
 
 def say_json(document: dict[str, Any]) -> None:

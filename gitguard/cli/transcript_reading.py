@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, printable, progress, with_console
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
-from gitguard.model.text import one_line
+from gitguard.errors import InvalidInput, NotWritable
+from gitguard.model.text import one_line, spelled_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gitguard.model.events import Transcript
     from gitguard.usecases.conversations import Usage
+
+    Put = Callable[[bytes], object]
+
+
+def choosing_entries(command: Any) -> Any:
+    """Give a command the options that say how much of a conversation is wanted."""
+    for option in (
+        click.option(
+            "--sub-agents", "asides", is_flag=True, help="Sub-agents' parts too, if in the file"
+        ),
+        click.option("--no-thinking", is_flag=True, help="Leave the model's thinking out"),
+        click.option(
+            "--last-turns",
+            default=0,
+            type=click.IntRange(0),
+            metavar="N",
+            help="Only the user's last N turns and what follows them",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -32,6 +60,109 @@ def usage(console: Console, path: str, format_name: str, conversation: str, mode
     found = usage_of(named, config_of(console), model=model)
     document = {name: getattr(found, name) for name in found.field_names}
     console.say(_usage_text(found), document)
+
+
+@click.command()
+@naming_a_transcript
+@choosing_entries
+@click.option("--full", is_flag=True, help="Calls and results of tools whole")
+@with_console
+def show(console: Console, path: str, format_name: str, conversation: str, **wanted: Any) -> None:
+    """Show a conversation to read it
+
+    Who said what, calls of tools (→) and their results (←), compactions, and the places of lines
+    that do not parse. Long calls and results are cut in the middle.
+    """
+    from gitguard.transcripts.exporting import chosen, document_of, heading
+    from gitguard.transcripts.readable import LONGEST, shown
+
+    longest = 0 if wanted.pop("full") else LONGEST
+    wishes = _wishes(**wanted)
+    named = find_transcript(console, path, format_name, conversation)
+    if console.as_json:
+        told = [document_of(entry, wishes) for entry in chosen(named, wishes)]
+        console.say("", {**heading(named), "entries": told})
+        return
+    for paragraph in shown(named, wishes, longest):
+        click.echo(printable(paragraph))
+
+
+@click.command()
+@naming_a_transcript
+@choosing_entries
+@click.option(
+    "--as",
+    "kind",
+    default="jsonl",
+    type=click.Choice(["jsonl", "markdown"]),
+    help="JSON lines for programs (default), or a page for people",
+)
+@click.option("--redact", is_flag=True, help="Take out what looks like a secret")
+@click.option(
+    "-o", "--output", default="", type=click.Path(), metavar="FILE", help="A new file to write"
+)
+@with_console
+def export(console: Console, path: str, format_name: str, conversation: str, **wanted: Any) -> None:
+    """Write a conversation in a form that no host owns
+
+    The first JSON line says whose it is; each further one is a message with its blocks, a
+    compaction, or the place of a line that does not parse. What hosts keep beside the results of
+    their tools, as diffs and whole outputs, is never written.
+    """
+    kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
+    named = find_transcript(console, path, format_name, conversation)
+    with progress("bytes") as tell, _opened(output) as put:
+        for line in _exported(named, _wishes(**wanted), kind, redact=redact, tell=tell):
+            put(line)
+    if output:
+        console.say(f"Written: {one_line(output)}", {"path": output, "transcript": named})
+
+
+def _wishes(*, last_turns: int, no_thinking: bool, asides: bool) -> Any:
+    from gitguard.transcripts.exporting import Wishes
+
+    return Wishes(last_turns=last_turns, thinking=not no_thinking, asides=asides)
+
+
+def _exported(
+    named: Transcript, wishes: Any, kind: str, *, redact: bool, tell: Callable[[int, int], None]
+) -> Iterable[bytes]:
+    from gitguard.transcripts.exporting import json_lines
+    from gitguard.transcripts.readable import markdown
+
+    redactor = None
+    if redact:
+        from gitguard.model.redaction import Redactor
+
+        redactor = Redactor()
+    if kind == "jsonl":
+        return json_lines(named, wishes, redactor, tell)
+    pages = markdown(named, wishes, tell)
+    texts = (redactor.text(page) for page in pages) if redactor else pages
+    return (f"{text}\n".encode(errors="backslashreplace") for text in texts)
+
+
+@contextmanager
+def _opened(output: str) -> Iterator[Put]:
+    """Give a function that writes to a new file, else to standard output."""
+    if not output:
+        yield _print if sys.stdout.isatty() else sys.stdout.buffer.write
+        sys.stdout.flush()
+        return
+    try:
+        with open(output, "xb") as file:
+            yield file.write
+    except FileExistsError:
+        raise InvalidInput(f"`{output}` exists already", "Name a new file") from None
+    except OSError as error:
+        raise NotWritable(f"cannot write `{output}`: {error.strerror}") from error
+    except BaseException:
+        os.remove(output)
+        raise
+
+
+def _print(line: bytes) -> None:
+    click.echo(spelled_out(line.decode(errors="replace")), nl=False)
 
 
 def _usage_text(found: Usage) -> str:
@@ -56,4 +187,4 @@ def _moment(at: float) -> str:
         return "at an unknown time"
 
 
-COMMANDS: list[click.Command] = [usage]
+COMMANDS: list[click.Command] = [show, usage, export]

@@ -18,12 +18,14 @@ IMAGE_SIZE = 4_800
 def blocks_of(content: Any, read: Callable[[int, dict[str, Any]], Block]) -> tuple[Block, ...]:
     """Return the blocks of a content, which may also be one plain text; read takes one of them."""
     if isinstance(content, str):
-        return (Block(TEXT, 0, content, size=len(content)),)
+        return (Block.saying(TEXT, 0, content),)
     if not isinstance(content, list):
         return ()
     return tuple(
-        read(at, block) if isinstance(block, dict) else other(at, block)
-        for at, block in enumerate(content)
+        [
+            read(at, block) if isinstance(block, dict) else other(at, block)
+            for at, block in enumerate(content)
+        ]
     )
 
 
@@ -31,11 +33,11 @@ def plain(at: int, block: dict[str, Any]) -> Block:
     """Return a block that is neither a call nor a result."""
     kind = block.get("type")
     if kind == "text" and isinstance(text := block.get("text"), str):
-        return Block(TEXT, at, text, size=len(text))
+        return Block.saying(TEXT, at, text)
     if kind == "thinking":
         said = block.get("thinking")
         text = said if isinstance(said, str) else ""
-        return Block(THINKING, at, text, size=len(text))
+        return Block.saying(THINKING, at, text)
     return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else other(at, block)
 
 
@@ -54,6 +56,8 @@ def call(at: int, block: dict[str, Any], given: Any) -> Block:
 
 def said_by(content: Any) -> tuple[str, int]:
     """Return what a result says, and its size with the images in it."""
+    if isinstance(content, str):
+        return content, len(content)
     text = "\n".join(texts(content))
     found = content if isinstance(content, list) else ()
     images = sum(isinstance(block, dict) and block.get("type") == "image" for block in found)

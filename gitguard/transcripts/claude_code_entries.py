@@ -35,12 +35,12 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
         "time": time_of(document),
         "is_aside": bool(document.get("isSidechain")),
     }
-    if document.get("type") == "system" and document.get("subtype") == "compact_boundary":
-        return known | {"kind": COMPACTION, "kept": _kept(document.get("compactMetadata"))}
-    message = document.get("message")
-    if document.get("type") not in ("user", "assistant") or not isinstance(message, dict):
-        return known
-    return known | _message(document, message)
+    kind, message = document.get("type"), document.get("message")
+    if kind == "system" and document.get("subtype") == "compact_boundary":
+        known |= {"kind": COMPACTION, "kept": _kept(document.get("compactMetadata"))}
+    elif kind in ("user", "assistant") and isinstance(message, dict):
+        known |= _message(document, message)
+    return known
 
 
 def _kept(metadata: Any) -> tuple[str, ...]:
@@ -51,41 +51,36 @@ def _kept(metadata: Any) -> tuple[str, ...]:
 
 def _message(document: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
     is_user = document["type"] == "user"
-    has_details = "toolUseResult" in document
-    blocks = blocks_of(
-        message.get("content"), lambda at, block: _block(at, block, has_details=has_details)
-    )
+    blocks = blocks_of(message.get("content"), _block)
     role = USER if is_user else AGENT
-    if is_user and any(block.kind == RESULT for block in blocks):
+    if is_user and any([block.kind == RESULT for block in blocks]):  # noqa: C419
         role = TOOL
-    synthetic = message.get("model") == "<synthetic>"
-    marked = any(map(document.get, BY_THE_HOST)) or synthetic
-    begins = blocks[0].text.lstrip() if blocks else ""
+        blocks = _with_details(blocks) if "toolUseResult" in document else blocks
+    by_host = any(map(document.get, BY_THE_HOST)) or message.get("model") == "<synthetic>"
+    if role == USER and blocks and not by_host:
+        by_host = blocks[0].text.lstrip().startswith(NOT_THE_USERS)
     return {
         "kind": MESSAGE,
         "role": role,
         "blocks": blocks,
         "message": "" if is_user else word(message.get("id")),
-        "by_host": marked or (role == USER and begins.startswith(NOT_THE_USERS)),
+        "by_host": by_host,
         "stopped": FAILED if document.get("isApiErrorMessage") else "",
         "tokens": 0 if is_user else tokens(message.get("usage"), COUNTED),
         "model": word(message.get("model")),
     }
 
 
-def _block(at: int, block: dict[str, Any], *, has_details: bool) -> Block:
+def _with_details(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    return tuple([b.replace(has_details=True) if b.kind == RESULT else b for b in blocks])
+
+
+def _block(at: int, block: dict[str, Any]) -> Block:
     kind = block.get("type")
     if kind == "tool_use":
         return call(at, block, block.get("input"))
     if kind != "tool_result":
         return plain(at, block)
     text, size = said_by(block.get("content"))
-    return Block(
-        RESULT,
-        at,
-        text,
-        id=word(block.get("tool_use_id")),
-        is_error=bool(block.get("is_error")),
-        has_details=has_details,
-        size=size,
-    )
+    name, is_error = word(block.get("tool_use_id")), bool(block.get("is_error"))
+    return Block.result(at, text, size, id=name, is_error=is_error)

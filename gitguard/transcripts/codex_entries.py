@@ -88,7 +88,7 @@ def _block(at: int, item: Any) -> Block:
         return other(at, item)
     text = item.get("text")
     if item.get("type") in _TEXTS and isinstance(text, str):
-        return Block(TEXT, at, text, size=len(text))
+        return Block.saying(TEXT, at, text)
     return (
         Block(IMAGE, at, size=IMAGE_SIZE) if item.get("type") == "input_image" else other(at, item)
     )
@@ -96,7 +96,7 @@ def _block(at: int, item: Any) -> Block:
 
 def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
     text = "\n".join(said_in(payload.get("summary")) + said_in(payload.get("content")))
-    return (Block(THINKING, 0, text, size=len(text)),)
+    return (Block.saying(THINKING, 0, text),)
 
 
 def _call(item: str, payload: dict[str, Any]) -> Block:
@@ -143,6 +143,6 @@ def _compaction(payload: dict[str, Any]) -> dict[str, Any]:
         [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
     )
     return {
-        "blocks": (Block(TEXT, 0, summary, size=len(summary)),),
+        "blocks": (Block.saying(TEXT, 0, summary),),
         "kept": tuple(filter(None, (word(item.get("id")) for item in items))),
     }

@@ -72,7 +72,7 @@ def tokens(usage: Any, counted: tuple[str, ...]) -> int:
     if not isinstance(usage, dict):
         return 0
     try:
-        return sum(int(usage.get(name) or 0) for name in counted)
+        return sum([int(usage.get(name) or 0) for name in counted])
     except (TypeError, ValueError, OverflowError):
         return 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import (
     AGENT,
+    BROKEN,
     COMPACTION,
     HEADER,
     IMAGE,
@@ -113,8 +114,12 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
 def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:
     """Yield the messages of a history that stand nowhere else."""
     for place, message in enumerate(set_messages(line) or ()):
-        if (entry.at, place) in told and not is_snapshot(message):
+        if (entry.at, place) not in told or is_snapshot(message):
+            continue
+        try:
             yield Entry(entry.at, entry.end, **_message(message))
+        except RecursionError:
+            yield Entry(entry.at, entry.end, kind=BROKEN, problem="it is nested too deeply")
 
 
 def _compression(line: dict[str, Any]) -> dict[str, Any]:
@@ -123,7 +128,7 @@ def _compression(line: dict[str, Any]) -> dict[str, Any]:
     summary = "\n".join(texts)
     return {
         "kind": COMPACTION,
-        "blocks": (Block(TEXT, 0, summary, size=len(summary)),),
+        "blocks": (Block.saying(TEXT, 0, summary),),
         "kept": tuple(word(item["id"]) for item in history if not is_snapshot(item)),
     }
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model import json_text
 from gitguard.model.conversation import BROKEN, Entry
 from gitguard.transcripts.entries import open_file, unreadable
 
@@ -42,10 +41,10 @@ def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[
 
     An empty line tells only how far reading has got.
     """
-    for block, upto in _blocks(path, since):
-        begin = upto - len(block)
-        for start, end in _found(block, markers):
-            yield begin + end + 1, block[start:end]
+    for data, whole, upto in _read(path, since):
+        begin = upto - whole
+        for start, end in _found(data, whole, markers):
+            yield begin + end + 1, data[start:end]
         yield upto, b""
 
 
@@ -56,27 +55,31 @@ def entries(
 
     A last line without its end is an entry if it parses, and broken otherwise.
     """
+    from gitguard.transcripts.fast_json import reader
+
+    read = reader(_size(path) - since)
     for at, end, raw in _lines(path, since):
-        yield entry_of(at, end, raw, translate)
+        yield entry_of(at, end, raw, read, translate)
 
 
 def entry_of(
-    at: int, end: int, raw: bytes, translate: Callable[[dict[str, Any]], dict[str, Any]]
+    at: int,
+    end: int,
+    raw: bytes,
+    read: Callable[[bytes], Any],
+    translate: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Entry:
     """Return an entry by its text, of which translate returns the fields."""
     try:
-        return Entry(at, end, raw, **_fields(raw, translate))
-    except (ValueError, RecursionError) as error:
-        return Entry(at, end, raw, kind=BROKEN, problem=str(error)[:200])
-
-
-def _fields(raw: bytes, translate: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    if not raw:
-        raise ValueError("the line is empty, or longer than can be read")
-    document = json_text.decode(raw.decode())
-    if not isinstance(document, dict):
-        raise ValueError(f"the line holds no object, but a {type(document).__name__}")
-    return translate(document)
+        document = read(raw)
+        if isinstance(document, dict):
+            return Entry.of(at, end, raw, translate(document))
+        problem = f"it holds no object, but a {type(document).__name__}"
+    except RecursionError:
+        problem = "it is nested too deeply"
+    except ValueError as error:
+        problem = str(error)[:200] if raw else "it is empty, or longer than can be read"
+    return Entry(at, end, raw, kind=BROKEN, problem=problem)
 
 
 def _lines(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
@@ -90,17 +93,25 @@ def _lines(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
             yield at, at + len(line) + 1, line
             at += len(line) + 1
         upto = behind
-    if (torn := _rest(path, upto)) is not None:
-        yield upto, upto + len(torn), torn
+    yield from _rest(path, upto)
 
 
-def _rest(path: str, since: int) -> bytes | None:
-    """Return what lies behind the last line's end, None where there is nothing."""
-    handle = open_file(path)
+def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield what lies behind the last line's end; too long a rest is empty."""
+    size = _size(path)
+    if size < since:
+        raise unreadable(path, "it became shorter while it was read")
+    if size == since:
+        return
     try:
-        return os.pread(handle, _LONGEST, since) or None
-    finally:
-        os.close(handle)
+        handle = open_file(path)
+        try:
+            torn = os.pread(handle, _LONGEST, since) if size - since < _LONGEST else b""
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    yield since, since + len(torn) if torn else size, torn
 
 
 def cursor(path: str, since: int) -> int:
@@ -115,34 +126,40 @@ def _size(path: str) -> int:
         raise unreadable(path, error.strerror) from error
 
 
-def _found(block: bytes, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
+def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
     lines = set()
     for marker in markers:
-        at = block.find(marker)
+        at = data.find(marker, 0, whole)
         while at >= 0:
-            end = block.find(b"\n", at)
-            lines.add((block.rfind(b"\n", 0, at) + 1, end))
-            at = block.find(marker, end)
+            end = data.find(b"\n", at)
+            lines.add((data.rfind(b"\n", 0, at) + 1, end))
+            at = data.find(marker, end, whole)
     return sorted(lines)
 
 
 def _blocks(path: str, since: int) -> Iterator[tuple[bytes, int]]:
     """Yield blocks of whole lines and the offset behind each; too long a line is an empty block."""
+    for data, whole, upto in _read(path, since):
+        yield data[:whole], upto
+
+
+def _read(path: str, since: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield what was read at once, how much of it are whole lines, and the offset behind those."""
     try:
         handle = open_file(path)
         try:
             position, size = since, _BLOCK
             while data := os.pread(handle, size, position):
-                end = data.rfind(b"\n") + 1
-                if not end and len(data) == size < _LONGEST:
+                whole = data.rfind(b"\n") + 1
+                if not whole and len(data) == size < _LONGEST:
                     size *= 2
                     continue
-                if not end and len(data) < size:
+                if not whole and len(data) < size:
                     return
-                position = position + end if end else _next_line(handle, position + size)
+                position = position + whole if whole else _next_line(handle, position + size)
                 if position < 0:
                     return
-                yield data[:end], position
+                yield data, whole, position
                 size = _BLOCK
         finally:
             os.close(handle)

@@ -49,6 +49,7 @@ class SessionRows(Value):
 
     def entries(self, since: int) -> Iterator[Entry]:
         """Yield all rows from a number on."""
+        from gitguard.transcripts.fast_json import reader
         from gitguard.transcripts.jsonl import entry_of
         from gitguard.transcripts.session_entries import fields_of
 
@@ -57,9 +58,10 @@ class SessionRows(Value):
             " WHERE session_id = ? AND seq >= ? ORDER BY seq",
             *(self.session, since),
         )
+        read = reader(0)
         for seq, text, compressed in rows:
             raw = _decompressed(compressed) if text is None else text
-            yield entry_of(int(seq), int(seq) + 1, raw, fields_of)
+            yield entry_of(int(seq), int(seq) + 1, raw, read, fields_of)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""

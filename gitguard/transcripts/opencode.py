@@ -76,7 +76,7 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
             parts = parts_of(database, message_id)
             asked = tail_of(parts)
             tail = tail if asked is None else asked
-            yield from entries_of(row, message_id.decode(), data, parts, tail)
+            yield from entries_of(row, message_id.decode(errors="replace"), data, parts, tail)
     finally:
         database.close()
 
@@ -96,7 +96,7 @@ def newest_session(path: str) -> str:
 def parts_of(database: Database, message_id: bytes) -> list[bytes]:
     """Return what a message consists of, in order."""
     query = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
-    return [data for (data,) in database.select(query, message_id.decode())]
+    return [data for (data,) in database.select(query, message_id.decode(errors="replace"))]
 
 
 def is_summary(message: dict[str, Any]) -> bool:

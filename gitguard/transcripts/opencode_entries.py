@@ -53,7 +53,12 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
         return
     read = [parse(part) for part in parts]
     shared: dict[str, Any] = {"id": name, "time": moment(message)}
-    yield Entry(row, row + 1, raw, **shared, **_fields(message, read, tail))
+    try:
+        fields = _fields(message, read, tail)
+    except RecursionError:
+        yield Entry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
+        return
+    yield Entry(row, row + 1, raw, **shared, **fields)
     tools = [(at, part) for at, part in enumerate(read) if part.get("type") == "tool"]
     if tools and message.get("role") == "assistant":
         results = tuple(_result(at, part) for at, part in tools)
@@ -103,7 +108,7 @@ def _block(at: int, part: dict[str, Any]) -> Block:
     kind, text = part.get("type"), word(part.get("text"))
     if kind in ("text", "reasoning"):
         shown = "" if part.get("ignored") else text
-        return Block(TEXT if kind == "text" else THINKING, at, shown, size=len(shown))
+        return Block.saying(TEXT if kind == "text" else THINKING, at, shown)
     if kind == "tool":
         state = _state(part)
         named = {"id": part.get("callID"), "name": part.get("tool")}

@@ -55,8 +55,7 @@ def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
     wanted = None
     for line in lines:
         entry = parse(line)
-        if "id" not in entry or "parentId" not in entry:
-            continue
-        if wanted in (None, entry["id"]):
-            wanted = entry["parentId"]
+        name, parent = entry.get("id"), entry.get("parentId")
+        if isinstance(name, str) and "parentId" in entry and wanted in (None, name):
+            wanted = parent if isinstance(parent, str) else ""
             yield line

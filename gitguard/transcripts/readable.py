@@ -1,0 +1,125 @@
+"""A conversation as people read it: on a terminal, or as a page of Markdown."""
+
+from __future__ import annotations
+
+from gitguard.model import json_text
+from gitguard.model.conversation import (
+    AGENT,
+    BROKEN,
+    CALL,
+    COMPACTION,
+    IMAGE,
+    MESSAGE,
+    RESULT,
+    TEXT,
+    THINKING,
+    TOOL,
+)
+from gitguard.model.text import cut_to, timestamp
+from gitguard.transcripts.exporting import chosen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.events import Transcript
+    from gitguard.transcripts.exporting import Tell, Wishes
+
+LONGEST = 600
+"""Characters that are shown of a call or a result, unless all are wanted."""
+_MARKS = {CALL: "→", RESULT: "←"}
+
+
+def shown(transcript: Transcript, wishes: Wishes, longest: int) -> Iterator[str]:
+    """Yield the conversation for a terminal, a paragraph for each entry.
+
+    Of calls and results at most longest characters are shown, 0 for all.
+    """
+    before = ""
+    for entry in chosen(transcript, wishes):
+        told = [_shown(block, longest) for block in _blocks(entry, wishes)]
+        if not told and entry.kind == MESSAGE:
+            continue
+        head = _head(entry)
+        is_new = head != before or entry.role not in (AGENT, TOOL)
+        moment = f"  {timestamp(entry.time)}" if entry.time else ""
+        yield "\n".join([f"── {head}{moment}"] * is_new + [*filter(None, told), ""])
+        before = head
+
+
+def markdown(transcript: Transcript, wishes: Wishes, tell: Tell = max) -> Iterator[str]:
+    """Yield the conversation as a page of Markdown, whole."""
+    yield f"# Conversation `{transcript.session or transcript.path}` ({transcript.format})\n"
+    before = ""
+    for entry in chosen(transcript, wishes, tell):
+        told = [_marked_up(block) for block in _blocks(entry, wishes)]
+        if not told and entry.kind == MESSAGE:
+            continue
+        head = _head(entry)
+        is_new = head != before or entry.role not in (AGENT, TOOL)
+        moment = f", {timestamp(entry.time)}" if entry.time else ""
+        yield "\n".join([f"## {head}{moment}\n"] * is_new + told)
+        before = head
+
+
+def _blocks(entry: Entry, wishes: Wishes) -> list[Block]:
+    return [block for block in entry.blocks if wishes.thinking or block.kind != THINKING]
+
+
+def _head(entry: Entry) -> str:
+    if entry.kind == BROKEN:
+        return f"does not parse, at {entry.at:,}: {entry.problem}"
+    if entry.kind == COMPACTION:
+        return "compaction"
+    if entry.kind != MESSAGE:
+        return entry.kind
+    marks = ["host"] * entry.by_host + ["sub-agent"] * entry.is_aside
+    marks += [entry.stopped] if entry.stopped else []
+    role = AGENT if entry.role == TOOL else entry.role
+    return f"{role} ({', '.join(marks)})" if marks else role
+
+
+def _shown(block: Block, longest: int) -> str:
+    text = _text(block)
+    if block.kind in _MARKS:
+        text = cut_to(text, longest) if longest else text
+        error = " failed:" if block.is_error else ""
+        name = f" {block.name}" if block.name else ""
+        return f"{_MARKS[block.kind]}{name}{error} {text}"
+    return f"({block.kind}) {text}".rstrip() if block.kind != TEXT else text
+
+
+def _marked_up(block: Block) -> str:
+    text = _text(block)
+    if block.kind == TEXT:
+        return f"{text}\n"
+    if block.kind == THINKING:
+        quoted = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+        return f"{quoted}\n"
+    if block.kind not in _MARKS:
+        return f"*{text}*\n"
+    title = "Call" if block.kind == CALL else "Result, failed" if block.is_error else "Result"
+    name = f" `{block.name}`" if block.name else ""
+    fence = _fence(text)
+    return f"**{title}**{name}\n\n{fence}\n{text}\n{fence}\n"
+
+
+def _text(block: Block) -> str:
+    if block.kind == CALL:
+        return "" if block.given is None else json_text.encode(dict(block.given))
+    if block.kind == IMAGE:
+        return "image"
+    return block.text or (
+        "" if block.kind in (TEXT, THINKING, RESULT) else f"{block.size:,} characters"
+    )
+
+
+def _fence(text: str) -> str:
+    """Return a fence that is longer than every row of backticks in the text."""
+    longest = 2
+    row = 0
+    for letter in text if "```" in text else "":
+        row = row + 1 if letter == "`" else 0
+        longest = max(longest, row)
+    return "`" * (longest + 1)

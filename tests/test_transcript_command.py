@@ -1,0 +1,279 @@
+"""`gitguard transcript show|usage|export`: what people and programs get of a conversation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.guard import Guard
+from gitguard.model.events import Transcript
+from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.fast_json import reader, writer
+from gitguard.transcripts.recognition import recognise
+
+from .secret_samples import some
+
+PAYLOADS = Path(__file__).parent / "payloads"
+CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
+PI = PAYLOADS / "pi/session.jsonl"
+OPENCLAW = PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite"
+RECORDED = [
+    CLAUDE_CODE,
+    PI,
+    OPENCLAW,
+    PAYLOADS / "codex/rollout.jsonl",
+    PAYLOADS / "gemini/chat.jsonl",
+    PAYLOADS / "opencode/opencode.db",
+]
+BELOW = "result-details-that-must-not-leave"
+
+
+def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def document(*words: str | Path, cwd: Path) -> Any:
+    return json.loads(run(*words, "--json", cwd=cwd))
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# Which transcript
+
+
+def test_usage_of_a_file_needs_no_repository(tmp_path: Path) -> None:
+    found = document("usage", PI, cwd=tmp_path)
+    assert found["tokens"] == 9_050
+    assert found["source"] == "transcript"
+    assert (found["window"], found["window_source"]) == (200_000, "assumed")
+    assert found["pressure"] == pytest.approx(9_050 / 200_000)
+    assert found["compactions"] == 1
+    assert found["transcript"]["format"] == "pi"
+    text = run("usage", PI, cwd=tmp_path)
+    assert "Tokens: 9,050, 4.5% of the window" in text
+    assert "Compactions: 1" in text
+
+
+def test_the_users_windows_count_outside_of_a_repository(
+    tmp_path: Path, hermetic_seal: Path
+) -> None:
+    config = hermetic_seal / ".config/gitguard/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("window:\n  models:\n    fake/fake-1: 40000\n")
+    found = document("usage", PI, cwd=tmp_path)
+    assert (found["window"], found["window_source"]) == (40_000, "config")
+
+
+def test_without_a_path_it_is_the_sessions_newest_conversation(guard: Guard, repo: Path) -> None:
+    guard.ensure()
+    assert "no conversation" in run("usage", cwd=repo, code=23)
+    workspace = guard.workspace
+    session = workspace.current()
+    for key, path in (("one", CLAUDE_CODE), ("two", PI)):
+        told = recognise(str(path))
+        known = workspace.host_session(session, key)
+        known = known.replace(transcript=told.path, transcript_format=told.format)
+        with guard.store(session).lock():
+            workspace.keep_host_session(session, key, known)
+    assert document("usage", cwd=repo)["transcript"]["path"] in (str(PI), str(CLAUDE_CODE))
+
+
+def test_a_conversation_in_a_place_of_many_is_named(tmp_path: Path) -> None:
+    newest = document("usage", OPENCLAW, cwd=tmp_path)["transcript"]["session"]
+    named = document("usage", OPENCLAW, "--conversation", newest, cwd=tmp_path)
+    assert named["transcript"]["session"] == newest
+
+
+def test_after_a_compaction_nothing_is_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    whole = PI.read_bytes().splitlines(keepends=True)
+    at = next(n for n, line in enumerate(whole) if b'"compaction"' in line)
+    path.write_bytes(b"".join(whole[: at + 1]))
+    found = document("usage", path, cwd=tmp_path)
+    assert (found["tokens"], found["pressure"], found["source"]) == (None, None, "")
+    assert "not measured" in run("usage", path, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("command", ["show", "usage", "export"])
+def test_what_does_not_read_is_an_error_with_a_way_out(tmp_path: Path, command: str) -> None:
+    assert "No such file" in run(command, tmp_path / "x", cwd=tmp_path, code=24)
+    (tmp_path / "x").write_text("hello\n")
+    assert "--format" in run(command, tmp_path / "x", cwd=tmp_path, code=24)
+    assert "ID" not in run(command, PI, "--format", "other", cwd=tmp_path, code=2)
+
+
+# Show
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.parent.name)
+def test_a_conversation_is_shown_as_it_was(path: Path, tmp_path: Path) -> None:
+    text = run("show", path, cwd=tmp_path)
+    assert "── user" in text
+    assert "── agent" in text
+    told = document("show", path, cwd=tmp_path)
+    assert told["entries"]
+    assert told["format"] == "gitguard-conversation/1"
+
+
+def test_the_last_turns_are_shown_whole(tmp_path: Path) -> None:
+    text = run("show", PI, "--last-turns", "2", cwd=tmp_path)
+    assert "first prompt" not in text
+    assert text.index("second prompt") < text.index("third prompt") < text.index("Resumed.")
+    assert run("show", PI, "--last-turns", "50", cwd=tmp_path) == run("show", PI, cwd=tmp_path)
+
+
+def test_long_results_are_cut_unless_all_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    long = "x" * 5_000
+    result = {"role": "toolResult", "toolCallId": "a", "content": [{"type": "text", "text": long}]}
+    header = {"type": "session", "version": 3, "id": "x"}
+    entry = {"type": "message", "id": "b", "parentId": None, "message": result}
+    path.write_text(json.dumps(header) + "\n" + json.dumps(entry) + "\n")
+    assert "characters left out" in run("show", path, cwd=tmp_path)
+    assert long in run("show", path, "--full", cwd=tmp_path)
+
+
+def test_nothing_hidden_reaches_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    said = "a\x1b[31m\u202eb\nSTATUS:COMPLETE\n"
+    entry = {"type": "message", "id": "b", "parentId": None}
+    message = {"role": "assistant", "content": [{"type": "text", "text": said}]}
+    path.write_text(json.dumps({**entry, "message": message}) + "\n")
+    text = run("show", path, cwd=tmp_path)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\nSTATUS:" not in text
+
+
+# Export
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.parent.name)
+def test_an_export_names_every_block_in_words_of_no_host(path: Path, tmp_path: Path) -> None:
+    head, *told = lines(run("export", path, cwd=tmp_path))
+    assert head["kind"] == "conversation"
+    assert {entry["kind"] for entry in told} <= {"message", "compaction", "reset"}
+    assert {entry["role"] for entry in told if entry["kind"] == "message"} <= {
+        "user",
+        "agent",
+        "tool",
+    }
+    blocks = [block for entry in told for block in entry["blocks"]]
+    kinds = {block["kind"] for block in blocks}
+    assert kinds <= {"text", "thinking", "call", "result", "image", "other"}
+    assert [b["id"] for b in blocks if b["kind"] == "call"] == [
+        b["id"] for b in blocks if b["kind"] == "result"
+    ]
+
+
+def test_details_of_results_never_leave(tmp_path: Path) -> None:
+    claude_code = tmp_path / "claude.jsonl"
+    block = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": [block]}}
+    claude_code.write_text(json.dumps({**line, "toolUseResult": {"stdout": BELOW}}) + "\n")
+    pi = tmp_path / "pi.jsonl"
+    result = {"role": "toolResult", "toolCallId": "t", "details": {"diff": BELOW}, "content": "ok"}
+    pi.write_text(json.dumps({"type": "message", "id": "a", "parentId": None, "message": result}))
+    for path in (claude_code, pi):
+        for options in ([], ["--as", "markdown"]):
+            text = run("export", path, *options, cwd=tmp_path)
+            assert "ok" in text
+            assert BELOW not in text
+        assert BELOW not in run("show", path, "--full", cwd=tmp_path)
+
+
+def test_a_page_of_markdown_survives_fences_in_what_was_said(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    result = {"role": "toolResult", "toolCallId": "t", "content": "````\nfour\n````"}
+    path.write_text(json.dumps({"type": "message", "id": "a", "parentId": None, "message": result}))
+    assert "`````\n````\nfour\n````\n`````" in run("export", path, "--as", "markdown", cwd=tmp_path)
+
+
+def test_lines_that_do_not_parse_stand_in_the_export(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(PI.read_bytes() + b'{"torn')
+    told = lines(run("export", path, cwd=tmp_path))
+    assert told[-1]["kind"] == "broken"
+    assert told[-1]["at"] == PI.stat().st_size
+    assert "does not parse" in run("show", path, cwd=tmp_path)
+
+
+def test_thinking_and_sub_agents_are_told_as_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}]
+    line = {"type": "assistant", "uuid": "u", "message": {"role": "assistant", "content": content}}
+    aside = {**line, "uuid": "v", "isSidechain": True}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (line, aside)))
+    _, entry = lines(run("export", path, cwd=tmp_path))
+    assert [block["kind"] for block in entry["blocks"]] == ["thinking", "text"]
+    told = lines(run("export", path, "--no-thinking", "--sub-agents", cwd=tmp_path))
+    assert [block["kind"] for block in told[1]["blocks"]] == ["text"]
+    assert told[2]["is_aside"]
+
+
+def test_secrets_are_taken_out_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    secret = "ghp_" + some(36)
+    entry = {"type": "message", "id": "b", "parentId": None}
+    message = {"role": "user", "content": f"take {secret}"}
+    path.write_text(json.dumps({**entry, "message": message}) + "\n")
+    for options in ([], ["--as", "markdown"]):
+        assert secret in run("export", path, *options, cwd=tmp_path)
+        assert secret not in run("export", path, *options, "--redact", cwd=tmp_path)
+
+
+def test_a_file_is_written_once_and_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(PI.read_bytes())
+    run("export", path, "-o", tmp_path / "out", cwd=tmp_path)
+    written = (tmp_path / "out").read_text()
+    assert written == run("export", path, cwd=tmp_path)
+    assert "exists" in run("export", path, "-o", path, cwd=tmp_path, code=23)
+    assert path.read_bytes() == PI.read_bytes()
+    assert "cannot write" in run("export", path, "-o", tmp_path / "a/b", cwd=tmp_path, code=38)
+
+
+# JSON in bulk
+
+
+def test_large_files_are_read_and_written_as_small_ones() -> None:
+    large, small = 1 << 30, 0
+    odd = b'{"a": NaN, "b": "\\ud800", "c": 1e400, "d": "\xc3\xa9", "e": ' + b"9" * 40 + b"}"
+    for raw in (odd, b'{"a": [1, 2.5, null, true, "x"]}', b'\xef\xbb\xbf{"a": 1}', b'\0{"a": 1}\0'):
+        values = [repr(reader(size)(raw)) for size in (small, large)]
+        assert values[0] == values[1]
+        written = [writer(size)(reader(small)(raw)) for size in (small, large)]
+        assert written[0] == written[1]
+        json.loads(written[0], parse_constant=lambda name: pytest.fail(name))
+    for raw in (b"{", b"", b"[" * 100_000, b'{"a": 1} 2'):
+        for size in (small, large):
+            with pytest.raises((ValueError, RecursionError)):
+                reader(size)(raw)
+    value = {"text": "é\ud800", "number": 1.5, "nothing": None}
+    assert writer(large)(value) == writer(small)(value)
+
+
+def test_an_export_is_the_same_however_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = Transcript(str(CLAUDE_CODE), "claude-code")
+    small = list(json_lines(transcript, Wishes()))
+    monkeypatch.setattr("gitguard.transcripts.fast_json._EARNS_IT", 0)
+    assert list(json_lines(transcript, Wishes())) == small

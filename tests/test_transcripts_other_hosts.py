@@ -1,0 +1,544 @@
+"""Transcripts of pi, Codex, Gemini CLI and opencode, as the programs themselves wrote them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.conversation import (
+    AGENT,
+    BROKEN,
+    CALL,
+    COMPACTION,
+    HEADER,
+    MESSAGE,
+    RESULT,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Entry,
+)
+from gitguard.model.events import Reading, Transcript
+from gitguard.transcripts import find_format
+from gitguard.transcripts.recognition import recognise
+
+PAYLOADS = Path(__file__).parent / "payloads"
+RECORDED = {
+    "pi": PAYLOADS / "pi/session.jsonl",
+    "codex": PAYLOADS / "codex/rollout.jsonl",
+    "gemini": PAYLOADS / "gemini/chat.jsonl",
+    "opencode": PAYLOADS / "opencode/opencode.db",
+}
+FILES = ("pi", "codex", "gemini")
+everywhere = pytest.mark.parametrize("name", RECORDED)
+in_files = pytest.mark.parametrize("name", FILES)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Any:
+    """A function that returns a copy of a recording."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copy(RECORDED[name], tmp_path))
+
+    return copy
+
+
+def the(path: Path, name: str = "") -> Transcript:
+    return recognise(str(path), name)
+
+
+def entries(transcript: Transcript, since: int = 0) -> list[Entry]:
+    return list(find_format(transcript.format).entries(transcript, since))
+
+
+def reading(transcript: Transcript) -> Reading | None:
+    return find_format(transcript.format).newest_reading(transcript)
+
+
+def compactions(transcript: Transcript, since: int = 0) -> tuple[int, int]:
+    found = find_format(transcript.format).compactions(transcript, since)
+    return found.count, found.upto
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def cut(path: Path, count: int) -> Path:
+    """Leave the first lines of a file."""
+    path.write_bytes(b"".join(lines_of(path)[:count]))
+    return path
+
+
+def add(path: Path, *documents: dict[str, Any]) -> Path:
+    with path.open("ab") as file:
+        file.writelines(json.dumps(document).encode() + b"\n" for document in documents)
+    return path
+
+
+# Recognition
+
+
+@everywhere
+def test_a_transcript_is_recognised_by_what_is_in_it(name: str, copied: Any) -> None:
+    path = copied(name).rename(copied(name).parent / "conversation")
+    assert the(path).format == name
+
+
+def test_a_claude_code_transcript_is_recognised() -> None:
+    assert the(PAYLOADS / "claude_code/transcript.jsonl").format == "claude-code"
+
+
+def test_a_file_among_an_agents_sessions_is_openclaws(tmp_path: Path) -> None:
+    sessions = tmp_path / "agents/main/sessions"
+    sessions.mkdir(parents=True)
+    path = shutil.copy(PAYLOADS / "openclaw/2026.3.13/transcript.jsonl", sessions / "x.jsonl")
+    transcript = the(Path(path))
+    assert (transcript.format, transcript.session) == ("openclaw", "x")
+    assert entries(transcript)[0].kind == HEADER
+    by_folder = the(tmp_path / "agents/main")
+    assert by_folder.session == "x"
+    assert entries(by_folder) == entries(transcript)
+
+
+def test_a_database_of_openclaw_is_read_wherever_it_lies() -> None:
+    transcript = the(PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite")
+    assert transcript.format == "openclaw"
+    assert reading(transcript) is not None
+
+
+def test_an_empty_file_is_told_by_its_place(tmp_path: Path) -> None:
+    path = tmp_path / ".codex/sessions/2026/rollout.jsonl"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert the(path).format == "codex"
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"hello\n", b"\0" * 5000, b"[1]\n", b"{" * 100_000])
+def test_what_is_nobodys_is_said_to_be(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(InvalidDocument, match="whose transcript"):
+        recognise(str(path))
+    assert recognise(str(path), "pi").format == "pi"
+
+
+def test_what_is_not_there_or_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDocument, match="No such file"):
+        recognise(str(tmp_path / "x"))
+    with pytest.raises(InvalidDocument, match="no conversation"):
+        recognise(str(tmp_path))
+    with pytest.raises(InvalidDocument, match="no known transcript format"):
+        recognise(str(tmp_path), "other")
+
+
+def test_another_database_is_refused(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "x.db")
+    database.execute("CREATE TABLE notes (text)")
+    database.commit()
+    database.close()
+    with pytest.raises(InvalidDocument, match="whose transcript"):
+        recognise(str(tmp_path / "x.db"))
+
+
+def test_the_line_after_a_byte_order_mark_counts(copied: Any) -> None:
+    path = cut(copied("pi"), 1)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert the(path).format == "pi"
+    assert entries(the(path))[0].kind == HEADER
+
+
+# What the recordings say
+
+
+USAGE = {
+    "pi": (9_050, None, "fake/fake-1"),
+    "codex": (9_750, 95_000, "gpt-5.5"),
+    "gemini": (1_300, 1_048_576, "gemini-2.5-pro"),
+    "opencode": (7_050, None, "fake/fake-1"),
+}
+
+
+@everywhere
+def test_usage_is_what_the_model_counted_last(name: str) -> None:
+    found = reading(the(RECORDED[name]))
+    assert found is not None
+    assert (found.tokens, found.window, found.model) == USAGE[name]
+    assert found.source == "transcript"
+    assert not found.after_compaction
+    assert compactions(the(RECORDED[name]))[0] == 1
+
+
+@everywhere
+def test_messages_are_what_user_and_agent_said(name: str) -> None:
+    transcript = the(RECORDED[name])
+    found = [(m.role, m.text) for m in find_format(name).messages(transcript)]
+    assert [role for role, _ in found].count(USER) == 3 - (name in ("codex", "opencode"))
+    assert found[0][0] == USER
+    assert found[1] == (AGENT, "Working.")
+    assert found[-1] == (AGENT, "Resumed.")
+    assert not any("SUMMARY" in text or "<" in text for _, text in found)
+
+
+@everywhere
+def test_every_call_has_its_result_behind_it(name: str) -> None:
+    blocks = [block for entry in entries(the(RECORDED[name])) for block in entry.blocks]
+    calls = [block.id for block in blocks if block.kind == CALL]
+    results = [block for block in blocks if block.kind == RESULT]
+    assert len(calls) == 3
+    assert [block.id for block in results] == calls
+    assert sum(block.is_error for block in results) == 1
+    assert all(block.given for block in blocks if block.kind == CALL)
+
+
+@everywhere
+def test_a_compaction_is_an_entry_with_its_summary(name: str) -> None:
+    found = entries(the(RECORDED[name]))
+    [compaction] = [entry for entry in found if entry.kind == COMPACTION]
+    assert "SCRIPTED-SUMMARY" in compaction.blocks[0].text
+    known = {entry.id for entry in found}
+    assert name == "opencode" or known & set(compaction.kept)
+
+
+@in_files
+def test_entries_are_the_whole_file(name: str) -> None:
+    found = [entry for entry in entries(the(RECORDED[name])) if entry.raw]
+    assert b"".join(entry.raw + b"\n" for entry in found) == RECORDED[name].read_bytes()
+    assert not [entry for entry in found if entry.kind == BROKEN]
+
+
+@everywhere
+def test_reading_goes_on_from_where_an_entry_ends(name: str) -> None:
+    transcript = the(RECORDED[name])
+    whole = entries(transcript)
+    for entry in whole:
+        if entry.raw:
+            behind = [other for other in whole if other.at >= entry.end]
+            tail = entries(transcript, entry.end)
+            assert [e.at for e in tail] == [e.at for e in behind]
+
+
+@everywhere
+def test_counting_goes_on_from_a_cursor_and_begins_anew_behind_the_end(name: str) -> None:
+    transcript = the(RECORDED[name])
+    count, upto = compactions(transcript)
+    assert compactions(transcript, upto) == (0, upto)
+    assert compactions(transcript, upto + 1_000_000) == (count, upto)
+
+
+# pi
+
+
+def test_usage_of_a_branch_that_was_left_does_not_count(copied: Any) -> None:
+    path = cut(copied("pi"), 12)
+    first = json.loads(lines_of(path)[4])
+    assert first["message"]["usage"]["totalTokens"] == 15_050
+    added = {"type": "message", "parentId": first["id"], "timestamp": "2026-11-22T10:00:00.000Z"}
+    message = {"role": "user", "content": "another way"}
+    add(path, {**added, "id": "00000000", "message": message})
+    found = reading(the(path))
+    assert found is not None
+    assert found.tokens == 15_050
+
+
+def test_nothing_is_measured_right_after_pis_compaction(copied: Any) -> None:
+    path = copied("pi")
+    at = next(n for n, line in enumerate(lines_of(path)) if b'"compaction"' in line)
+    assert reading(the(cut(path, at + 1))) is None
+
+
+# Codex
+
+
+def upto_compaction(path: Path, more: int) -> Path:
+    lines = lines_of(path)
+    return cut(path, next(n for n, x in enumerate(lines) if b'"type":"compacted"' in x) + 1 + more)
+
+
+def test_codex_tells_what_a_compaction_left(copied: Any) -> None:
+    assert reading(the(upto_compaction(copied("codex"), 0))) is None
+    path = copied("codex")
+    kinds = [json.loads(line)["payload"].get("type") for line in lines_of(path)]
+    at = [json.loads(line)["type"] for line in lines_of(path)].index("compacted")
+    estimated = kinds.index("token_count", at)
+    found = reading(the(cut(path, estimated + 1)))
+    assert found is not None
+    assert found.after_compaction
+    assert (found.tokens or 0) < 20_000
+    assert found.window == 95_000
+
+
+def test_what_codex_says_after_an_error_is_no_usage(copied: Any) -> None:
+    usage = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 74_950}
+    info = {"last_token_usage": usage, "model_context_window": 95_000}
+    payload = {"type": "token_count", "info": info}
+    line = {"timestamp": "2026-11-22T10:00:00.000Z", "type": "event_msg", "payload": payload}
+    found = reading(the(add(copied("codex"), line, line)))
+    assert found is not None
+    assert found.tokens == 9_750
+
+
+def test_codex_without_records_of_usage_tells_it_by_its_counts(copied: Any) -> None:
+    path = copied("codex")
+    path.write_bytes(
+        b"".join(line for line in lines_of(path) if b'"type":"token_usage_record"' not in line)
+    )
+    found = reading(the(path))
+    assert found is not None
+    assert (found.tokens, found.model) == (9_750, "gpt-5.5")
+
+
+def test_codex_marks_what_is_not_the_users(copied: Any) -> None:
+    asked = [e for e in entries(the(copied("codex"))) if e.kind == MESSAGE and e.role == USER]
+    assert [e.blocks[0].text for e in asked if not e.by_host] == ["first prompt", "second prompt"]
+    assert any("<environment_context>" in e.blocks[0].text for e in asked if e.by_host)
+
+
+# Gemini CLI
+
+
+def gemini_message(name: str, text: str, **more: Any) -> dict[str, Any]:
+    at = "2026-11-22T10:00:00.000Z"
+    return {"id": name, "timestamp": at, "type": "user", "content": [{"text": text}], **more}
+
+
+def told(path: Path) -> list[str]:
+    found = entries(the(path, "gemini"))
+    return [e.blocks[0].text for e in found if e.kind == MESSAGE and e.blocks]
+
+
+def test_a_message_written_again_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    path = add(tmp_path / "x", gemini_message("a", "one"), gemini_message("a", "two"))
+    assert told(path) == ["two"]
+    assert [m.text for m in find_format("gemini").messages(the(path, "gemini"))] == ["two"]
+
+
+def test_a_history_that_is_set_replaces_the_one_before(tmp_path: Path) -> None:
+    one, two, three = (gemini_message(name, f"text {name}") for name in "abc")
+    path = add(tmp_path / "x", one, two, {"$set": {"messages": [two, three]}})
+    assert told(path) == ["text b", "text c"]
+
+
+def test_a_history_that_is_set_twice_is_told_once(tmp_path: Path) -> None:
+    one, two = gemini_message("a", "one"), gemini_message("b", "two")
+    path = add(tmp_path / "x", one, two, {"$set": {"messages": []}})
+    assert told(path) == []
+    assert told(add(path, {"$set": {"messages": [one, two]}})) == ["one", "two"]
+
+
+def test_what_is_taken_back_is_not_told(tmp_path: Path) -> None:
+    messages = [gemini_message(name, name) for name in "abc"]
+    path = add(tmp_path / "x", *messages, {"$rewindTo": "b"}, gemini_message("d", "d"))
+    assert told(path) == ["a", "d"]
+    assert told(add(path, {"$rewindTo": "unknown"})) == []
+
+
+def test_a_copy_of_a_snapshot_is_no_second_compression(copied: Any) -> None:
+    path = copied("gemini")
+    sets = [n for n, x in enumerate(lines_of(path)) if b"<state_snapshot>" in x]
+    assert len(sets) == 2
+    assert compactions(the(path))[0] == 1
+    before = compactions(the(cut(copied("gemini"), sets[1])))
+    assert before[0] == 1
+    assert compactions(the(RECORDED["gemini"]), before[1])[0] == 0
+    found = reading(the(cut(copied("gemini"), sets[1] + 1)))
+    assert found is not None
+    assert found.tokens == 1_200
+    assert reading(the(cut(copied("gemini"), sets[0] + 1))) is None
+
+
+def test_the_users_words_behind_those_of_a_hook_are_the_users(tmp_path: Path) -> None:
+    words = "<hook_context>by a hook</hook_context>\n\nhello"
+    path = add(tmp_path / "x", gemini_message("a", words))
+    [message] = find_format("gemini").messages(the(path, "gemini"))
+    assert message.text == "hello"
+    assert not entries(the(path, "gemini"))[0].by_host
+
+
+# opencode
+
+
+def changed(path: Path, statement: str, *values: Any) -> Path:
+    database = sqlite3.connect(path)
+    database.execute(statement, values)
+    database.commit()
+    database.close()
+    return path
+
+
+def test_a_summary_that_is_not_complete_counts_when_it_is(copied: Any) -> None:
+    path = copied("opencode")
+    where = "instr(data, '\"summary\":true')"
+    changed(path, f"UPDATE message SET data = json_remove(data, '$.finish') WHERE {where}")
+    count, upto = compactions(the(path))
+    assert count == 0
+    changed(path, f"UPDATE message SET data = json_set(data, '$.finish', 'stop') WHERE {where}")
+    assert compactions(the(path), upto)[0] == 1
+
+
+def test_a_summary_that_failed_compacts_nothing(copied: Any) -> None:
+    path = copied("opencode")
+    where = "instr(data, '\"summary\":true')"
+    changed(path, f"UPDATE message SET data = json_set(data, '$.error', 'x') WHERE {where}")
+    assert compactions(the(path))[0] == 0
+    assert COMPACTION not in [entry.kind for entry in entries(the(path))]
+
+
+def test_nothing_is_measured_right_after_opencodes_compaction(copied: Any) -> None:
+    path = copied("opencode")
+    where = "rowid > (SELECT rowid FROM message WHERE instr(data, '\"summary\":true'))"
+    assert reading(the(changed(path, f"DELETE FROM message WHERE {where}"))) is None
+
+
+def test_a_result_that_was_cleared_is_read_as_the_model_gets_it(copied: Any) -> None:
+    path = copied("opencode")
+    cleared = "UPDATE part SET data = json_set(data, '$.state.time.compacted', 1)"
+    changed(path, f"{cleared} WHERE instr(data, 'callID')")
+    texts = [b.text for e in entries(the(path)) for b in e.blocks if b.kind == RESULT]
+    assert "[Old tool result content cleared]" in texts
+
+
+def test_a_row_that_does_not_parse_is_named(copied: Any) -> None:
+    path = changed(copied("opencode"), "UPDATE message SET data = '{' WHERE rowid = 2")
+    assert [e.problem for e in entries(the(path)) if e.kind == BROKEN] != []
+    assert compactions(the(path))[0] == 1
+
+
+def test_a_database_without_the_session_or_its_tables_is_refused(copied: Any) -> None:
+    path = copied("opencode")
+    transcript = the(path)
+    with pytest.raises(InvalidDocument, match="no session `other`"):
+        entries(transcript.replace(session="other"))
+    changed(path, "ALTER TABLE part RENAME TO parts")
+    with pytest.raises(InvalidDocument, match="no such table") as refused:
+        entries(transcript)
+    assert "version" in refused.value.hint
+
+
+def test_a_locked_database_says_so(copied: Any) -> None:
+    path = copied("opencode")
+    holder = sqlite3.connect(path)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("BEGIN EXCLUSIVE")
+    (path.parent / f"{path.name}-wal").touch()
+    with pytest.raises(InvalidDocument, match="locked") as refused:
+        entries(Transcript(str(path), "opencode", "x"))
+    assert "again" in refused.value.hint
+    holder.close()
+
+
+def test_no_file_comes_to_lie_beside_a_closed_database(copied: Any) -> None:
+    path = copied("opencode")
+    before = path.read_bytes()
+    entries(the(path))
+    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == before
+
+
+# Bad input
+
+
+BAD = {
+    "not JSON": b"{not json}\n",
+    "no object": b"[1, 2]\n",
+    "a number": b"7\n",
+    "NULs": b"\0" * 4096 + b"\n",
+    "bytes that are no text": b'{"type": "\xff\xfe", "id": "\xc3"}\n',
+    "brackets": b"[" * 100_000 + b"\n",
+    "nested": b'{"type": "message", "id": "x", "message": {"content": '
+    + b"[" * 100_000
+    + b"]" * 100_000
+    + b"}}\n",
+    "unfit fields": b'{"id": 7, "parentId": {}, "type": [], "timestamp": 1, "payload": [],'
+    b' "message": 3, "content": {"a": 1}, "$set": 4, "tokens": "many"}\n',
+    "unfit blocks": b'{"id": "x", "type": "user", "timestamp": "", "content": [1, null, [],'
+    b' {"functionResponse": 1}, {"functionCall": {"args": []}}], "toolCalls": [3]}\n',
+    "an unfit item": b'{"type": "response_item", "payload": {"type": "message", "content": 3}}\n',
+    "an unfit call": b'{"type": "response_item", "payload": {"type": "function_call", "call_id":'
+    b' 4, "arguments": "{", "name": null}}\n',
+    "blanks": b"  \t \r\n",
+    "nothing": b"\n",
+    "half a pair": b'{"type": "x", "text": "\\ud800"}\n',
+    "a huge number": b'{"type": "x", "tokens": {"input": 1' + b"0" * 5000 + b"}}\n",
+    "NaN": b'{"type": "message", "usage": NaN}\n',
+}
+
+
+@in_files
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_line_is_named_or_unknown_and_the_rest_is_read(
+    name: str, bad: str, copied: Any
+) -> None:
+    path = copied(name)
+    whole = path.read_bytes()
+    transcript = the(path)
+    expected = [(e.kind, e.id) for e in entries(transcript)]
+    before = reading(transcript), compactions(transcript)[0]
+    path.write_bytes(whole + BAD[bad])
+    found = entries(transcript)
+    assert [(e.kind, e.id) for e in found[:-1]] == expected
+    assert found[-1].kind in (BROKEN, UNKNOWN, MESSAGE)
+    assert found[-1].raw == BAD[bad][:-1]
+    if found[-1].kind != MESSAGE:
+        assert (reading(transcript), compactions(transcript)[0]) == before
+    list(find_format(name).messages(transcript))
+
+
+@in_files
+def test_a_torn_last_line_is_broken_until_it_is_whole(name: str, copied: Any) -> None:
+    path = copied(name)
+    whole = path.read_bytes()
+    expected = [(e.kind, e.id) for e in entries(the(path))]
+    path.write_bytes(whole[:-20])
+    found = entries(the(path))
+    assert (found[-1].kind, found[-1].raw) == (BROKEN, lines_of(path)[-1])
+    path.write_bytes(whole[:-1])
+    assert [(e.kind, e.id) for e in entries(the(path))] == expected
+
+
+def test_lines_that_are_appended_while_we_read_are_read(copied: Any) -> None:
+    path = copied("pi")
+    line = lines_of(path)[-1]
+    found: Iterator[Entry] = find_format("pi").entries(the(path))
+    count = len(lines_of(path))
+    seen = [next(found)]
+    with path.open("ab") as file:
+        file.write(line)
+    seen += found
+    assert [entry.kind for entry in seen].count(BROKEN) == 0
+    assert len(seen) in (count, count + 1)
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_reported(copied: Any) -> None:
+    path = copied("pi")
+    found = find_format("pi").entries(the(path))
+    next(found)
+    path.write_bytes(b"")
+    with pytest.raises(InvalidDocument, match="shorter"):
+        list(found)
+
+
+@in_files
+def test_a_file_that_is_gone_is_reported(name: str, tmp_path: Path) -> None:
+    transcript = Transcript(str(tmp_path / "x"), name)
+    kept = find_format(name)
+    for read in (kept.newest_reading, kept.compactions):
+        with pytest.raises(InvalidDocument, match="cannot read"):
+            read(transcript)
+    for walk in (kept.messages, kept.entries):
+        with pytest.raises(InvalidDocument, match="cannot read"):
+            list(walk(transcript))
+
+
+def test_results_stay_with_the_tool(copied: Any) -> None:
+    for name in RECORDED:
+        found = [e for e in entries(the(copied(name))) if any(b.kind == RESULT for b in e.blocks)]
+        assert {entry.role for entry in found} == {TOOL}
