@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from . import sealing
-from .claude_code import SealedClaude
+from .claude_code import DEFAULT_MODEL, SealedClaude
 from .conftest import openclaw_version
 from .guarded import COMMAND, Guarded
 from .openclaw import SealedOpenClaw
@@ -147,6 +147,44 @@ def test_a_guarded_session_is_checkpointed_and_handed_back(
     assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
     assert guarded.faults() == []
     assert last_request(model).text.count("<gitguard-resume ") >= 1
+
+
+def test_claude_code_summarizes_for_a_user_and_no_state_changes(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(guarded.claude, model)
+    home = guarded.claude.home
+    # A user may have hooks of gitguard's in all their projects, wherever the summarizer runs.
+    hooks = json.loads((guarded.repo / ".claude/settings.local.json").read_text())
+    (home / ".claude/settings.json").write_text(json.dumps(hooks))
+    own = home / ".config/gitguard/config.yaml"
+    own.parent.mkdir(parents=True)
+    claude = [str(guarded.claude.binary), "-p", "--no-session-persistence"]
+    own.write_text(f"summarizer: {json.dumps([*claude, '--model', DEFAULT_MODEL])}\n")
+
+    states: list[dict[str, bytes]] = []
+    model.script(Step("They counted from one on.", before=lambda: states.append(state(guarded))))
+    done = guarded.json("transcript", "compact", str(transcript))
+    assert (done["summarized_by"], done["complaints"]) == ("command", [])
+    assert done["summary"].count("They counted from one on.") == 1
+    asked = last_request(model)
+    assert "User: request number 0" in asked.text
+    assert "<gitguard-resume " not in asked.text
+    [asking] = states
+    changed = {path for path, data in state(guarded).items() if asking.get(path) != data}
+    assert not [path for path in changed if path.endswith("journal.jsonl")]
+    record = json.loads(
+        next(data for path, data in asking.items() if path.endswith("session.json"))
+    )
+    assert list(record["host_sessions"]) == [session]
+    assert guarded.triggers()[-2:] == ["compaction", "compaction"]
+    assert guarded.faults() == []
+
+
+def state(guarded: Guarded) -> dict[str, bytes]:
+    """The working files of gitguard's."""
+    found = (guarded.repo / ".gitguard").rglob("*")
+    return {str(path): path.read_bytes() for path in found if path.is_file()}
 
 
 def long_turn(call: Callable[[str], ToolCall]) -> list[Step]:
