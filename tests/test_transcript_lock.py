@@ -17,7 +17,7 @@ import pytest
 
 from gitguard.cli.signals import ENDING, letting_go_of_locks
 from gitguard.errors import InvalidDocument, Locked
-from gitguard.transcripts import processes
+from gitguard.store import processes
 from gitguard.transcripts.locks import let_go_of_all, transcript_lock
 
 SOON = 0.2

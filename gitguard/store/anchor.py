@@ -229,9 +229,17 @@ class AnchorFile:
 
     def all_aside(self) -> list[Anchor]:
         """Return the anchors of this session's archived histories."""
-        folder = os.path.join(self.folder, _ASIDE)
-        kept = (AnchorFile(os.path.join(folder, n)).read() for n in sorted(files.names_in(folder)))
+        kept = (AnchorFile(folder).read() for folder in self._folders_aside())
         return [anchor for anchor in kept if anchor is not None]
+
+    def sweep_aside(self, now: float) -> None:
+        """Remove what processes left there that died while they archived."""
+        for folder in self._folders_aside():
+            files.sweep(folder, now)
+
+    def _folders_aside(self) -> list[str]:
+        folder = os.path.join(self.folder, _ASIDE)
+        return [os.path.join(folder, name) for name in sorted(files.names_in(folder))]
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""

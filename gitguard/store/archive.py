@@ -71,7 +71,6 @@ class SessionArchive:
         self._move(self._working_files, self._folder(head.id))
         self._workspace.at_step("files-archived")
         self._drop_ref(self._chain.ref, head.id)
-        self._workspace.at_step("ref-removed")
         anchors.forget()
         self._workspace.at_step("anchor-archived")
         return self._described(head.id)
@@ -94,7 +93,6 @@ class SessionArchive:
             self._workspace.at_step("files-brought-back")
         self._forget(aside)
         self._drop_ref(archived.ref, archived.commit)
-        self._workspace.at_step("archive-emptied")
 
     def delete(self, archived: Archived) -> None:
         """Remove an archived history for good, as far as git lets go of it."""
@@ -102,15 +100,12 @@ class SessionArchive:
 
         if archived.folder:
             rmtree(archived.folder)
-        self._workspace.at_step("archived-files-deleted")
         if self._chain.archives().get(archived.ref) == archived.commit:
             self._drop_ref(archived.ref, archived.commit)
-        self._workspace.at_step("archived-ref-deleted")
         self._forget(self._chain.anchors.aside(archived.commit))
         is_last = not self._chain.anchors.all_aside() and self._chain.anchors.read() is None
         if is_last and not os.path.isdir(self._working_files):
             rmtree(self._chain.anchors.folder, ignore_errors=True)
-        self._workspace.at_step("archived-anchor-deleted")
 
     def follow(self, old: str, new: str, state_sha256: str) -> None:
         """Keep an anchor with an archived head that was written anew without secrets.
@@ -178,6 +173,7 @@ class SessionArchive:
         while not os.path.isdir(folder):  # git removes the folders that are empty then
             folder = os.path.dirname(folder)
         files.sync_folder(folder)
+        self._workspace.at_step("ref-removed")
 
     def _forget(self, aside: AnchorFile) -> None:
         aside.forget()

@@ -252,6 +252,7 @@ class Chain:
     def sweep(self) -> None:
         """Clear what dead processes left in the archive, where no ref is moved a second time."""
         self._repository.sweep(self.archive_folder)
+        self.anchors.sweep_aside(self._workspace.clock())
 
     def archive(self, commit: str, why: str) -> str:
         """Keep a commit reachable under `refs/gitguard/archive/`; return the ref's name."""

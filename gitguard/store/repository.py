@@ -11,6 +11,7 @@ from gitguard.errors import GitFailed, GitguardError, Pending, RefMoved
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
+from gitguard.store.packed_refs import PackedRefs
 from gitguard.store.plumbing import Plumbing
 
 TYPE_CHECKING = False
@@ -71,6 +72,7 @@ class Repository:
         self._signs = signs
         self.git = Plumbing(place, environment)
         self._clock = clock
+        self._packed_refs = PackedRefs(place, clock)
 
     # Refs
 
@@ -106,11 +108,12 @@ class Repository:
             move.to(new, old)
 
     def delete_ref(self, name: str, old: str) -> None:
-        """Remove a ref that still points at old."""
-        done = self.git.attempt(
-            "update-ref", "--stdin", "--no-deref", stdin=f"delete {name} {old}\n".encode()
-        )
-        if done.returncode:
+        """Remove a ref that still points at old; one that is gone is removed."""
+        with self._packed_refs.deleting():
+            done = self.git.attempt(
+                "update-ref", "--stdin", "--no-deref", stdin=f"delete {name} {old}\n".encode()
+            )
+        if done.returncode and name in self.refs(name):
             raise self._moved(name, old, done)
 
     def expire_reflog(self, name: str) -> None:
@@ -169,7 +172,7 @@ class Repository:
         current = self.refs(name).get(name)
         if (current.id if current else "0" * len(old)) != old:
             return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
-        if f"{name}.lock" in failure.message:
+        if f"{name}.lock" in failure.message or self._packed_refs.lock in failure.message:
             return Pending(
                 f"the lock of `{name}` cannot be taken: {failure.message}",
                 "Another git process may hold it; a lock left by a dead one is cleared after "
@@ -202,6 +205,7 @@ class Repository:
             return
         path = os.path.join(self.place.common_dir, folder)
         files.sweep(path, self._clock(), ends=".lock")
+        self._packed_refs.clear()
 
     def _clear_dead_lock(self, name: str) -> None:
         path = os.path.join(self.place.common_dir, name + ".lock")

@@ -13,8 +13,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import load_json
 from gitguard.model.text import seconds, timestamp
-from gitguard.store import files
-from gitguard.transcripts import processes
+from gitguard.store import files, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ import time
 from contextlib import contextmanager
 
 from gitguard.errors import Locked
-from gitguard.store import files
-from gitguard.transcripts import processes
+from gitguard.store import files, processes
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.host_lock import HostLock
 

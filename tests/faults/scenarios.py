@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from gitguard.errors import EditedState, GitguardError, InvalidInput
+from gitguard.errors import EditedState, GitguardError, InvalidInput, NotInitialised
 from gitguard.hosts import claude_code
 from gitguard.model import events
 from gitguard.model.events import HookEvent
 from gitguard.model.journal import ENDED, Entry
 from gitguard.model.session import Session
+from gitguard.usecases.closing import bring_back, close, find_archived
 from tests.faults.acting import Outcome, act_apart
 from tests.faults.sandbox import obey_permissions, sealed
 from tests.faults.world import BRANCH, World
@@ -176,6 +177,26 @@ def _hook(world: World, kind: str, root: Path) -> object:
     return None
 
 
+def _reopen(world: World) -> object:
+    guard = world.guard()
+    session, archived = find_archived(guard.store(guard.any_session()), "main")
+    bring_back(guard.store(session), archived)
+    return guard.use_session(session)
+
+
+def _close_and_reopen(world: World) -> object:
+    guard = world.guard()
+    close(guard.store())
+    return _reopen(world)
+
+
+def _come_back(world: World) -> object:
+    try:
+        return _reopen(world)
+    except NotInitialised:  # it was not archived yet, or is back
+        return world.guard().use_session(Session.of("main"))
+
+
 def _sandboxed_note(world: World) -> object:
     obey_permissions()
     return _note(world)
@@ -261,6 +282,7 @@ SCENARIOS = (
         "sandbox", begin, _sandboxed_note, _ensure, around=lambda world: sealed(world.state_home)
     ),
     Scenario("pending", _pending, _checkpoint, _ensure),
+    Scenario("close", begin, _close_and_reopen, _come_back, may_be_refused=True),
     Scenario(
         "worktree",
         _linked_worktree,

@@ -34,6 +34,13 @@ STEPS = (
     "archive-written",
     "ref-put",
     "anchor-adopted",
+    "anchor-kept",
+    "files-archived",
+    "ref-removed",
+    "anchor-archived",
+    "current-left",
+    "anchor-brought-back",
+    "files-brought-back",
 )
 """Every step that the library announces."""
 

@@ -1,6 +1,7 @@
-"""Which processes live, and which of them have a file open for writing.
+"""Which processes live, which have a file open for writing, and which work in a folder.
 
-The second is asked of `/proc`, which only Linux has; elsewhere nobody is known to write.
+All but the first is asked of `/proc`, which only Linux has; elsewhere nobody is known to write, and
+everybody may be at work.
 """
 
 from __future__ import annotations
@@ -76,3 +77,24 @@ def _is_written(pid: int, handle: str, wanted: os.stat_result) -> bool:
         return int(facts[b"flags"], 8) & os.O_ACCMODE != os.O_RDONLY
     except (OSError, ValueError, KeyError):
         return False
+
+
+def may_work_in(program: str, folders: tuple[str, ...]) -> bool:
+    """Say whether a process of this name may be at work in one of the folders."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return True
+    return any(name_of(pid) == program and _is_about(pid, folders) for pid in pids)
+
+
+def _is_about(pid: int, folders: tuple[str, ...]) -> bool:
+    try:
+        place = os.readlink(f"/proc/{pid}/cwd")
+        with open(f"/proc/{pid}/cmdline", "rb") as opened:
+            command = os.fsdecode(opened.read())
+    except FileNotFoundError:
+        return False  # it ended
+    except OSError:
+        return True  # somebody else's
+    return any(f"{place}/".startswith(f"{folder}/") or folder in command for folder in folders)

@@ -1,0 +1,65 @@
+"""The lock on packed refs, which git takes to remove any ref, and which a killed git leaves behind.
+
+As long as it is there, nobody removes a ref in the repository or packs its refs. It may be the
+user's own git that holds it; so it is cleared only where we were removing a ref ourselves when it
+was made, it is old, and no git is at work there any more.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from gitguard.store import files, processes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.store.place import Place
+
+_DEAD_AFTER = 60
+_MARK = ".removing"
+
+
+class PackedRefs:
+    """The lock of one repository's packed refs."""
+
+    def __init__(self, place: Place, clock: Callable[[], float]) -> None:
+        """Describe the lock; nothing is looked at yet."""
+        self.lock = os.path.join(place.common_dir, "packed-refs.lock")
+        self._folder = os.path.join(place.common_dir, "gitguard")
+        self._place = place
+        self._clock = clock
+
+    @contextmanager
+    def deleting(self) -> Iterator[None]:
+        """Leave a mark while we remove a ref, so that a lock that stays is known to be ours."""
+        self.clear()
+        mark = os.path.join(self._folder, f"{os.getpid()}{_MARK}")
+        files.make_folder(self._folder)
+        if not os.path.lexists(mark):  # an older one says of a lock that is still there whose it is
+            files.write_bytes(mark, b"")
+        yield
+        if not os.path.lexists(self.lock):
+            files.remove(mark)
+
+    def clear(self) -> None:
+        """Clear the lock if a git of ours has left it, and the marks of those that are dead."""
+        made = _changed(self.lock)
+        if not made:
+            files.sweep(self._folder, self._clock(), ends=_MARK)
+            return
+        marks = [name for name in files.names_in(self._folder) if name.endswith(_MARK)]
+        is_ours = any(_changed(os.path.join(self._folder, name)) <= made for name in marks)
+        folders = (self._place.worktree, self._place.git_dir, self._place.common_dir)
+        is_old = self._clock() - made > _DEAD_AFTER
+        if is_ours and is_old and not processes.may_work_in("git", folders):
+            files.remove(self.lock)
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0
