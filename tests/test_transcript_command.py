@@ -95,6 +95,25 @@ def test_without_a_path_it_is_the_sessions_newest_conversation(guard: Guard, rep
     assert document("usage", cwd=repo)["transcript"]["path"] in (str(PI), str(CLAUDE_CODE))
 
 
+def test_compactions_are_counted_on_from_what_the_session_knows(guard: Guard, repo: Path) -> None:
+    guard.ensure()
+    workspace, told = guard.workspace, recognise(str(PI))
+    session = workspace.current()
+    known = workspace.host_session(session, "one").replace(
+        transcript=told.path,
+        transcript_format=told.format,
+        compactions=7,
+        counted_upto=PI.stat().st_size,
+        window=40_000,
+        window_model="fake/fake-1",
+    )
+    with guard.store(session).lock():
+        workspace.keep_host_session(session, "one", known)
+    for words in ([], [PI]):
+        found = document("usage", *words, cwd=repo)
+        assert (found["compactions"], found["window"]) == (7, 40_000)
+
+
 def test_a_conversation_in_a_place_of_many_is_named(tmp_path: Path) -> None:
     newest = document("usage", OPENCLAW, cwd=tmp_path)["transcript"]["session"]
     named = document("usage", OPENCLAW, "--conversation", newest, cwd=tmp_path)

@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console
 from gitguard.cli.surroundings import places
-from gitguard.errors import NotARepository
+from gitguard.errors import GitguardError, NotARepository
 from gitguard.transcripts import NAMES
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -57,6 +58,18 @@ def find_transcript(
     guard = console.guard
     record = guard.workspace.read_record(guard.workspace.current())
     return newest_conversation(record.host_sessions)
+
+
+def what_is_known(console: Console, transcript: Transcript) -> HostSession:
+    """Return what the session knows of a conversation, nothing outside of a session."""
+    from gitguard.usecases.conversations import known_conversation
+
+    try:
+        workspace = console.guard.workspace
+        conversations = workspace.read_record(workspace.current()).host_sessions
+    except GitguardError:
+        conversations = {}
+    return known_conversation(conversations, transcript)
 
 
 def config_of(console: Console) -> Config:

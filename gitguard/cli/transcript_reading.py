@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, printable, progress, with_console
-from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import (
+    config_of,
+    find_transcript,
+    naming_a_transcript,
+    what_is_known,
+)
 from gitguard.errors import InvalidInput, NotWritable
 from gitguard.model.text import one_line, spelled_out
 
@@ -57,7 +62,8 @@ def usage(console: Console, path: str, format_name: str, conversation: str, mode
     from gitguard.usecases.conversations import usage_of
 
     named = find_transcript(console, path, format_name, conversation)
-    found = usage_of(named, config_of(console), model=model)
+    known = what_is_known(console, named)
+    found = usage_of(named, config_of(console), known=known, model=model)
     document = {name: getattr(found, name) for name in found.field_names}
     console.say(_usage_text(found), document)
 

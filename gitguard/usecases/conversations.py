@@ -5,14 +5,19 @@ from __future__ import annotations
 from gitguard.context.gauge import measure, resolve_window
 from gitguard.errors import InvalidInput
 from gitguard.model.events import Transcript
+from gitguard.model.host_session import NEVER, HostSession
 from gitguard.model.value import Value
+from gitguard.usecases.measuring import count_compactions, reported_window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.config import Config
-    from gitguard.model.host_session import HostSession
+
+
+UNKNOWN = HostSession(started_at=NEVER)
+"""A conversation of which nothing is known."""
 
 
 class Usage(Value):
@@ -51,18 +56,33 @@ def newest_conversation(conversations: Mapping[str, HostSession]) -> Transcript:
     return Transcript(newest.transcript, newest.transcript_format, newest.transcript_session)
 
 
-def usage_of(transcript: Transcript, config: Config, *, model: str = "") -> Usage:
-    """Measure a conversation: tokens from its end backwards, its compactions from the start.
+def known_conversation(
+    conversations: Mapping[str, HostSession], transcript: Transcript
+) -> HostSession:
+    """Return what is known of a transcript's conversation, an empty record where nothing is."""
+    for known in conversations.values():
+        where = known.transcript, known.transcript_format
+        is_it = known.transcript_session in ("", transcript.session)
+        if is_it and where == (transcript.path, transcript.format):
+            return known
+    return UNKNOWN
 
-    model stands in where the transcript names none. Raises `InvalidDocument` when it does not read.
+
+def usage_of(
+    transcript: Transcript, config: Config, *, known: HostSession = UNKNOWN, model: str = ""
+) -> Usage:
+    """Measure a conversation, from its end backwards.
+
+    Its compactions are counted on from where they were counted last, or from the start. model
+    stands in where the transcript names none. Raises `InvalidDocument` when it does not read.
     """
     from gitguard.transcripts import find_format
 
-    kept = find_format(transcript.format)
-    reading = kept.newest_reading(transcript)
-    counted = kept.compactions(transcript)
+    reading = find_format(transcript.format).newest_reading(transcript)
+    counted, compacted_at = count_compactions(known, transcript)
     named = (reading.model if reading else "") or model
-    window = resolve_window(named, (reading.window if reading else 0) or 0, config.window)
+    reported = (reading.window if reading else 0) or reported_window(known, named)
+    window = resolve_window(named, reported, config.window)
     pressure = measure(reading, window, first_turn=False)
     left = "compaction" if reading and reading.after_compaction else "transcript"
     return Usage(
@@ -74,6 +94,6 @@ def usage_of(transcript: Transcript, config: Config, *, model: str = "") -> Usag
         window=window.tokens,
         window_source=window.source,
         pressure=pressure.share if pressure else None,
-        compactions=counted.count,
-        compacted_at=counted.newest_at,
+        compactions=counted.compactions,
+        compacted_at=compacted_at or known.compacted_at,
     )

@@ -31,12 +31,12 @@ def measure_pressure(
     """
     reading = given or _newest_of(host_session, pushed, transcript)
     named = (reading.model if reading else "") or model
-    reported = (reading.window if reading else None) or _reported(host_session, named)
+    reported = (reading.window if reading else None) or reported_window(host_session, named)
     window = resolve_window(named, reported, config.window)
     return measure(reading, window, first_turn=first_turn)
 
 
-def _reported(host_session: HostSession, named: str) -> int:
+def reported_window(host_session: HostSession, named: str) -> int:
     """Return the window the host reported, if it was for the model that is measured now."""
     before = host_session.window_model
     return host_session.window if not (named and before) or _is_same(named, before) else 0
@@ -96,7 +96,7 @@ def measure_compaction(
     for reading in [*([pushed] if pushed else []), *told]:
         if reading.after_compaction and reading.at > host_session.compacted_at:
             named = reading.model or model
-            reported = reading.window or _reported(host_session, named)
+            reported = reading.window or reported_window(host_session, named)
             window = resolve_window(named, reported, config.window)
             pressure = measure(reading, window, first_turn=False)
             return (reading, pressure) if pressure is not None else None
