@@ -1,4 +1,7 @@
-"""Which files of a workspace each host loads into its context, as its contract was recorded."""
+"""Which files of a workspace each host loads into its context, as was seen of the real programs.
+
+Some load a file whole however long it is; for these our own limits count.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ ANY = ContextFiles((("AGENTS.md",), ("CLAUDE.md",), ("GEMINI.md",)))
 """Where nobody knows the host."""
 _BY_HOST = {
     "claude-code": ContextFiles((("CLAUDE.md", "AGENTS.md"),), imports=("AGENTS.md",)),
-    "codex": ContextFiles((("AGENTS.md",),)),
+    "codex": ContextFiles((("AGENTS.md",),), (), 32_768, 32_768),
     "gemini": ContextFiles((("GEMINI.md",),)),
     "openclaw": ContextFiles(
         tuple(

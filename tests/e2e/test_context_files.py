@@ -1,0 +1,107 @@
+"""The files that the bundle takes for a host's context are those that the real host loads."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gitguard.context.bootstrap import collect
+from gitguard.hosts.context_files import context_files
+from gitguard.model.config_transcripts import BootstrapConfig
+
+from . import sealing
+from .claude_code import SealedClaude
+from .pi import SealedPi
+from .pi import install as install_pi
+from .scripted_answers import ScriptedAnswers, chat_completions, generate_content, responses
+from .scripted_model import Kind, ScriptedModel, Step
+from .sealed_hosts import codex, gemini, opencode
+
+THERE = [("AGENTS", "CLAUDE", "GEMINI"), ("AGENTS",), ("CLAUDE",)]
+some = pytest.mark.parametrize("there", THERE, ids="+".join)
+OTHERS = {
+    "codex": (codex, responses, ("exec", "hello")),
+    "gemini": (gemini, generate_content, ("-m", "gemini-2.5-pro", "-p", "hello")),
+    "opencode": (opencode, chat_completions, ("run", "hello")),
+}
+_MARK = re.compile(r"MARK-(\w+)-(\d+)")
+
+
+def lay_out(root: Path, there: tuple[str, ...], lines: int = 1) -> None:
+    for name in there:
+        marks = (f"MARK-{name}-{number:04} {'z' * 84}\n" for number in range(lines))
+        (root / f"{name}.md").write_text("".join(marks))
+
+
+def loaded(requests: str) -> dict[str, int]:
+    """Return the files that a request has, and how many of their lines."""
+    found = set(_MARK.findall(requests))
+    return {f"{name}.md": sum(one == name for one, _ in found) for name, _ in found}
+
+
+def bundled(host: str, root: Path) -> dict[str, int]:
+    found = collect(str(root.resolve()), context_files(host), BootstrapConfig(), str)
+    return loaded("".join(file.text for file in found.files))
+
+
+@some
+def test_claude_code(claude: SealedClaude, model: ScriptedModel, there: tuple[str, ...]) -> None:
+    lay_out(claude.project, there)
+    model.script(Step("ok"))
+    claude.run("hello")
+    asked = json.dumps([dict(request.body) for request in model.requests(Kind.MAIN)])
+    assert loaded(asked) == bundled("claude-code", claude.project) != {}
+
+
+def test_claude_code_with_a_line_that_names_the_other_file(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    lay_out(claude.project, ("AGENTS", "CLAUDE"))
+    with (claude.project / "CLAUDE.md").open("a") as opened:
+        opened.write("@AGENTS.md\n")
+    model.script(Step("ok"))
+    claude.run("hello")
+    asked = json.dumps([dict(request.body) for request in model.requests(Kind.MAIN)])
+    assert loaded(asked) == bundled("claude-code", claude.project)
+    assert set(loaded(asked)) == {"AGENTS.md", "CLAUDE.md"}
+
+
+@some
+def test_pi(model: ScriptedModel, repo: Path, tmp_path: Path, there: tuple[str, ...]) -> None:
+    try:
+        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
+    except sealing.NotInstallable as reason:
+        pytest.skip(str(reason))
+    lay_out(repo, there)
+    model.script(Step("ok"))
+    assert pi.run("hello").returncode == 0
+    asked = json.dumps([dict(request.body) for request in model.requests(Kind.MAIN)])
+    assert loaded(asked) == bundled("pi", repo) != {}
+
+
+def asked_by(host: str, repo: Path, home: Path) -> str:
+    make, dialect, arguments = OTHERS[host]
+    with ScriptedAnswers(dialect, lambda _request: False) as model:
+        model.script(Step("ok", input_tokens=900), Step("ok", input_tokens=900))
+        try:
+            sealed = make(home, repo, model.url)
+        except sealing.NotInstallable as reason:
+            pytest.skip(str(reason))
+        assert sealed.run(*arguments).returncode == 0
+        return "\n".join(model.requests)
+
+
+@some
+@pytest.mark.parametrize("host", OTHERS)
+def test_other_hosts(repo: Path, tmp_path: Path, host: str, there: tuple[str, ...]) -> None:
+    lay_out(repo, there)
+    assert loaded(asked_by(host, repo, tmp_path / "home")) == bundled(host, repo)
+
+
+def test_codex_loads_no_more_than_its_limit(repo: Path, tmp_path: Path) -> None:
+    lay_out(repo, ("AGENTS",), lines=400)
+    asked = loaded(asked_by("codex", repo, tmp_path / "home"))["AGENTS.md"]
+    assert abs(asked - bundled("codex", repo)["AGENTS.md"]) <= 2
