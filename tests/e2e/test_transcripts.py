@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ import pytest
 from . import sealing
 from .claude_code import DEFAULT_MODEL, SealedClaude
 from .conftest import openclaw_version
-from .guarded import COMMAND, Guarded
+from .guarded import BLOCK, COMMAND, Guarded
 from .openclaw import SealedOpenClaw
 from .openclaw_install import LEGACY
 from .pi import SealedPi
 from .pi import install as install_pi
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, exec_
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, exec_, summary
 
 TURNS = 6
 
@@ -131,6 +132,68 @@ def test_claude_code_goes_on_after_a_second_compaction_of_kept_turns(
     assert usage["compactions"] == 2
 
 
+def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+    make_large(transcript)
+    assert transcript.stat().st_size > 6 << 20, "above 5 MB it looks for the last compaction first"
+    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    assert done["messages_before"] > 400
+    model.script(Step("I go on"))
+    assert claude.run("what now?", resume=session).text == "I go on"
+    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+    assert "an old matter" not in json.dumps(last_request(model).body["messages"][1:])
+
+
+def make_large(transcript: Path) -> None:
+    """Put 200 turns of 32 KB each before what was said."""
+    lines = transcript.read_text().splitlines()
+    said = [json.loads(line) for line in lines]
+    first = next(one for one in said if one.get("uuid"))
+    users = next(one for one in said if one["type"] == "user")
+    agents = next(one for one in said if one["type"] == "assistant")
+    parent = None
+    old: list[str] = []
+    for number in range(400):
+        like = agents if number % 2 else users
+        text = f"an old matter, {number}: " + "word " * 3_300
+        content = [{"type": "text", "text": text}] if number % 2 else text
+        line = {**like, "uuid": str(uuid.uuid4()), "parentUuid": parent}
+        line["message"] = {**like["message"], "content": content}
+        if number % 2:
+            line["message"]["id"] = f"msg_old_{number}"
+        old.append(json.dumps(line))
+        parent = line["uuid"]
+    first["parentUuid"] = parent
+    at = next(place for place, one in enumerate(said) if one is first)
+    lines[at] = json.dumps(first)
+    transcript.write_text("\n".join([*lines[:at], *old, *lines[at:]]) + "\n")
+
+
+def test_compactions_of_the_host_and_ours_follow_one_another(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+    model.script_compaction(summary("HOST-SUMMARY one"))
+    claude.run("/compact", resume=session)
+    for number in range(6, 10):
+        model.script(*two_calls(number, bash))
+        claude.run(f"request number {number}", resume=session)
+    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    assert "HOST-SUMMARY one" in done["summary"]
+    model.script(Step("I go on"))
+    claude.run("what now?", resume=session)
+    assert_goes_on(last_request(model), kept=range(7, 10), gone=range(7))
+
+    model.script_compaction(summary("HOST-SUMMARY two"))
+    claude.run("/compact", resume=session)
+    model.script(Step("I still go on"))
+    assert claude.run("and now?", resume=session).text == "I still go on"
+    assert "HOST-SUMMARY two" in last_request(model).text
+    assert "# Where this conversation stands" not in last_request(model).text
+
+
 def test_a_guarded_session_is_checkpointed_and_handed_back(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -146,7 +209,7 @@ def test_a_guarded_session_is_checkpointed_and_handed_back(
     guarded.claude.run("what now?", resume=session)
     assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
     assert guarded.faults() == []
-    assert last_request(model).text.count("<gitguard-resume ") >= 1
+    assert last_request(model).text.count(BLOCK) == 1
 
 
 def test_claude_code_summarizes_for_a_user_and_no_state_changes(
