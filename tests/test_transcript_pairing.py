@@ -296,8 +296,13 @@ def test_a_sub_agents_own_file_is_a_conversation(tmp_path: Path) -> None:
 def test_what_was_summarized_is_left_alone_unless_asked(tmp_path: Path) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), user(), agent("old"), user("kept"), agent("new"))
-    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
-    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    summary: Document = {
+        "type": "compaction",
+        "id": "aaaaaaaa",
+        "parentId": old[-1]["id"],
+        "summary": "s",
+    }
+    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
     newest["message"] = {"role": "user", "content": "next"}
     write(host.path, [*old, summary | {"firstKeptEntryId": old[-2]["id"]}, newest])
     before = host.path.read_bytes()
@@ -311,8 +316,13 @@ def test_a_compaction_keeps_from_the_next_entry_on_when_its_first_is_dropped(
 ) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), Result("c1"), user("kept"), agent("new"))
-    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
-    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    summary: Document = {
+        "type": "compaction",
+        "id": "aaaaaaaa",
+        "parentId": old[-1]["id"],
+        "summary": "s",
+    }
+    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
     newest["message"] = {"role": "user", "content": "next"}
     write(host.path, [*old, summary | {"firstKeptEntryId": old[3]["id"]}, newest])
     assert host.repair().counts == {"orphaned": 1}, "its call was summarized"
@@ -362,7 +372,13 @@ PARTS = st.one_of(
     ),
     st.builds(lambda calls: agent("cut", *calls, stopped="aborted"), st.lists(IDS, max_size=2)),
 )
-BAD = ({"id": ""}, {"name": "?"}, {"name": " bash "}, {"input": None, "arguments": None}, {})
+BAD: tuple[Document, ...] = (
+    {"id": ""},
+    {"name": "?"},
+    {"name": " bash "},
+    {"input": None, "arguments": None},
+    {},
+)
 GARBAGE = (b"", b"{", b"\0\0\0\0", b'{"type":"mess', b"[1]", b"null", b"\xff\xfe")
 
 

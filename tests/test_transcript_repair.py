@@ -85,16 +85,17 @@ def test_broken_lines_go_and_the_rest_stays_byte_for_byte(path: Path) -> None:
         b'{"type":"what","is":"this","id":"c","parentId":"b"}   ',
         b"\0\0\0\0\0\0",
         b"[]",
+        b'{"type":"custom","data":NaN}',
         b'{"type":"label","id":"d","parentId":"c"}',
     ]
     original = b"\n".join(lines) + b"\n"
     path.write_bytes(original)
     report = repaired(path)
-    assert report.counts == {"broken": 3}
+    assert report.counts == {"broken": 4}
     assert [broken.at for broken in report.broken] == [
-        original.index(line + b"\n") for line in (lines[3], lines[6], lines[7])
+        original.index(line + b"\n") for line in (lines[3], *lines[6:9])
     ]
-    kept = [line for number, line in enumerate(lines) if number not in (3, 6, 7)]
+    kept = [line for number, line in enumerate(lines) if number not in (3, 6, 7, 8)]
     assert path.read_bytes() == b"\n".join(kept) + b"\n"
     assert report.backup == f"{path}.bak-{os.getpid()}-{NOW:.0f}"
     assert Path(report.backup).read_bytes() == original

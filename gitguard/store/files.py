@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 
 from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
 
@@ -121,6 +122,15 @@ def copy(path: str, target: str) -> None:
     except OSError as error:
         remove(temporary)
         raise refused(target, error) from error
+
+
+def copy_part(source: int, target: int, begin: int, count: int) -> int:
+    """Copy a part of an open file behind what another one has; return how much at least was."""
+    if hasattr(os, "sendfile") and sys.platform == "linux":
+        return os.sendfile(target, source, begin, count)
+    data = os.pread(source, min(count, 1 << 20), begin)
+    write_all(target, data)
+    return len(data)
 
 
 def create(path: str, data: bytes) -> None:

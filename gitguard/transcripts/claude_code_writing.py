@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts import claude_code_entries
+from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
 from gitguard.transcripts.blocks import word
+from gitguard.transcripts.claude_code import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.claude_code_entries import fields_of
+from gitguard.transcripts.sketching import sketched
 from gitguard.transcripts.tree import Mended, ids_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-fields_of = claude_code_entries.fields_of
 HAS_HEADER = False
 NOTES_BETWEEN = True
 """The host puts results first by itself, before its own notes."""
-POINTERS: tuple[bytes, ...] = (b'"compact_boundary"', b'"leafUuid"')
+POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
 _COMMON = ("isSidechain", "agentId", "promptId")
 _ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+
+
+def sketch(document: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of a line by which it is repaired."""
+    kind, message = document.get("type"), document.get("message")
+    if kind == "system":
+        return fields_of(document)
+    known: dict[str, Any] = {
+        "kind": UNKNOWN,
+        "id": word(document.get("uuid")),
+        "parent": word(document.get("parentUuid")),
+    }
+    if document.get("isSidechain"):
+        known["is_aside"] = True
+    if kind not in ("user", "assistant") or not isinstance(message, dict):
+        return known
+    known["kind"] = MESSAGE
+    content = message.get("content")
+    known["blocks"] = blocks = sketched(content, "tool_use", "input", "tool_result")
+    if kind == "assistant":
+        known["role"], known["message"] = AGENT, word(message.get("id"))
+        if document.get("isApiErrorMessage"):
+            known["stopped"] = FAILED
+        return known
+    known["role"] = TOOL if RESULT in [block.kind for block in blocks] else USER
+    known["by_host"] = any(map(document.get, BY_THE_HOST)) or (
+        known["role"] == USER and _begins(content).startswith(NOT_THE_USERS)
+    )
+    return known
+
+
+def _begins(content: Any) -> str:
+    first = content[0] if isinstance(content, list) and content else content
+    return word(first.get("text") if isinstance(first, dict) else first).lstrip()
 
 
 def header(_path: str, _first: dict[str, Any]) -> dict[str, Any]:

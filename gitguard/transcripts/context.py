@@ -40,7 +40,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
         if entry.is_aside or not (entry.id or entry.kind == MESSAGE):
             continue
         name = entry.id or f"#{number}"
-        known[name] = entry.replace(raw=b"")
+        known[name] = entry.replace(raw=b"") if entry.raw else entry
         if entry.kind == COMPACTION:
             turning.append(name)
     if not known:

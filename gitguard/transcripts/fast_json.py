@@ -22,6 +22,14 @@ _MARK = b"\xef\xbb\xbf"
 _write = json_text.encoder(members=",", colon=":", allow_nan=False)
 
 
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is nothing that JSON has")
+
+
+exact = json_text.decoder(constant=_refuse)
+"""Reads one text, and refuses what only Python reads."""
+
+
 def reader(size: int) -> Callable[[bytes], Any]:
     """Return a function that reads one line of a file of that many bytes.
 
@@ -39,6 +47,18 @@ def reader(size: int) -> Callable[[bytes], Any]:
             return _read(raw)
 
     return read
+
+
+def strict(size: int) -> Callable[[bytes], Any]:
+    """Return a function that reads one line as it stands; what it refuses may be JSON all the same.
+
+    It raises `ValueError` or `RecursionError`.
+    """
+    if size < _EARNS_IT:
+        return lambda raw: exact(raw.decode())
+    from orjson import loads
+
+    return loads
 
 
 def writer(size: int) -> Callable[[Any], bytes]:

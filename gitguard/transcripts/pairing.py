@@ -60,6 +60,8 @@ def pair(entries: Iterable[Entry], *, notes_between: bool = False) -> Pairing:
 class _Answer:
     """One message of the agent, which may be kept in several entries."""
 
+    __slots__ = ("anchor", "entries")
+
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.anchor = -1
@@ -67,6 +69,8 @@ class _Answer:
 
 
 class _Call:
+    __slots__ = ("answer", "block", "entry", "is_answered", "is_void")
+
     def __init__(self, entry: Entry, block: Block, answer: _Answer) -> None:
         self.entry, self.block, self.answer = entry, block, answer
         self.is_answered = False
@@ -87,6 +91,8 @@ class _Pairs:
         self._drops: dict[int, list[int]] = {}
         self._moves: list[tuple[Entry, Block, _Call]] = []
         self._findings: list[Finding] = []
+        self._names: dict[str, str] = {}
+        """What each name that was met is when it is clean."""
 
     def pairing(self) -> Pairing:
         for entry in self._entries:
@@ -96,7 +102,8 @@ class _Pairs:
                 self._match(entry)
             elif not (entry.by_host and self._notes_between):
                 self._close()
-        self._report_emptied()
+        if self._drops:
+            self._report_emptied()
         drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
         moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
         answers = [self._answered(call) for call in self._in_order if self._lacks_result(call)]
@@ -118,7 +125,7 @@ class _Pairs:
             answer.anchor = entry.at
 
     def _take(self, entry: Entry, block: Block, answer: _Answer) -> None:
-        name = clean_name(block.name)
+        name = self._clean(block.name)
         lacking = _lacking(block, name)
         if lacking:
             self._drop(INCOMPLETE, entry, block, f"the call has no {lacking}")
@@ -158,9 +165,9 @@ class _Pairs:
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True
-        name = clean_name(block.name)
+        name = self._clean(block.name)
         if block.name and name != block.name:
-            self._rename(entry, block, name or clean_name(call.block.name))
+            self._rename(entry, block, name or self._clean(call.block.name))
 
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
         if call is not None:
@@ -185,6 +192,11 @@ class _Pairs:
     def _note(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
         self._findings.append(Finding(kind, entry.at, block.id, reason))
 
+    def _clean(self, name: str) -> str:
+        if name not in self._names:
+            self._names[name] = clean_name(name)
+        return self._names[name]
+
     def _close(self) -> None:
         self._current = None
 
@@ -193,7 +205,7 @@ class _Pairs:
 
     def _answered(self, call: _Call) -> Answer:
         self._note(ANSWERED, call.entry, call.block, "no result was there")
-        said = MISSING.format(name=clean_name(call.block.name))
+        said = MISSING.format(name=self._clean(call.block.name))
         return Answer(call.entry.at, call.block.at, call.answer.anchor, said)
 
     def _report_emptied(self) -> None:

@@ -6,6 +6,9 @@ one is, the original gets a second name; `replacing` says how a crash leaves it.
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
+
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import COMPACTION, MESSAGE, UNKNOWN, Entry
 from gitguard.model.value import Value
@@ -117,12 +120,13 @@ class _Work:
         everything: bool,
     ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
-        self._found = scan(path, seen, writable, tell)
-        self._parents = dict(_new_parents(self._found))
-        entries = _relinked(self._found.entries, self._parents)
-        self._pairing = pair(
-            conversation(entries, everything=everything), notes_between=writable.NOTES_BETWEEN
-        )
+        with _no_collections():
+            self._found = scan(path, seen, writable, tell)
+            self._parents = dict(_new_parents(self._found))
+            entries = _relinked(self._found.entries, self._parents)
+            self._pairing = pair(
+                conversation(entries, everything=everything), notes_between=writable.NOTES_BETWEEN
+            )
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
         found = self._found
@@ -203,6 +207,18 @@ class _Work:
         yield from (Relink(at, parent) for at, parent in self._parents.items())
         if report.ended:
             yield End()
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Keep Python from looking for garbage: a hundred thousand entries come, and none goes."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def conversation(entries: Sequence[Entry], *, everything: bool = False) -> tuple[Entry, ...]:

@@ -80,7 +80,10 @@ def rewrite(
         size = 0
         with writing as out:
             for piece in plan.pieces():
-                out.write(piece)
+                if isinstance(piece, range):
+                    out.copy(handle, piece.start, piece.stop)
+                else:
+                    out.write(piece)
                 size += len(piece)
         return Rewritten(path, writing.backup, size)
     except OSError as error:
@@ -149,7 +152,7 @@ def _tree(handle: int, size: int, writable: Writable) -> Tree:
         document = parse(raw)
         if document is None:
             continue
-        if any(mark in raw for mark in writable.POINTERS):
+        if not writable.POINTERS.isdisjoint(document):
             pointers.append(at)
         if place := writable.link(document):
             links.append(Link(at, *place))
@@ -270,25 +273,30 @@ class _Plan:
                 return own
             number += 1
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the new file."""
-        newest = b""
+    def pieces(self) -> Iterator[bytes | range]:
+        """Yield the new file: lines, and which parts of the old one stay as they are."""
+        is_ended = True
         for piece in self._parts():
-            newest = piece or newest
             yield piece
-        if self._is_ended and not newest.endswith(b"\n"):
+            if piece:
+                is_ended = self._ends_a_line(piece)
+        if self._is_ended and not is_ended:
             yield b"\n"
 
-    def _parts(self) -> Iterator[bytes]:
+    def _ends_a_line(self, piece: bytes | range) -> bool:
+        end = os.pread(self._handle, 1, piece.stop - 1) if isinstance(piece, range) else piece[-1:]
+        return end == b"\n"
+
+    def _parts(self) -> Iterator[bytes | range]:
         yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
         touched = {*self._edits, *self._new, *self._relinks, *self._pointers} - {START}
         position = 0
         for at in sorted(touched):
-            yield from self._copied(position, at)
+            yield range(position, at)
             raw = self._raw(at)
             position = min(at + len(raw) + 1, self._size)
             yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
-        yield from self._copied(position, self._size)
+        yield range(position, self._size)
 
     def _touched(self, at: int, raw: bytes, end: bytes) -> Iterator[bytes]:
         if at not in self._gone:
@@ -350,14 +358,6 @@ class _Plan:
 
     def _raw(self, at: int) -> bytes:
         return _raw(self._handle, at, self._size)
-
-    def _copied(self, begin: int, end: int) -> Iterator[bytes]:
-        while begin < end:
-            data = os.pread(self._handle, min(_BLOCK, end - begin), begin)
-            if not data:
-                return  # it became shorter, which is found out before it is replaced
-            yield data
-            begin += len(data)
 
 
 def _taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model import json_text
 from gitguard.model.conversation import (
     AGENT,
-    CALL,
     HEADER,
-    RESULT,
     UNKNOWN,
-    Block,
     Entry,
 )
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import open_file, unreadable
-from gitguard.transcripts.tree import Link, Tree
+from gitguard.transcripts.fast_json import exact, strict
+from gitguard.transcripts.tree import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,13 +34,6 @@ _MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 _DIGITS = "integer string conversion"
 """What Python says of numbers that other programs read."""
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"`{constant}` is nothing that JSON has")
-
-
-_decode = json_text.decoder(constant=_refuse)
 
 
 class Broken(Value):
@@ -78,12 +68,7 @@ class Scan:
 
     def tree(self) -> Tree:
         """Return the places of the entries."""
-        links = (
-            Link(entry.at, entry.id, entry.parent, entry.is_aside)
-            for entry in self.entries
-            if entry.id and entry.kind != HEADER
-        )
-        return Tree(links, self.pointers)
+        return Tree((entry for entry in self.entries if entry.id), self.pointers)
 
 
 def scan(
@@ -95,7 +80,8 @@ def scan(
     except OSError as error:
         raise unreadable(path, error.strerror) from error
     try:
-        return _Scanner(writable).read(_lines(handle, seen.size, tell))
+        scanner = _Scanner(writable, strict(seen.size))
+        return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error.strerror) from error
     finally:
@@ -103,61 +89,67 @@ def scan(
 
 
 class _Scanner:
-    def __init__(self, writable: Writable) -> None:
-        self._fields_of: Callable[[dict[str, Any]], dict[str, Any]] = writable.fields_of
+    def __init__(self, writable: Writable, read: Callable[[bytes], Any]) -> None:
+        self._read = read
+        self._sketch: Callable[[dict[str, Any]], dict[str, Any]] = writable.sketch
         self._pointers = writable.POINTERS
         self._found = Scan()
+        self._newest = ""
 
     def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
-        found = self._found
+        found, read = self._found, self._read
         for at, end, raw in lines:
             found.lines += 1
             try:
-                document = _decode(raw.decode())
-            except (ValueError, RecursionError) as error:
-                document = self._second_look(at, end, raw, error)
+                document = read(raw)
+            except (ValueError, RecursionError):
+                document = self._second_look(at, end, raw)
             if type(document) is dict:
-                self._take(at, end, raw, document)
+                self._take(at, end, document)
             elif document is not None:
                 self._break(at, end, f"it holds no object, but a {type(document).__name__}")
             found.is_ended = end > at + len(raw)
         return found
 
-    def _take(self, at: int, end: int, raw: bytes, document: dict[str, Any]) -> None:
+    def _take(self, at: int, end: int, document: dict[str, Any]) -> None:
         found = self._found
-        entry = Entry(at, end, **self._fields_of(document))
+        fields = self._sketch(document)
         if found.first < 0:
             found.first = at
-        if entry.kind == HEADER:
-            found.headers.append(entry)
-        elif entry.id or entry.kind != UNKNOWN:
-            found.entries.append(entry.replace(blocks=tuple(map(_slim, entry.blocks))))
-            found.has_answer = found.has_answer or entry.role == AGENT
-        if any(mark in raw for mark in self._pointers):
+        if fields["parent"] == self._newest:
+            fields["parent"] = self._newest  # one text instead of two
+        kind, own = fields["kind"], fields["id"]
+        if kind == HEADER:
+            found.headers.append(Entry.of(at, end, b"", fields))
+        elif own or kind != UNKNOWN:
+            found.entries.append(Entry.of(at, end, b"", fields))
+            self._newest = own or self._newest
+            if not found.has_answer and fields.get("role") == AGENT:
+                found.has_answer = True
+        if not self._pointers.isdisjoint(document):
             found.pointers.append(at)
 
-    def _second_look(self, at: int, end: int, raw: bytes, error: Exception) -> Any:
-        """Return what a line is that does not parse as it stands, None where it is dealt with."""
+    def _second_look(self, at: int, end: int, raw: bytes) -> Any:
+        """Return what a line is that was refused, None where it is dealt with."""
         if not raw.strip(_BLANKS):
-            if not raw and end - at > 1:
-                self._found.unjudged += 1
-            return None
-        if isinstance(error, RecursionError) or _DIGITS in str(error):
-            self._found.unjudged += 1
+            self._found.unjudged += end - at > 1 + len(raw)
             return None
         text = raw.removeprefix(_MARK) if not at else raw
         text = text.strip(b"\0")
         try:
-            document = _decode(text.decode(errors="surrogateescape"))
+            document = exact(text.decode(errors="surrogateescape"))
         except RecursionError:
             self._found.unjudged += 1
             return None
         except ValueError as problem:
-            self._break(at, end, str(problem)[:200])
+            if _DIGITS in str(problem):
+                self._found.unjudged += 1
+            else:
+                self._break(at, end, str(problem)[:200])
             return None
         if text != raw:
             self._found.cleaned[at] = text
-        else:
+        elif not _is_text(raw):
             self._found.bad_text += 1
         return document
 
@@ -165,12 +157,12 @@ class _Scanner:
         self._found.broken.append(Broken(at, end - at, problem))
 
 
-def _slim(block: Block) -> Block:
-    if block.kind == CALL:
-        return Block(CALL, block.at, id=block.id, name=block.name, given=block.given and {})
-    if block.kind == RESULT:
-        return Block(RESULT, block.at, id=block.id, name=block.name)
-    return Block(block.kind, block.at)
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _lines(

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 COUNTED = ("input", "cacheRead", "cacheWrite", "output")
 _KINDS = {"session": HEADER, "compaction": COMPACTION, "reset": RESET}
-_ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
-_STOPPED = {"aborted": ABORTED, "error": FAILED}
+ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
+STOPPED = {"aborted": ABORTED, "error": FAILED}
 _THE_HOST = "openclaw"
 """The provider of what the host itself says in the agent's name."""
 
@@ -48,7 +48,7 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     if kind == COMPACTION:
         summary = word(document.get("summary"))
         first = word(document.get("firstKeptEntryId"))
-        blocks = (Block(TEXT, 0, summary, size=len(summary)),)
+        blocks = (Block.saying(TEXT, 0, summary),)
         return known | {"blocks": blocks, "kept": (first,) * bool(first), "keeps_on": True}
     if document.get("type") == "custom_message":
         return known | {
@@ -60,26 +60,31 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     message = document.get("message")
     if document.get("type") != "message" or not isinstance(message, dict):
         return known
-    role = _ROLES.get(word(message.get("role")))
+    role = ROLES.get(word(message.get("role")))
     return known | _message(message, role) if role else known
 
 
 def _message(message: dict[str, Any], role: str) -> dict[str, Any]:
     usage = message.get("usage")
     told = usage.get("contextUsage") if isinstance(usage, dict) else None
-    provenance = message.get("provenance")
-    foreign = isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user")
     content = message.get("content")
     named = (word(message.get(name)) for name in ("provider", "model"))
     return {
         "kind": MESSAGE,
         "role": role,
         "blocks": _result(message) if role == TOOL else blocks_of(content, _block),
-        "by_host": foreign or message.get("provider") == _THE_HOST,
-        "stopped": _STOPPED.get(word(message.get("stopReason")), ""),
+        "by_host": is_by_host(message),
+        "stopped": STOPPED.get(word(message.get("stopReason")), ""),
         "tokens": tokens(told, ("totalTokens",)) or tokens(usage, COUNTED),
         "model": "/".join(filter(None, named)),
     }
+
+
+def is_by_host(message: dict[str, Any]) -> bool:
+    """Say whether the host wrote a message in the user's or the agent's name."""
+    provenance = message.get("provenance")
+    foreign = isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user")
+    return foreign or message.get("provider") == _THE_HOST
 
 
 def _block(at: int, block: dict[str, Any]) -> Block:

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import os
 
-from gitguard.transcripts import session_entries
+from gitguard.model.conversation import MESSAGE, TOOL
 from gitguard.transcripts.blocks import word
+from gitguard.transcripts.session_entries import ROLES, STOPPED, fields_of, is_by_host
+from gitguard.transcripts.sketching import result, sketched
 from gitguard.transcripts.tree import Mended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-fields_of = session_entries.fields_of
 HAS_HEADER = True
 NOTES_BETWEEN = False
-POINTERS: tuple[bytes, ...] = (b'"firstKeptEntryId"', b'"targetId"', b'"fromId"')
+POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
 _OWN = ("type", "id", "parentId", "timestamp")
+
+
+def sketch(document: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of an entry by which it is repaired."""
+    message: Any = document.get("message")
+    role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
+    if role is None or document.get("type") != "message":
+        return fields_of(document)
+    known: dict[str, Any] = {
+        "kind": MESSAGE,
+        "role": role,
+        "id": word(document.get("id")),
+        "parent": word(document.get("parentId")),
+    }
+    if role == TOOL:
+        known["blocks"] = result(message)
+        return known
+    known["blocks"] = sketched(message.get("content"), "toolCall", "arguments", "")
+    if stopped := STOPPED.get(word(message.get("stopReason"))):
+        known["stopped"] = stopped
+    if is_by_host(message):
+        known["by_host"] = True
+    return known
 
 
 def header(path: str, first: dict[str, Any]) -> dict[str, Any]:

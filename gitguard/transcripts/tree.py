@@ -9,6 +9,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
+    class Placed(Protocol):
+        """What has a place in a tree: a link, or an entry itself."""
+
+        @property
+        def at(self) -> int:
+            """Where it begins."""
+
+        @property
+        def id(self) -> str:
+            """Its own."""
+
+        @property
+        def parent(self) -> str:
+            """The id of what it follows."""
+
+        @property
+        def is_aside(self) -> bool:
+            """Whether it is a sub-agent's."""
+
     class Writable(Protocol):
         """What a format's module offers that can be written; documents are parsed lines."""
 
@@ -16,11 +35,11 @@ if TYPE_CHECKING:
         """Whether the first entry has to be a header."""
         NOTES_BETWEEN: bool
         """Whether what the host says in the user's name may stand between a call and its result."""
-        POINTERS: tuple[bytes, ...]
-        """What lines contain that name other entries than the one they follow."""
+        POINTERS: frozenset[str]
+        """The members of entries that name others than the one they follow."""
 
-        def fields_of(self, document: dict[str, Any]) -> dict[str, Any]:
-            """Return the fields of the entry that a line is."""
+        def sketch(self, document: dict[str, Any]) -> dict[str, Any]:
+            """Return those fields of an entry by which it is repaired."""
 
         def header(self, path: str, first: dict[str, Any], /) -> dict[str, Any]:
             """Return a header for a file that lost its own, whose first entry is this."""
@@ -71,7 +90,7 @@ class Link(Value):
 class Tree:
     """The links of a transcript, in the order of the file."""
 
-    def __init__(self, links: Iterable[Link], pointers: Iterable[int] = ()) -> None:
+    def __init__(self, links: Iterable[Placed], pointers: Iterable[int] = ()) -> None:
         """Take the links, and where the lines begin that name other entries."""
         self.links = list(links)
         self.pointers = tuple(pointers)
@@ -83,10 +102,7 @@ class Tree:
         if not parents:
             return self
         return Tree(
-            (
-                link.replace(parent=parents[link.at]) if link.at in parents else link
-                for link in self.links
-            ),
+            (_relinked(link, parents) for link in self.links),
             self.pointers,
         )
 
@@ -102,6 +118,12 @@ class Tree:
             found[leaf.id] = None
             leaf = self.by_id.get(leaf.parent)
         return list(found)
+
+
+def _relinked(link: Placed, parents: Mapping[int, str]) -> Placed:
+    if link.at not in parents:
+        return link
+    return Link(link.at, link.id, parents[link.at], link.is_aside)
 
 
 class Mended(Value):

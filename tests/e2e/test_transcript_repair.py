@@ -109,7 +109,8 @@ def displace_a_result(file: File) -> None:
 
 
 def break_calls(file: File) -> None:
-    for number, damage in enumerate(({"name": ""}, {"input": None, "arguments": None})):
+    damages: tuple[Document, ...] = ({"name": ""}, {"input": None, "arguments": None})
+    for number, damage in enumerate(damages):
         call = file.copy_of(file.call("echo three"), "de"[number])
         message = call["message"]
         message["id"] = f"msg_broken_{number}"
@@ -188,7 +189,9 @@ def assert_whole(request: Request, *, answered: int) -> None:
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert sorted(results) == sorted(pending)
         assert all(block["type"] == "tool_result" for block in blocks[: len(results)])
-        pending = [b["id"] for b in blocks if b["type"] == "tool_use"]
+        calls = [block for block in blocks if block["type"] == "tool_use"]
+        assert all(c["id"] and c["name"] and isinstance(c["input"], dict) for c in calls)
+        pending = [call["id"] for call in calls]
     assert pending == []
 
 

@@ -1,0 +1,52 @@
+"""Of an entry only that by which calls and results are paired, since reading it whole is slow.
+
+A sketch has the fields of `Entry` that `pairing`, `context` and `tree` look at, and nothing of what
+was said.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import CALL, RESULT, TEXT, Block
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SOMETHING: dict[str, Any] = {}
+"""What was given to a call, where that matters no more."""
+_PLAIN = tuple(Block(TEXT, at) for at in range(8))
+
+
+def sketched(content: Any, call: str, given: str, result: str) -> tuple[Block, ...]:
+    """Return the blocks of a content; the names are the format's for a call, its input, a result.
+
+    What is neither a call nor a result is a text without words.
+    """
+    if isinstance(content, str):
+        return _PLAIN[:1]
+    if not isinstance(content, list):
+        return ()
+    if len(content) == 1:
+        return (_sketch(0, content[0], call, given, result),)
+    return tuple([_sketch(at, block, call, given, result) for at, block in enumerate(content)])
+
+
+def _sketch(at: int, block: Any, call: str, given: str, result: str) -> Block:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == call:
+        told = _SOMETHING if isinstance(block.get(given), dict) else None
+        name, own = _word(block.get("name")), _word(block.get("id"))
+        return Block._of({"kind": CALL, "at": at, "id": own, "name": name, "given": told})
+    if kind == result:
+        return Block._of({"kind": RESULT, "at": at, "id": _word(block.get("tool_use_id"))})
+    return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)
+
+
+def result(message: dict[str, Any]) -> tuple[Block, ...]:
+    """Return the one block of a message that is a result."""
+    own, name = _word(message.get("toolCallId")), _word(message.get("toolName"))
+    return (Block._of({"kind": RESULT, "at": 0, "id": own, "name": name}),)
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else ""
