@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
 from gitguard.model.events import Transcript
 from gitguard.transcripts import claude_code_writing, session_writing
+from gitguard.transcripts.details import host_lines, strip_details
 from gitguard.transcripts.edits import Add, Cut, Drop
 from gitguard.transcripts.repair import MADE, PUT_FIRST, RepairReport, repair
 from gitguard.transcripts.replacing import look
@@ -531,3 +533,75 @@ def test_the_original_can_be_left_out(path: Path) -> None:
     write(path, pi(SOUND))
     rewrite(str(path), [Drop(_at(path)[-1])], session_writing, now=NOW, keep=False)
     assert backups(path) == []
+
+
+# Details of results
+
+
+@pytest.mark.parametrize("name", ["pi", "claude-code"])
+def test_details_stay_at_home(path: Path, name: str) -> None:
+    documents = (pi if name == "pi" else claude_code)(SOUND)
+    write(path, [*documents, b"{"])
+    lines = list(host_lines(Transcript(str(path), name)))
+    told = [json.loads(line) for line in lines]
+    assert len(told) == len(documents)
+    assert not any(word in line for line in lines for word in (b"details", b"toolUseResult"))
+    again = [strip_details(document) for document in documents]
+    assert told == again == [strip_details(document) for document in again]
+    assert refusals(told) == []
+    untouched = [line for line, document in zip(lines, documents, strict=True) if document in told]
+    assert all(line in path.read_bytes() for line in untouched)
+
+
+# The command
+
+
+def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_the_command_shows_repairs_and_says_where_the_original_is(torn: Path) -> None:
+    before = torn.read_bytes()
+    shown = run("repair", torn, "--dry-run", cwd=torn.parent)
+    assert "1 lines that do not parse: dropped" in shown
+    assert "1 calls without a result" in shown
+    assert "--dry-run" in shown
+    assert torn.read_bytes() == before
+    told = json.loads(run("repair", torn, "--json", cwd=torn.parent))
+    assert told["counts"] == {"broken": 1, "answered": 1}
+    assert told["broken"][0]["at"] == before.index(b'{"type":"message","id":"torn"')
+    assert told["findings"][0]["call"] == "c1"
+    assert Path(told["backup"]).read_bytes() == before
+    assert "needs nothing" in run("repair", torn, cwd=torn.parent)
+
+
+def test_the_command_resets_only_when_asked(path: Path) -> None:
+    write(path, pi([user("hello")]))
+    assert "--reset" in run("repair", path, cwd=path.parent)
+    assert path.stat().st_size
+    assert "begins anew" in run("repair", path, "--reset", cwd=path.parent)
+    assert not path.stat().st_size
+
+
+def test_the_command_exports_a_hosts_own_lines_without_details(torn: Path) -> None:
+    told = run("export", torn, "--as", "host", cwd=torn.parent)
+    assert [json.loads(line) for line in told.splitlines()] == [
+        json.loads(line) for line in torn.read_bytes().splitlines() if b"torn" not in line
+    ]
+
+
+def test_the_command_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
+    assert "no-such.jsonl" in run("repair", tmp_path / "no-such.jsonl", cwd=tmp_path, code=24)
+    torn = write(tmp_path / "x.jsonl", pi([user("hello")]))
+    (tmp_path / "link.jsonl").symlink_to(torn)
+    assert "symbolic link" in run("repair", tmp_path / "link.jsonl", cwd=tmp_path, code=24)

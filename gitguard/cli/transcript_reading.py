@@ -100,8 +100,8 @@ def show(console: Console, path: str, format_name: str, conversation: str, **wan
     "--as",
     "kind",
     default="jsonl",
-    type=click.Choice(["jsonl", "markdown"]),
-    help="JSON lines for programs (default), or a page for people",
+    type=click.Choice(["jsonl", "markdown", "host"]),
+    help="JSON lines for programs (default), a page for people, or the host's own lines",
 )
 @click.option("--redact", is_flag=True, help="Take out what looks like a secret")
 @click.option(
@@ -113,7 +113,8 @@ def export(console: Console, path: str, format_name: str, conversation: str, **w
 
     The first JSON line says whose it is; each further one is a message with its blocks, a
     compaction, or the place of a line that does not parse. What hosts keep beside the results of
-    their tools, as diffs and whole outputs, is never written.
+    their tools, as diffs and whole outputs, is never written, nor with --as host: those are all
+    lines that parse, for the same host elsewhere.
     """
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
     named = find_transcript(console, path, format_name, conversation)
@@ -141,6 +142,10 @@ def _exported(
         from gitguard.model.redaction import Redactor
 
         redactor = Redactor()
+    if kind == "host":
+        from gitguard.transcripts.details import host_lines
+
+        return host_lines(named, redactor)
     if kind == "jsonl":
         return json_lines(named, wishes, redactor, tell)
     pages = markdown(named, wishes, tell)

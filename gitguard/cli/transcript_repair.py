@@ -49,8 +49,7 @@ def repair(console: Console, path: str, format_name: str, conversation: str, **w
 
     A file that needs nothing is not touched. Otherwise the original stays beside it as
     PATH.bak-<process>-<time>. End the host's session before; a file that is open for writing, or
-    that changes meanwhile, is left as it is. Files of claude-code and pi, and openclaw's of before
-    2026.8, can be repaired.
+    that changes meanwhile, is left as it is. Formats that are only read are refused.
     """
     from gitguard.transcripts.repair import repair as repair_file
 

@@ -124,11 +124,6 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     return _with_block(document, block, {"content": text} if is_result else {"text": text})
 
 
-def stripped(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a line without what the host keeps of a result beside what the model sees."""
-    return {name: value for name, value in document.items() if name != "toolUseResult"}
-
-
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return a line with an error as the result of a call."""
     called = _content(document)[block]

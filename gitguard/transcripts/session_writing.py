@@ -121,15 +121,6 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     return _with_block(document, block, {"text": text})
 
 
-def stripped(document: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry without what the host keeps of a result beside what the model sees."""
-    message = _message(document)
-    if message.get("role") != "toolResult" or "details" not in message:
-        return document
-    left = {name: value for name, value in message.items() if name != "details"}
-    return {**document, "message": left}
-
-
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return an entry with an error as the result of a call."""
     message, called = _message(document), _content(document)[block]
