@@ -95,7 +95,7 @@ def test_one_file_under_two_names_is_there_once(tmp_path: Path) -> None:
 
 def test_too_long_a_file_keeps_its_head_and_tail_and_says_what_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, AGENTS="BEGIN" + "x" * 10_000 + "END")
-    (file,) = found(tmp_path, "codex").files
+    (file,) = found(tmp_path).files
     assert len(file.text) <= 5_000
     assert file.is_cut
     assert file.characters == 10_008
@@ -120,7 +120,7 @@ def test_all_files_together_have_a_limit(tmp_path: Path) -> None:
 def test_the_hosts_own_limits_count_and_the_users_before_them(tmp_path: Path) -> None:
     write(tmp_path, AGENTS="a" * 30_000, USER="u" * 30_000, SOUL="s" * 30_000, TOOLS="t" * 30_000)
     sizes = {file.name: len(file.text) for file in found(tmp_path, "openclaw").files}
-    assert sizes == {"AGENTS.md": 20_000, "SOUL.md": 20_000, "TOOLS.md": 20_000}
+    assert sizes == {"AGENTS.md": 12_000, "SOUL.md": 20_000, "TOOLS.md": 20_000, "USER.md": 4_000}
     write(tmp_path, SOUL="s", TOOLS="t")
     sizes = {file.name: len(file.text) for file in found(tmp_path, "openclaw").files}
     assert sizes["USER.md"] == 4_000
@@ -193,7 +193,7 @@ def test_a_plugged_in_file_outside_the_workspace_is_never_read(tmp_path: Path, n
 
 def test_a_very_large_or_binary_file_is_read_no_further_than_it_may_be(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_bytes(b"\xff\0\x1b" * (1 << 20))
-    (file,) = found(tmp_path, "codex").files
+    (file,) = found(tmp_path).files
     assert len(file.text) <= 5_000
     assert file.characters <= 1 << 20
     assert "\0" not in file.text

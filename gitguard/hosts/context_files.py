@@ -24,7 +24,7 @@ _BY_HOST = {
         ),
         file_characters=20_000,
         total_characters=60_000,
-        own_limits={"USER.md": 4_000},
+        own_limits={"AGENTS.md": 12_000, "USER.md": 4_000},
     ),
     "opencode": ContextFiles((("AGENTS.md", "CLAUDE.md"),)),
     "pi": ContextFiles((("AGENTS.md", "CLAUDE.md"),)),

@@ -14,6 +14,9 @@ from gitguard.model.config_transcripts import BootstrapConfig
 
 from . import sealing
 from .claude_code import SealedClaude
+from .conftest import openclaw_version
+from .openclaw import MAIN_KEY, SealedOpenClaw
+from .openclaw_install import CURRENT, LEGACY
 from .pi import SealedPi
 from .pi import install as install_pi
 from .scripted_answers import ScriptedAnswers, chat_completions, generate_content, responses
@@ -105,3 +108,29 @@ def test_codex_loads_no_more_than_its_limit(repo: Path, tmp_path: Path) -> None:
     lay_out(repo, ("AGENTS",), lines=400)
     asked = loaded(asked_by("codex", repo, tmp_path / "home"))["AGENTS.md"]
     assert abs(asked - bundled("codex", repo)["AGENTS.md"]) <= 2
+
+
+OPENCLAWS = {"AGENTS", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY"}
+
+
+@pytest.mark.parametrize(
+    ("version", "unread"), [(CURRENT, {"TOOLS", "HEARTBEAT", "BOOTSTRAP"}), (LEGACY, set())]
+)
+def test_openclaw(model: ScriptedModel, tmp_path: Path, version: str, unread: set[str]) -> None:
+    """The newer version leaves out some that the bundle has of a workspace of the older one."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    lay_out(workspace, tuple(sorted(OPENCLAWS - {"AGENTS"})))
+    lay_out(workspace, ("AGENTS",), lines=400)
+    ours = bundled("openclaw", workspace)
+    with SealedOpenClaw(
+        openclaw_version(version), tmp_path / "home", workspace, model.url
+    ) as openclaw:
+        openclaw.start_gateway()
+        model.script(Step("ok"))
+        openclaw.send("hello", MAIN_KEY)
+    asked = loaded(json.dumps([dict(request.body) for request in model.requests()]))
+    assert set(ours) == {f"{name}.md" for name in OPENCLAWS}
+    assert set(asked) == set(ours) - {f"{name}.md" for name in unread}
+    if version == CURRENT:
+        assert abs(asked["AGENTS.md"] - ours["AGENTS.md"]) <= 2
