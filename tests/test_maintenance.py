@@ -16,6 +16,7 @@ from gitguard.errors import (
     InvalidConfig,
     InvalidDocument,
     InvalidInput,
+    MissingState,
     NotConfirmed,
     NotInitialised,
     OwnerOnly,
@@ -354,6 +355,34 @@ def test_a_conversation_goes_on_after_its_session_was_closed(tmp_path: Path) -> 
     assert conversation.guard.workspace.current_name() == "main"
 
 
+@pytest.mark.parametrize("copy_is_there", [True, False])
+def test_a_session_without_working_files_is_put_away_too(
+    two: Guard, open_guard: OpenGuard, copy_is_there: bool
+) -> None:
+    session = Session.of("old")
+    shutil.rmtree(two.workspace.session_folder(session))
+    if not copy_is_there:
+        Path(two.workspace.anchor_folder(session), "state.json").unlink()
+    (one,) = maintain(two).archived
+    assert (one.name, one.folder) == ("old", "")
+    assert findings(two) == []
+    assert reopen(open_guard(), "old").state().goal == f"{GOAL} of old"
+
+
+def test_a_state_newer_than_its_checkpoint_is_not_left_behind(
+    guard: Guard, open_guard: OpenGuard, git: Git
+) -> None:
+    at(guard, "main")
+    lock = git.root / ".git" / "refs" / "heads" / "gitguard" / "main.lock"
+    lock.touch()
+    guard.note({"goal": "In no checkpoint"})
+    lock.unlink()
+    shutil.rmtree(guard.workspace.session_folder(Session.of("main")))
+    with pytest.raises(MissingState):
+        close_it(open_guard(), "main")
+    assert open_guard().ensure().state.goal == "In no checkpoint"
+
+
 def test_a_key_that_is_no_name_is_found_again(guard: Guard, open_guard: OpenGuard) -> None:
     at(guard, "feature/Größe")
     name = guard.workspace.current_name()
@@ -627,8 +656,18 @@ def test_the_output_names_the_command_that_brings_back(typed: Place) -> None:
     typed.type("gitguard ensure; gitguard note --goal Mine")
     said = typed.type("gitguard session close")
     (command,) = re.findall(r"`(gitguard session reopen [^`]+)`", said)
-    assert "No sessions." in typed.type("gitguard session list")
+    listed = typed.type("gitguard session list").splitlines()
+    assert [line.split()[::2] for line in listed] == [["main", "archived"]]
     assert "Session `main` continued." in typed.type(command)
+    assert "Goal: Mine" in typed.type("gitguard status")
+
+
+def test_beginning_anew_tells_of_the_older_one(typed: Place) -> None:
+    typed.type("gitguard ensure; gitguard note --goal Mine; gitguard session close")
+    said = typed.type("gitguard ensure")
+    assert "Session `main` begun." in said
+    for command in re.findall(r"`(gitguard session [^`]+)`", said):
+        typed.type(command)
     assert "Goal: Mine" in typed.type("gitguard status")
 
 

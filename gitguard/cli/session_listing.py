@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 def list_sessions(console: Console) -> None:
     """List the sessions of this repository
 
-    Where a session's key is not its name, it stands behind: `--session` takes the key. With --json
-    each one's conversations are told as well, with their transcripts and counts.
+    Where a session's key is not its name, it stands behind: `--session` takes the key. Archived
+    ones come last; `session reopen` brings one back. With --json each one's conversations are told
+    as well, with their transcripts and counts.
     """
+    from gitguard.usecases.closing import all_archived
     from gitguard.usecases.status import keys_of
 
     workspace = console.guard.workspace
@@ -36,7 +38,10 @@ def list_sessions(console: Console) -> None:
         said = one_line(key) if key != name else ""
         line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}"
         lines.append(line.rstrip())
+    archived = all_archived(workspace, console.guard.config)
+    lines += [f"  {one.name}  {one.commit[:12]}  archived" for one in archived]
     document: dict[str, object] = {"current": current, "sessions": found, "keys": keys}
+    document["archived"] = archived
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
     console.say("\n".join(lines) or "No sessions.", document)

@@ -17,19 +17,32 @@ def say_startup(console: Console, startup: Startup) -> None:
     """Print how a session came up, and where it stands."""
     session = console.guard.workspace.current()
     lines = [one_line(f"Session `{session.key}` {startup.how}.")]
-    lines += [f"Note: {note}." for note in startup.notes]
+    notes = [*startup.notes, *_older(console, startup)]
+    lines += [f"Note: {note}." for note in notes]
     if startup.summary_conflict:
         lines.append(startup.summary_conflict.rstrip())
     lines += where_it_stands(startup.state)
     document = {
         "session": session.key,
         "how": startup.how,
-        "notes": list(startup.notes),
+        "notes": notes,
         "summary_conflict": startup.summary_conflict,
         "state": startup.state.to_document(),
         "checkpoint": startup.saved,
     }
     console.say("\n".join(lines), document, pending(startup.saved))
+
+
+def _older(console: Console, startup: Startup) -> list[str]:
+    """Say that there is an archived session of the name that one was just begun with."""
+    store = console.guard.store()
+    if startup.how != "begun" or not store.chain.archived():
+        return []
+    key = store.session.key
+    return [
+        f"an older session `{key}` is archived; `gitguard session close`, then `gitguard session "
+        f"reopen {key} --head {store.chain.archived()[-1].committed[:12]}` goes on with that one"
+    ]
 
 
 def where_it_stands(state: TaskState) -> list[str]:

@@ -14,6 +14,7 @@ from gitguard.usecases.sessions import refuse_unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.model.config import Config
     from gitguard.store.workspace import Workspace
 
 
@@ -52,8 +53,8 @@ def put_away(store: SessionStore, why: str) -> Archived:
     is_absent = found.standing == states.ABSENT and found.written is None
     if is_absent and head.standing == NONE:
         return _newest(store)[2]  # it is archived, and died before it could say so
-    is_committed = anchor is not None and found.written and found.sha256 == anchor.state_sha256
-    if found.standing != states.ABSENT or not is_committed:
+    is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
+    if found.standing != states.ABSENT or found.problem or not is_committed:
         saved = store.checkpoint("manual", why, Circumstances(), if_changed=True)
         if saved.pending:
             raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)
@@ -70,6 +71,13 @@ def _refuse_halted(workspace: Workspace, session: Session) -> None:
 
 
 # Bringing back
+
+
+def all_archived(workspace: Workspace, config: Config) -> list[Archived]:
+    """Return the archived histories of all sessions."""
+    names = archived_names(workspace)
+    stores = (SessionStore(workspace, Session(name, name), config) for name in names)
+    return [archived for store in stores for archived in archive_of(store).all()]
 
 
 def find_archived(own: SessionStore, wanted: str, head: str = "") -> tuple[Session, Archived]:
