@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.redaction import Redactor
 from gitguard.model.transcript import Answer
+from gitguard.recovery.filling import Item, Section
 from gitguard.store.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
 from gitguard.transcripts import find_format
 from gitguard.transcripts.chunks import (
@@ -36,6 +37,7 @@ from gitguard.transcripts.summarizing import (
     ATTEMPTS,
     NOTHING,
     Patience,
+    Summarized,
     persistent,
     summarize,
     transcribed,
@@ -233,6 +235,24 @@ def test_it_is_never_longer_than_allowed() -> None:
     found = decided(turns(200, size=2_000))
     for most in (2_000, 5_000, 16_000):
         assert len(draft(found, most=most, rules="r" * 1_000)) <= most
+
+
+def test_a_long_story_leaves_room_for_the_rest() -> None:
+    found = decided(turns(400, size=2_000))
+    long = Summarized("\n".join(f"- User: matter {n} " + "x" * 90 for n in range(1_000)))
+    state = (Section("Goal", (Item("Ship it"),), 10, is_list=False),)
+    text = Draft(found, PLAIN, most=8_000).text(long, state=state, rules="Never push.")
+    assert len(text) <= 8_000
+    assert "- User: matter 0 " in text
+    assert "- User: matter 999 " in text
+    assert "lines left out" in text
+    for kept in ("Ship it", "Never push.", "outcome 396", "src/edit_4.py"):
+        assert kept in text
+
+
+def test_a_story_on_one_line_is_cut_as_well() -> None:
+    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized("word " * 5_000))
+    assert len(text) <= 2_000
 
 
 def test_secrets_are_in_no_summary_and_leave_for_no_summarizer() -> None:

@@ -11,7 +11,7 @@ import re
 
 from gitguard.model import thread
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, USER
-from gitguard.model.text import one_line, shorten, shorten_clean, timestamp
+from gitguard.model.text import one_line, shorten, shorten_clean
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -46,17 +46,20 @@ def entries_of(units: Iterable[Unit]) -> Iterator[Entry]:
 
 
 def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
-    """Return the thread of a part, a line each: the first request, decisions, the last answers."""
-    exchanges: tuple[thread.Exchange, ...] = ()
+    """Return how each request and the last answer to it began, a line each."""
+    lines: list[str] = []
+    answer = ""
     for entry in entries_of(units):
         text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT)
         if entry.by_host or entry.role not in (USER, AGENT) or not text.strip():
             continue
-        clean = shorten_clean(text, _LOOKED_AT, redactor)
-        when = timestamp(entry.time) if entry.time else ""
-        exchanges = thread.add(exchanges, thread.exchange_of(entry.role, clean, when))
-    names = {USER: "User", AGENT: "Agent"}
-    return "\n".join(f"- {names[said.role]}: {said.gist}" for said in exchanges)
+        begins = thread.exchange_of(entry.role, shorten_clean(text, _LOOKED_AT, redactor), "").gist
+        if entry.role == AGENT:
+            answer = f"- Agent: {begins}"
+            continue
+        lines += [answer] * bool(answer) + [f"- User: {begins}"]
+        answer = ""
+    return "\n".join(lines + [answer] * bool(answer))
 
 
 def failures_in(units: Iterable[Unit], redactor: Redactor) -> tuple[tuple[str, ...], int]:

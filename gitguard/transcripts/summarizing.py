@@ -145,7 +145,7 @@ def _merged(
         if answer.text.strip():
             return _clean(answer.text, redactor)
         complaints.append(answer.complaint)
-    return "\n\n".join(told)
+    return "\n".join(told)
 
 
 def _clean(text: str, redactor: Redactor) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TITLE = "# Where this conversation stands"
 HAPPENED = "## What happened"
 _BEFORE = "## Before that"
+_LEFT_OUT = "[… {:,} lines left out …]"
 _RULES = "## Rules of this workspace"
 _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
@@ -42,7 +43,7 @@ class Draft:
         parts = [
             f"{TITLE}\n\n{self._origin(by_plug=happened.by_plug)}",
             f"{_BEFORE}\n\n{before}" if (before := self._before()) else "",
-            f"{HAPPENED}\n\n{happened.text}",
+            f"{HAPPENED}\n\n{_middle_left_out(happened.text, self._most // 2)}",
             f"{_RULES}\n\n{rules}" if rules else "",
         ]
         room = self._most - sum(len(part) + 2 for part in parts)
@@ -86,10 +87,7 @@ class Draft:
             _, _, older = earlier.partition(f"{_BEFORE}\n")
             older = older.partition(f"\n{HAPPENED}")[0].strip() if _BEFORE in earlier else ""
             earlier = "\n".join(filter(None, (older, rest.partition("\n\n## ")[0].strip())))
-        most = self._most // _SHARE_BEFORE
-        earlier = self._redactor.text(earlier)
-        # The end is newer than the beginning.
-        return earlier if len(earlier) <= most else f"…{earlier[-most:].partition(' ')[2]}"
+        return _middle_left_out(self._redactor.text(earlier), self._most // _SHARE_BEFORE)
 
     def _failures(self) -> tuple[Section, ...]:
         failed, count = failures_in(self._plan.old, self._redactor)
@@ -103,6 +101,28 @@ class Draft:
             Section(title, tuple(Item(one_line(name)) for name in reversed(names)), 4)
             for title, names in named.items()
         )
+
+
+def _middle_left_out(text: str, most: int) -> str:
+    """Return at most so many characters of lines: a fourth from the first on, then the newest."""
+    if len(text) <= most:
+        return text
+    lines = text.splitlines()
+    room = max(most - len(_LEFT_OUT) - 10, 0)
+    first = _fitting(lines, room // 4)
+    last = _fitting(lines[:first:-1], room - room // 4)
+    left = len(lines) - first - last
+    kept = [*lines[:first], _LEFT_OUT.format(left), *lines[len(lines) - last :]]
+    return shorten("\n".join(kept), most)
+
+
+def _fitting(lines: list[str], room: int) -> int:
+    """Return how many of the lines fit."""
+    for number, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return number
+    return len(lines)
 
 
 def _shown(section: Filled) -> str:
