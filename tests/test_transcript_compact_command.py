@@ -253,6 +253,42 @@ def test_ending_the_command_ends_the_summarizer(
         time.sleep(0.02)
 
 
+def test_of_two_at_the_same_time_one_comes_after_the_other(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, user.root, turns(8))
+    command = [COMMAND, "transcript", "compact", transcript.path]
+    both = [
+        subprocess.Popen(command, cwd=user.root, env=user.environment, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=60)[1].decode() for process in both]
+    assert sorted(process.returncode for process in both) == [0, 23]
+    assert any("nothing to summarize" in text for text in said)
+    found = context_of(find_format(transcript.format).entries(transcript))
+    assert found.compactions == 1
+
+
+def test_a_killed_one_leaves_the_file_as_it_was_and_no_lock_behind(
+    user: User, tmp_path: Path
+) -> None:
+    asked = tmp_path / "asked"
+    user.summarizer(f"echo $$ > {asked}.new; mv {asked}.new {asked}; exec sleep 60")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    before = Path(transcript.path).read_bytes()
+    process = subprocess.Popen(
+        [COMMAND, "transcript", "compact", transcript.path], cwd=user.root, env=user.environment
+    )
+    deadline = time.monotonic() + 20
+    while not asked.exists():
+        assert time.monotonic() < deadline, "the summarizer was never asked"
+        time.sleep(0.02)
+    process.kill()
+    process.wait(20)
+    os.kill(int(asked.read_text()), signal.SIGKILL)
+    assert Path(transcript.path).read_bytes() == before
+    user.run("transcript", "compact", transcript.path, "--mechanical")
+    assert summary_of(transcript)
+
+
 # What is printed
 
 
