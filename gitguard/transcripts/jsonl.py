@@ -62,6 +62,23 @@ def entries(
         yield entry_of(at, end, raw, read, translate)
 
 
+def entry_at(
+    path: str, at: int, end: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Entry:
+    """Return the entry of one line by its offset and the one behind its end."""
+    from gitguard.transcripts.fast_json import reader
+
+    try:
+        handle = open_file(path)
+        try:
+            raw = os.pread(handle, end - at, at).removesuffix(b"\n")
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+    return entry_of(at, end, raw, reader(_size(path)), translate)
+
+
 def entry_of(
     at: int,
     end: int,

@@ -32,6 +32,8 @@ class Verdict(Value):
     reason: str
     at: int
     """Where its entry begins."""
+    end: int
+    """Where the next one begins."""
     block: int
     """Its place in the content of its message."""
     tool: str
@@ -51,7 +53,7 @@ class _Large(Value):
 
     place: int
     """Of its entry among those in the context."""
-    at: int
+    entry: Entry
     block: Block
     tool: str
 
@@ -84,7 +86,7 @@ def judge(
             reason = f"`{one.tool[:_LONGEST_NAME]}` is protected"
         elif one.place >= protected:
             reason = f"it belongs to the last {config.keep_exchanges:,} exchanges"
-        elif (one.at, one.block.at) in pictured:
+        elif (one.entry.at, one.block.at) in pictured:
             reason = "it holds images"
         else:
             reason = ""
@@ -109,7 +111,7 @@ def _large(entries: Sequence[Entry], config: PruningConfig) -> Iterator[_Large]:
                 named[block.id] = block.name
             elif block.kind == RESULT and block.size > smallest:
                 tool = block.name or named.get(block.id, "")
-                yield _Large(place, entry.at, block, tool)
+                yield _Large(place, entry, block, tool)
 
 
 def pictured_among(entry: Entry) -> Iterator[tuple[int, int]]:
@@ -139,15 +141,17 @@ def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
 
 
 def _keep(one: _Large, reason: str) -> Verdict:
-    size = one.block.size
-    return Verdict(KEEP, reason, one.at, one.block.at, one.tool, size, size)
+    return _verdict(KEEP, reason, one, one.block.size)
 
 
 def _trim(one: _Large, config: PruningConfig) -> Verdict:
-    size = one.block.size
-    head, tail = config.head_characters, config.tail_characters
-    left = head + tail + len(left_out(size - head - tail))
-    return Verdict(TRIM, "it is old and large", one.at, one.block.at, one.tool, size, left)
+    kept = config.head_characters + config.tail_characters
+    return _verdict(TRIM, "it is old and large", one, kept + len(left_out(one.block.size - kept)))
+
+
+def _verdict(action: str, reason: str, one: _Large, left: int) -> Verdict:
+    entry, block = one.entry, one.block
+    return Verdict(action, reason, entry.at, entry.end, block.at, one.tool, block.size, left)
 
 
 def _clear_while_over(verdicts: list[Verdict], over: int) -> Iterator[Verdict]:

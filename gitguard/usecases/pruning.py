@@ -13,7 +13,7 @@ from gitguard.transcripts.pruning import KEEP, judge, pictured_among, pruned
 from gitguard.transcripts.replacing import look
 from gitguard.transcripts.rewriting import rewrite
 from gitguard.transcripts.tokens import estimate, tokens_of
-from gitguard.transcripts.writable import writable_of
+from gitguard.transcripts.writable import entry_at, writable_of
 from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False
@@ -100,14 +100,11 @@ def prune(
     with transcript_lock(path, clock) as lock:
         standing = look(path)
         planned = plan(transcript, config, clock(), model=model, seen=seen)
-        edits = [
-            Cut(
-                verdict.at,
-                verdict.block,
-                pruned(verdict, _text(transcript, verdict), config.pruning, clean),
-            )
-            for verdict in planned.done
-        ]
+        edits = []
+        for verdict in planned.done:
+            text = _text(transcript, path, verdict)
+            said = pruned(verdict, text, config.pruning, clean)
+            edits.append(Cut(verdict.at, verdict.block, said))
         done = rewrite(
             path,
             edits,
@@ -120,7 +117,7 @@ def prune(
         return planned.replace(backup=done.backup)
 
 
-def _text(transcript: Transcript, verdict: Verdict) -> str:
+def _text(transcript: Transcript, path: str, verdict: Verdict) -> str:
     """Return what a result says; the file is locked, so that it is still there."""
-    entry = next(iter(find_format(transcript.format).entries(transcript, verdict.at)))
+    entry = entry_at(transcript, path, verdict.at, verdict.end)
     return next(block.text for block in entry.blocks if block.at == verdict.block)
