@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shlex
 import signal
 import subprocess
@@ -301,6 +302,23 @@ def test_a_rehearsal_shows_the_summary(user: User, tmp_path: Path) -> None:
     assert "# Where this conversation stands" in done.stdout
     assert Path(transcript.path).read_bytes() == before
     assert not (tmp_path / "ran").exists()
+
+
+def test_on_a_terminal_it_shows_how_far_it_is(user: User, tmp_path: Path) -> None:
+    user.summarizer("sleep 2.5; echo They talked.")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        [COMMAND, "transcript", "compact", transcript.path],
+        cwd=user.root,
+        env=user.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=inner,
+    )
+    assert process.wait(60) == 0
+    os.close(inner)
+    assert b"0 of 1 parts" in os.read(outer, 4096)
+    os.close(outer)
 
 
 def test_the_window_and_the_turns_can_be_given(user: User, tmp_path: Path) -> None:

@@ -70,9 +70,10 @@ def compact(
 
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
-        tools, own = _tools(console, named, asked=not (mechanical or dry_run))
+        telling = _Telling(max if console.as_json else tell)
+        tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
         if not console.as_json:
-            tools = tools.replace(tell=tell, tell_read=tell_read)
+            tools = tools.replace(tell_read=tell_read)
         done = compact_it(
             named, config_of(console), tools, keep_turns=keep_turns, window=window, dry_run=dry_run
         )
@@ -96,8 +97,26 @@ def ending_in_order() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+class _Telling:
+    """Shows how many parts are done, and again while one takes long."""
+
+    def __init__(self, tell: Callable[[int, int], object]) -> None:
+        """Show it by a function."""
+        self._tell = tell
+        self._newest = (0, 0)
+
+    def __call__(self, done: int, of: int) -> None:
+        """Show how many are done."""
+        self._newest = (done, of)
+        self.again()
+
+    def again(self) -> None:
+        """Show the same once more."""
+        self._tell(*self._newest)
+
+
 def _tools(
-    console: Console, named: Transcript, *, asked: bool
+    console: Console, named: Transcript, telling: _Telling, *, asked: bool
 ) -> tuple[Tools, SessionHooks | None]:
     """Return what compacting needs, and the session whose conversation it is, if it is one."""
     from gitguard.usecases.compacting import Tools
@@ -108,7 +127,8 @@ def _tools(
         clock=time.time,
         random=os.urandom,
         redactor=redactor_of(config.redaction),
-        ask=_summarizer(config, folder) if asked and config.summarizer else None,
+        ask=_summarizer(config, folder, telling) if asked and config.summarizer else None,
+        tell=telling,
         folder=folder,
         hooks=(own,) if own else (),
     )
@@ -130,7 +150,7 @@ def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | No
     return SessionHooks(guard.store(), named), guard.workspace.place.worktree
 
 
-def _summarizer(config: Config, folder: str) -> Callable[[str], Answer]:
+def _summarizer(config: Config, folder: str, telling: _Telling) -> Callable[[str], Answer]:
     """Return the user's own command, asked with patience."""
     from gitguard.store.program import path_of
     from gitguard.store.summarizer import SummarizerCommand
@@ -143,7 +163,7 @@ def _summarizer(config: Config, folder: str) -> Callable[[str], Answer]:
             f"`summarizer` names `{name:.80}`, which is no program on your PATH",
             "Name one outside of the workspace, or say --mechanical",
         )
-    command = SummarizerCommand(path, tuple(arguments), os.environ, time.monotonic)
+    command = SummarizerCommand(path, tuple(arguments), os.environ, time.monotonic, telling.again)
     until = time.monotonic() + config.compaction.timeout_seconds
     patience = Patience(time.monotonic, time.sleep, random.random, until)
     return persistent(command, patience, _say_trying)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 1 << 20
 """Bytes of what it says that are read; a summary is far shorter."""
 _OURS, _GITS = "GITGUARD_", "GIT_"
-_ENDING = 5.0
+_ENDING, _BEAT = 5.0, 1.0
 
 
 class SummarizerCommand:
@@ -37,11 +37,15 @@ class SummarizerCommand:
         arguments: tuple[str, ...],
         environment: Mapping[str, str],
         now: Callable[[], float],
+        beat: Callable[[], object] = bool,
     ) -> None:
-        """Name the command; its environment is the user's own, now a clock's seconds."""
+        """Name the command; its environment is the user's own, now a clock's seconds.
+
+        beat is called about once a second while it runs.
+        """
         self._command = [path, *arguments]
         self._environment = surroundings(environment)
-        self._now = now
+        self._now, self._beat = now, beat
 
     def __call__(self, text: str, seconds: float) -> Answer:
         """Give it a text and so many seconds; return what it says."""
@@ -55,7 +59,7 @@ class SummarizerCommand:
                     return Answer(complaint=f"it cannot be started: {error.strerror}")
             with process:
                 try:
-                    return _heard(process, self._now, self._now() + seconds)
+                    return self._heard(process, self._now() + seconds)
                 finally:
                     _end(process)
 
@@ -70,6 +74,26 @@ class SummarizerCommand:
             start_new_session=True,
         )
 
+    def _heard(self, process: subprocess.Popen[bytes], until: float) -> Answer:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        said = {process.stdout: bytearray(), process.stderr: bytearray()}
+        with selectors.DefaultSelector() as waiting:
+            for stream in said:
+                waiting.register(stream, selectors.EVENT_READ)
+            while waiting.get_map():
+                if self._now() >= until:
+                    return Answer(complaint="it did not end in time")
+                for key, _ in waiting.select(min(max(until - self._now(), 0), _BEAT)):
+                    data = os.read(key.fd, 1 << 16)
+                    said[key.fileobj] += data  # type: ignore[index]
+                    if not data:
+                        waiting.unregister(key.fileobj)
+                if len(said[process.stdout]) > LARGEST_ANSWER:
+                    return Answer(complaint=f"it said more than {LARGEST_ANSWER:,} bytes")
+                self._beat()
+        return _reply(process, max(until - self._now(), 0), *map(bytes, said.values()))
+
 
 def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return an environment in which nothing leads back to the workspace, and hooks do nothing."""
@@ -81,35 +105,11 @@ def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {**foreign, HOOKS_VARIABLE: HOOKS_OFF}
 
 
-def _heard(process: subprocess.Popen[bytes], now: Callable[[], float], until: float) -> Answer:
-    assert process.stdout is not None
-    assert process.stderr is not None
-    said = {process.stdout: bytearray(), process.stderr: bytearray()}
-    with selectors.DefaultSelector() as waiting:
-        for stream in said:
-            waiting.register(stream, selectors.EVENT_READ)
-        while waiting.get_map():
-            if now() >= until:
-                return Answer(complaint="it did not end in time")
-            for key, _ in waiting.select(min(max(until - now(), 0), 1)):
-                data = os.read(key.fd, 1 << 16)
-                said[key.fileobj] += data  # type: ignore[index]
-                if not data:
-                    waiting.unregister(key.fileobj)
-                if len(said[process.stdout]) > LARGEST_ANSWER:
-                    return Answer(complaint=f"it said more than {LARGEST_ANSWER:,} bytes")
-    return _reply(process, now, until, *(bytes(part) for part in said.values()))
-
-
 def _reply(
-    process: subprocess.Popen[bytes],
-    now: Callable[[], float],
-    until: float,
-    stdout: bytes,
-    stderr: bytes,
+    process: subprocess.Popen[bytes], seconds: float, stdout: bytes, stderr: bytes
 ) -> Answer:
     try:
-        code = process.wait(max(until - now(), 0))
+        code = process.wait(seconds)
     except subprocess.TimeoutExpired:
         return Answer(complaint="it did not end in time")
     text = visible(stdout.decode("utf-8", "replace")).strip()

@@ -117,6 +117,7 @@ def summarize(
     parts: list[str] = []
     complaints: list[str] = []
     steps = len(chunks) + (ask is not None and len(chunks) > 1)
+    tell(0, steps)
     for number, chunk in enumerate(chunks, start=1):
         answer = Answer()
         if ask is not None:
