@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -102,6 +103,24 @@ def test_a_conversation_is_held_against_its_budget(tmp_path: Path, dialect: str)
     assert standing.limited_turns == 1
     assert standing.limited_history == 3
     assert standing.over_history == standing.over_safeguard == 0
+
+
+def test_the_window_is_found_and_bounded_as_everywhere(tmp_path: Path) -> None:
+    transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
+
+    def window(model: str = "", **settings: Any) -> tuple[int, str, str]:
+        config = DEFAULTS.replace(window=DEFAULTS.window.replace(**settings))
+        found = budget_of(transcript, config, model=model)
+        return found.budget.window, found.usage.window_source, found.warning
+
+    assert window() == (200_000, "assumed", "")
+    assert window("claude-opus-5-5")[:2] == (1_000_000, "model")
+    assert window("claude-opus-5-5", models={"claude-opus-5-5": 64_000})[:2] == (64_000, "config")
+    small, source, warning = window(cap=20_000)
+    assert (small, source) == (20_000, "assumed, cap")
+    assert "only 20,000 tokens" in warning
+    with pytest.raises(InvalidConfig, match="smallest usable one is 16,000"):
+        window(cap=15_999)
 
 
 def test_a_history_over_its_share_says_by_how_much(tmp_path: Path) -> None:
