@@ -191,6 +191,24 @@ def test_a_plugged_in_file_outside_the_workspace_is_never_read(tmp_path: Path, n
     assert len(bootstrap.refused) == 1
 
 
+named = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=300)
+paths = st.lists(st.sampled_from(["..", ".", "", "docs", "out"]) | named, max_size=4)
+
+
+@given(st.lists(paths.map("/".join), max_size=4))
+def test_whatever_names_are_plugged_in_nothing_outside_is_read(
+    tmp_path_factory: pytest.TempPathFactory, extra: list[str]
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "docs").write_text("PRIVATE")
+    root = outside / "workspace"
+    (root / "docs").mkdir(parents=True)
+    (root / "out").symlink_to("..")
+    bootstrap = found(root, config=BootstrapConfig(extra_files=tuple(extra)))
+    assert bootstrap.files == ()
+    assert len(bootstrap.refused) <= len(extra)
+
+
 def test_a_very_large_or_binary_file_is_read_no_further_than_it_may_be(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_bytes(b"\xff\0\x1b" * (1 << 20))
     (file,) = found(tmp_path).files

@@ -97,10 +97,11 @@ def _found(
                         yield other, brought, False
                 break
     for name in extra:
+        before = len(refused)
         if text := read(name):
             yield name, text, True
-        elif not os.path.lexists(os.path.join(root, name)) and "\0" not in name:
-            refused.append(f"`{name}` is not there")
+        elif len(refused) == before and not os.path.lexists(os.path.join(root, name)):
+            refused.append(visible(f"`{name}` is not there"))
 
 
 def _read(root: str, name: str, seen: set[str]) -> str:
