@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
+from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.claude_code import BY_THE_HOST, NOT_THE_USERS
-from gitguard.transcripts.claude_code_entries import fields_of
 from gitguard.transcripts.sketching import sketched
 from gitguard.transcripts.tree import Mended, ids_with
 
@@ -25,7 +25,7 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     """Return those fields of a line by which it is repaired."""
     kind, message = document.get("type"), document.get("message")
     if kind == "system":
-        return fields_of(document)
+        return claude_code_entries.fields_of(document)
     known: dict[str, Any] = {
         "kind": UNKNOWN,
         "id": word(document.get("uuid")),

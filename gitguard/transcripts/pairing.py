@@ -69,10 +69,12 @@ class _Answer:
 
 
 class _Call:
-    __slots__ = ("answer", "block", "entry", "is_answered", "is_void")
+    __slots__ = ("answer", "before", "block", "entry", "is_answered", "is_void")
 
-    def __init__(self, entry: Entry, block: Block, answer: _Answer) -> None:
+    def __init__(self, entry: Entry, block: Block, answer: _Answer, before: _Call | None) -> None:
         self.entry, self.block, self.answer = entry, block, answer
+        self.before = before
+        """The one before it with the same id."""
         self.is_answered = False
         self.is_void = bool(entry.stopped)
         """Whether its answer was broken off; hosts do not show the model those again."""
@@ -82,7 +84,8 @@ class _Pairs:
     def __init__(self, entries: Iterable[Entry], *, notes_between: bool) -> None:
         self._notes_between = notes_between
         self._entries = [entry for entry in entries if entry.kind == MESSAGE]
-        self._calls: dict[str, list[_Call]] = {}
+        self._calls: dict[str, _Call] = {}
+        """The newest call of each id; one leads to the one before it."""
         self._in_order: list[_Call] = []
         self._answers: dict[str, _Answer] = {}
         self._current: _Answer | None = None
@@ -132,9 +135,9 @@ class _Pairs:
             return
         if name != block.name:
             self._rename(entry, block, name)
-        call = _Call(entry, block, answer)
+        call = _Call(entry, block, answer, self._calls.get(block.id))
         self._in_order.append(call)
-        self._calls.setdefault(block.id, []).append(call)
+        self._calls[block.id] = call
 
     def _match(self, entry: Entry) -> None:
         """Find the calls of an entry's results."""
@@ -160,8 +163,10 @@ class _Pairs:
 
     def _call_of(self, block: Block) -> _Call | None:
         """Return the nearest call before a result that has its id and none yet."""
-        calls = self._calls.get(block.id, ()) if block.id else ()
-        return next((call for call in reversed(calls) if not call.is_answered), None)
+        call = self._calls.get(block.id)
+        while call is not None and call.is_answered:
+            call = call.before
+        return call
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True
@@ -172,7 +177,7 @@ class _Pairs:
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
         if call is not None:
             self._drop(ORPHANED, entry, block, "the answer with its call was broken off")
-        elif block.id and self._calls.get(block.id):
+        elif block.id in self._calls:
             self._drop(DUPLICATE, entry, block, "its call has a result already")
         else:
             self._drop(ORPHANED, entry, block, "no call before it has its id")

@@ -123,10 +123,10 @@ class _Work:
         with _no_collections():
             self._found = scan(path, seen, writable, tell)
             self._parents = dict(_new_parents(self._found))
-            entries = _relinked(self._found.entries, self._parents)
-            self._pairing = pair(
-                conversation(entries, everything=everything), notes_between=writable.NOTES_BETWEEN
-            )
+            entries: Sequence[Entry] = self._found.entries
+            if not self._found.is_plain:
+                entries = conversation(_relinked(entries, self._parents), everything=everything)
+            self._pairing = pair(entries, notes_between=writable.NOTES_BETWEEN)
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
         found = self._found
@@ -250,7 +250,7 @@ def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
     Hosts go back from the last entry: they would find nothing of what stands before the gap. The
     first entry may follow one of another file, and parts of sub-agents are left alone.
     """
-    if found.unjudged:
+    if found.unjudged or found.is_plain:
         return
     known = {entry.id for entry in found.entries}
     newest = ""
@@ -262,7 +262,7 @@ def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
         newest = entry.id
 
 
-def _relinked(entries: list[Entry], parents: dict[int, str]) -> list[Entry]:
+def _relinked(entries: Sequence[Entry], parents: dict[int, str]) -> Sequence[Entry]:
     if not parents:
         return entries
     return [

@@ -10,7 +10,9 @@ import os
 
 from gitguard.model.conversation import (
     AGENT,
+    COMPACTION,
     HEADER,
+    RESET,
     UNKNOWN,
     Entry,
 )
@@ -32,6 +34,7 @@ _LONGEST = 1 << 27
 """Bytes beyond which a line is left alone: parsing takes several times its size in memory."""
 _MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
+_TURNS = (COMPACTION, RESET)
 _DIGITS = "integer string conversion"
 """What Python says of numbers that other programs read."""
 
@@ -65,6 +68,8 @@ class Scan:
         self.unjudged = 0
         """Lines too long or too deep to be parsed here."""
         self.is_ended = True
+        self.is_plain = True
+        """Whether each entry follows the one before it, and nothing was ever summarized."""
 
     def tree(self) -> Tree:
         """Return the places of the entries."""
@@ -116,14 +121,18 @@ class _Scanner:
         fields = self._sketch(document)
         if found.first < 0:
             found.first = at
+        kind, own = fields["kind"], fields["id"]
         if fields["parent"] == self._newest:
             fields["parent"] = self._newest  # one text instead of two
-        kind, own = fields["kind"], fields["id"]
+        elif own and kind != HEADER:
+            found.is_plain = False
         if kind == HEADER:
             found.headers.append(Entry.of(at, end, b"", fields))
         elif own or kind != UNKNOWN:
             found.entries.append(Entry.of(at, end, b"", fields))
             self._newest = own or self._newest
+            if kind in _TURNS or "is_aside" in fields or (self._newest and not own):
+                found.is_plain = False
             if not found.has_answer and fields.get("role") == AGENT:
                 found.has_answer = True
         if not self._pointers.isdisjoint(document):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from gitguard.model.conversation import MESSAGE, TOOL
+from gitguard.transcripts import session_entries
 from gitguard.transcripts.blocks import word
-from gitguard.transcripts.session_entries import ROLES, STOPPED, fields_of, is_by_host
+from gitguard.transcripts.session_entries import ROLES, STOPPED, is_by_host
 from gitguard.transcripts.sketching import result, sketched
 from gitguard.transcripts.tree import Mended
 
@@ -25,7 +26,7 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     message: Any = document.get("message")
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
-        return fields_of(document)
+        return session_entries.fields_of(document)
     known: dict[str, Any] = {
         "kind": MESSAGE,
         "role": role,

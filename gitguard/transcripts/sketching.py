@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _SOMETHING: dict[str, Any] = {}
 """What was given to a call, where that matters no more."""
 _PLAIN = tuple(Block(TEXT, at) for at in range(8))
+_ONE_TEXT = _PLAIN[:1]
 
 
 def sketched(content: Any, call: str, given: str, result: str) -> tuple[Block, ...]:
@@ -23,11 +24,12 @@ def sketched(content: Any, call: str, given: str, result: str) -> tuple[Block, .
     What is neither a call nor a result is a text without words.
     """
     if isinstance(content, str):
-        return _PLAIN[:1]
+        return _ONE_TEXT
     if not isinstance(content, list):
         return ()
     if len(content) == 1:
-        return (_sketch(0, content[0], call, given, result),)
+        block = _sketch(0, content[0], call, given, result)
+        return _ONE_TEXT if block is _PLAIN[0] else (block,)
     return tuple([_sketch(at, block, call, given, result) for at, block in enumerate(content)])
 
 
