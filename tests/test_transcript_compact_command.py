@@ -18,9 +18,10 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.model.host_session import HostSession
+from gitguard.model.session import Session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.context import context_of
-from gitguard.usecases.compaction_hooks import is_own
+from gitguard.usecases.compaction_hooks import owner_of
 
 from . import spoken
 from .conftest import Git
@@ -119,15 +120,49 @@ def test_outside_of_a_repository_it_compacts_all_the_same(user: User, tmp_path: 
     assert "Summarized: mechanically" in done.stdout
 
 
-def test_what_hooks_told_of_is_the_sessions_own(guard: Guard, tmp_path: Path) -> None:
+def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: Path) -> None:
     guard.ensure()
     transcript = conversation(tmp_path, tmp_path, turns(4))
-    workspace = guard.workspace
-    assert not is_own(workspace, transcript, str(tmp_path))
-    assert is_own(workspace, transcript, workspace.place.worktree)
-    record = HostSession("2026-01-01T00:00:00Z", transcript=transcript.path)
-    workspace.keep_host_session(workspace.current(), "talk", record)
-    assert is_own(workspace, transcript, str(tmp_path))
+    workspace, current = guard.workspace, guard.workspace.current()
+    assert owner_of(workspace, transcript, str(tmp_path)) is None
+    assert owner_of(workspace, transcript, workspace.place.worktree) == current
+    other = guard.find_session("agent:main:dm:1")
+    guard.use_session(other)
+    tell(guard, other, transcript)
+    guard.use_session(current)
+    assert owner_of(workspace, transcript, workspace.place.worktree) == other
+    assert owner_of(workspace, transcript, str(tmp_path)) == other
+
+
+def test_of_many_in_one_place_each_has_its_own_session(guard: Guard, tmp_path: Path) -> None:
+    guard.ensure()
+    one, two = (Transcript(str(tmp_path), "openclaw", name) for name in ("one", "two"))
+    sessions = [guard.find_session(f"agent:main:{number}") for number in (1, 2)]
+    for session, transcript in zip(sessions, (one, two), strict=True):
+        guard.use_session(session)
+        tell(guard, session, transcript)
+    assert [owner_of(guard.workspace, each, "") for each in (one, two)] == sessions
+    by_path = Transcript(str(tmp_path / "sessions" / "two.jsonl"), "openclaw", "two")
+    assert owner_of(guard.workspace, by_path, "") == sessions[1]
+
+
+def test_a_damaged_session_of_somebody_else_is_in_nobodys_way(user: User, tmp_path: Path) -> None:
+    user.run("ensure", "--session", "other")
+    (user.root / ".gitguard/sessions/other/session.json").write_text("{")
+    user.run("ensure")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    assert user.json("transcript", "compact", transcript.path)["notes"] == []
+
+
+def tell(guard: Guard, session: Session, transcript: Transcript) -> None:
+    """Record a conversation as hooks do."""
+    record = HostSession(
+        "2026-01-01T00:00:00Z",
+        transcript=transcript.path,
+        transcript_format=transcript.format,
+        transcript_session=transcript.session,
+    )
+    guard.workspace.keep_host_session(session, transcript.session, record)
 
 
 def test_a_session_without_state_stops_nothing(user: User, tmp_path: Path) -> None:

@@ -138,16 +138,17 @@ def _tools(
 def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
     """Return the session's hooks, and the folder of the workspace; none for a foreign one's."""
     from gitguard.transcripts.compaction import writer_of
-    from gitguard.usecases.compaction_hooks import SessionHooks, is_own
+    from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
 
     held_in = writer_of(named).folder
     try:
         guard = console.guard
     except NotARepository:
         return None, held_in
-    if not is_own(guard.workspace, named, held_in):
+    owner = owner_of(guard.workspace, named, held_in)
+    if owner is None:
         return None, held_in
-    return SessionHooks(guard.store(), named), guard.workspace.place.worktree
+    return SessionHooks(guard.store(owner), named), guard.workspace.place.worktree
 
 
 def _summarizer(config: Config, folder: str, telling: _Telling) -> Callable[[str], Answer]:

@@ -6,6 +6,7 @@ import os
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError
+from gitguard.model.session import Session
 from gitguard.recovery.injection import sections_of
 from gitguard.usecases import gate
 from gitguard.usecases.handoff import current_work
@@ -13,6 +14,8 @@ from gitguard.usecases.measuring import measure_pressure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.recovery.filling import Section
@@ -24,18 +27,39 @@ if TYPE_CHECKING:
 TRIGGER = "compaction"
 
 
-def is_own(workspace: Workspace, transcript: Transcript, folder: str) -> bool:
-    """Say whether a conversation, held in a folder, is one of a workspace's session."""
-    if not workspace.is_initialised or not (workspace.places.session or workspace.current_name()):
-        return False
-    root = workspace.place.worktree
-    inside = os.path.realpath(folder) if folder else ""
-    known = workspace.read_record(workspace.current()).host_sessions.values()
-    return (
-        inside == root
-        or inside.startswith(root + os.sep)
-        or any(one.transcript == transcript.path for one in known)
-    )
+def owner_of(workspace: Workspace, transcript: Transcript, folder: str) -> Session | None:
+    """Return the session that a conversation belongs to, which was held in a folder.
+
+    That is the one whose hooks told of it, or that it was imported to. One that nobody told of
+    belongs to the current session if it was held in this workspace, and otherwise to none.
+    """
+    if not workspace.is_initialised:
+        return None
+    for session, known in _conversations(workspace):
+        if any(_is_of(key, one, transcript) for key, one in known.items()):
+            return session
+    root, inside = workspace.place.worktree, os.path.realpath(folder) if folder else ""
+    is_here = inside == root or inside.startswith(root + os.sep)
+    has_current = bool(workspace.places.session or workspace.current_name())
+    return workspace.current() if is_here and has_current else None
+
+
+def _conversations(workspace: Workspace) -> Iterator[tuple[Session, Mapping[str, HostSession]]]:
+    """Yield each session with the records of its conversations; a damaged one has none."""
+    for name in workspace.session_names():
+        try:
+            record = workspace.read_record(Session(name, name))
+        except GitguardError:
+            continue
+        yield Session(record.key, name), record.host_sessions
+
+
+def _is_of(key: str, known: HostSession, transcript: Transcript) -> bool:
+    """Say whether a record is a conversation's; one place may keep many, and hosts name them."""
+    if known.transcript == transcript.path:
+        return known.transcript_session in ("", transcript.session)
+    named = known.transcript_session or key
+    return known.transcript_format == transcript.format and named == transcript.session
 
 
 class SessionHooks:
@@ -104,7 +128,7 @@ class SessionHooks:
 
         record = self._store.workspace.read_record(self._store.session)
         for key, known in record.host_sessions.items():
-            if known.transcript == self._transcript.path or key == self._transcript.session:
+            if _is_of(key, known, self._transcript):
                 return key, known
         return "", HostSession(started_at=self._store.now)
 
