@@ -68,6 +68,11 @@ class Block(Value):
         """Return a result, just as quickly."""
         return cls._of({"kind": RESULT, "at": at, "text": text, "size": size, **more})
 
+    @classmethod
+    def call(cls, at: int, name: str, size: int, **more: Any) -> Block:
+        """Return a call, just as quickly."""
+        return cls._of({"kind": CALL, "at": at, "name": name, "size": size, **more})
+
 
 class Entry(Value):
     """One entry of a transcript: a line of a file, or a row of a database."""
@@ -109,7 +114,8 @@ class Entry(Value):
     @classmethod
     def of(cls, at: int, end: int, raw: bytes, fields: dict[str, Any]) -> Entry:
         """Return the entry that a format's module read; quicker than the constructor."""
-        return cls._of({**fields, "at": at, "end": end, "raw": raw})
+        fields["at"], fields["end"], fields["raw"] = at, end, raw
+        return cls._of(fields)
 
     @property
     def size(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.model import json_text
-from gitguard.model.conversation import CALL, IMAGE, OTHER, TEXT, THINKING, Block
+from gitguard.model.conversation import IMAGE, OTHER, TEXT, THINKING, Block
 from gitguard.transcripts.entries import texts
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def call(at: int, block: dict[str, Any], given: Any) -> Block:
     size = len(json_text.encode(given)) if given is not None else 0
     name = word(block.get("name"))
     known = given if isinstance(given, dict) else None
-    return Block(CALL, at, id=word(block.get("id")), name=name, given=known, size=size + len(name))
+    return Block.call(at, name, size + len(name), id=word(block.get("id")), given=known)
 
 
 def said_by(content: Any) -> tuple[str, int]:

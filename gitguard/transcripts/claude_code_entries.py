@@ -39,7 +39,7 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     if kind == "system" and document.get("subtype") == "compact_boundary":
         known |= {"kind": COMPACTION, "kept": _kept(document.get("compactMetadata"))}
     elif kind in ("user", "assistant") and isinstance(message, dict):
-        known |= _message(document, message)
+        _add_message(known, document, message)
     return known
 
 
@@ -49,38 +49,41 @@ def _kept(metadata: Any) -> tuple[str, ...]:
     return tuple(filter(None, map(word, ids))) if isinstance(ids, list) else ()
 
 
-def _message(document: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
-    is_user = document["type"] == "user"
-    blocks = blocks_of(message.get("content"), _block)
-    role = USER if is_user else AGENT
-    if is_user and any([block.kind == RESULT for block in blocks]):  # noqa: C419
-        role = TOOL
-        blocks = _with_details(blocks) if "toolUseResult" in document else blocks
-    by_host = any(map(document.get, BY_THE_HOST)) or message.get("model") == "<synthetic>"
-    if role == USER and blocks and not by_host:
-        by_host = blocks[0].text.lstrip().startswith(NOT_THE_USERS)
-    return {
-        "kind": MESSAGE,
-        "role": role,
-        "blocks": blocks,
-        "message": "" if is_user else word(message.get("id")),
-        "by_host": by_host,
-        "stopped": FAILED if document.get("isApiErrorMessage") else "",
-        "tokens": 0 if is_user else tokens(message.get("usage"), COUNTED),
-        "model": word(message.get("model")),
-    }
-
-
-def _with_details(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    return tuple([b.replace(has_details=True) if b.kind == RESULT else b for b in blocks])
+def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
+    # Files have a hundred thousand of these, so there are no dictionaries in between.
+    known["kind"] = MESSAGE
+    read = _detailed if "toolUseResult" in document else _block
+    known["blocks"] = blocks = blocks_of(message.get("content"), read)
+    if model := message.get("model"):
+        known["model"] = word(model)
+    if document.get("isApiErrorMessage"):
+        known["stopped"] = FAILED
+    by_host = any(map(document.get, BY_THE_HOST)) or model == "<synthetic>"
+    if document["type"] == "assistant":
+        known["role"], known["message"] = AGENT, word(message.get("id"))
+        known["tokens"] = tokens(message.get("usage"), COUNTED)
+    elif any([block.kind == RESULT for block in blocks]):  # noqa: C419
+        known["role"] = TOOL
+    else:
+        known["role"] = USER
+        by_host = by_host or bool(blocks and blocks[0].text.lstrip().startswith(NOT_THE_USERS))
+    known["by_host"] = by_host
 
 
 def _block(at: int, block: dict[str, Any]) -> Block:
     kind = block.get("type")
     if kind == "tool_use":
         return call(at, block, block.get("input"))
-    if kind != "tool_result":
-        return plain(at, block)
+    return _result(at, block) if kind == "tool_result" else plain(at, block)
+
+
+def _detailed(at: int, block: dict[str, Any]) -> Block:
+    """Return a block of a line that has the results' details beside the message."""
+    is_result = block.get("type") == "tool_result"
+    return _result(at, block, has_details=True) if is_result else _block(at, block)
+
+
+def _result(at: int, block: dict[str, Any], *, has_details: bool = False) -> Block:
     text, size = said_by(block.get("content"))
     name, is_error = word(block.get("tool_use_id")), bool(block.get("is_error"))
-    return Block.result(at, text, size, id=name, is_error=is_error)
+    return Block.result(at, text, size, id=name, is_error=is_error, has_details=has_details)
