@@ -1,0 +1,192 @@
+"""How fast whole transcripts are read: 100 MB, side by side with Python's own `json`.
+
+`python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from gitguard.model.events import Transcript
+from gitguard.transcripts import find_format
+from gitguard.transcripts.exporting import Wishes, json_lines
+from tests.bench import Row, show, timed
+
+_LARGE, _SMALL = 100_000_000, 1_000_000
+_ALLOWED_MS = _LARGE / 60_000
+"""60 MB a second; slower is allowed up to 1.5 times what `json.loads` takes."""
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def write_conversation(path: Path, size: int) -> Path:
+    """A conversation as Claude Code keeps it: short answers, calls, results of 200 B to 30 kB."""
+    chance = random.Random(7)
+    words = ["".join(chance.choices(_ALPHABET, k=chance.randint(2, 10))) for _ in range(3_000)]
+    words += ["\n", '"quoted"', "\\", "é", "{x: 1}"]
+    with path.open("w", encoding="utf-8") as file:
+        for number, entry in enumerate(_entries(chance, words)):
+            common = {
+                "uuid": f"{number:036}",
+                "sessionId": "s",
+                "cwd": "/repo",
+                "version": "2.1.330",
+            }
+            minute, second = divmod(number, 60)
+            stamp = f"2026-01-31T{minute // 60 % 24:02}:{minute % 60:02}:{second:02}.000Z"
+            line = {**common, "isSidechain": False, "timestamp": stamp, **entry}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            if file.tell() >= size and entry["type"] == "assistant":
+                return path
+    raise AssertionError("it never ends")
+
+
+def _entries(chance: random.Random, words: list[str]) -> Iterator[dict[str, Any]]:
+    def text(least: int, most: int) -> str:
+        return " ".join(chance.choices(words, k=chance.randint(least, most) // 7 + 1))
+
+    number = 0
+    while True:
+        number += 1
+        if number % 12 == 1:
+            yield {"type": "user", "message": {"role": "user", "content": text(50, 400)}}
+        usage = {"input_tokens": number % 150_000 + 1, "output_tokens": 50}
+        said = {"id": f"msg_{number}", "role": "assistant", "model": "claude-haiku-4-5"}
+        blocks = {"type": "text", "text": text(20, 500)}
+        yield {"type": "assistant", "message": {**said, "content": [blocks], "usage": usage}}
+        use: dict[str, Any] = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash"}
+        use["input"] = {"command": text(20, 120), "description": text(10, 40)}
+        yield {"type": "assistant", "message": {**said, "content": [use], "usage": usage}}
+        out = text(200, int(min(30_000, 200 + chance.lognormvariate(6.5, 1.2))))
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": out}
+        message = {"role": "user", "content": [result]}
+        yield {"type": "user", "message": message, "toolUseResult": {"stdout": out, "stderr": ""}}
+
+
+def alternate(
+    what: str,
+    ours: Callable[[], object],
+    theirs: str,
+    other: Callable[[], object],
+    target: float,
+    runs: int,
+) -> Row:
+    pairs = [(timed(ours), timed(other)) for _ in range(runs)]
+    mine, yours = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return Row(what, mine * 1e3, theirs, yours * 1e3, mine / yours, target)
+
+
+def export(large: Path, _small: Path, runs: int) -> Row:
+    transcript = Transcript(str(large), "claude-code")
+
+    def ours() -> None:
+        with open("/dev/null", "wb") as sink:
+            sink.writelines(json_lines(transcript, Wishes()))
+
+    return against_json("export of 100 MB", ours, large, runs)
+
+
+def entries(large: Path, _small: Path, runs: int) -> Row:
+    transcript = Transcript(str(large), "claude-code")
+
+    def ours() -> None:
+        for _ in find_format("claude-code").entries(transcript):
+            pass
+
+    return against_json("entries of 100 MB", ours, large, runs)
+
+
+def against_json(what: str, ours: Callable[[], object], large: Path, runs: int) -> Row:
+    row = alternate(what, ours, "json.loads of its lines", loads(large), 1.5, runs)
+    return replace(row, target=max(row.target, _ALLOWED_MS / row.theirs_ms))
+
+
+def loads(path: Path) -> Callable[[], None]:
+    def read() -> None:
+        with path.open("rb") as file:
+            for line in file:
+                json.loads(line)
+
+    return read
+
+
+def usage(large: Path, small: Path, runs: int) -> Row:
+    """The tokens alone, 100 times: what a hook reads."""
+    read = find_format("claude-code").newest_reading
+
+    def of(path: Path) -> Callable[[], object]:
+        return lambda: [read(Transcript(str(path), "claude-code")) for _ in range(100)]
+
+    return alternate("tokens of 100 MB, 100 times", of(large), "of 1 MB", of(small), 1.2, runs)
+
+
+def counting(large: Path, _small: Path, runs: int) -> Row:
+    """Compactions from the start on, which `usage` counts where the session knows no number."""
+    transcript = Transcript(str(large), "claude-code")
+
+    def ours() -> None:
+        find_format("claude-code").compactions(transcript)
+
+    return alternate(
+        "compactions of 100 MB", ours, "json.loads of its lines", loads(large), 0.15, runs
+    )
+
+
+def command_usage(large: Path, small: Path, runs: int) -> Row:
+    """The whole command on a file that no session knows; most of it is the program's start."""
+    mine, yours = command("usage", large), command("usage", small)
+    return alternate("`transcript usage` of 100 MB", mine, "of 1 MB", yours, 2, runs)
+
+
+def memory(large: Path, _small: Path, _runs: int) -> Row:
+    program = (
+        "import resource, runpy, sys; sys.argv[0] = 'gitguard'\n"
+        "try: runpy.run_module('gitguard', run_name='__main__')\n"
+        "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    words = [sys.executable, "-c", program, "transcript", "export", str(large)]
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    peak = float(done.stderr.split()[-1]) / 1024
+    return Row("peak memory of `export`, MB", peak, "allowed", 150, peak / 150, 1)
+
+
+def command(name: str, path: Path) -> Callable[[], object]:
+    words = [sys.executable, "-m", "gitguard", "transcript", name, str(path)]
+    return lambda: subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+
+
+ROWS = (usage, counting, command_usage, entries, export, memory)
+
+
+def main() -> None:
+    """Print the table, or JSON; the exit code says whether every target holds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--runs", type=int, default=7, help="runs of each side")
+    parser.add_argument("--only", default="", help="a part of a row's function name")
+    options = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+        large = write_conversation(Path(folder) / "large.jsonl", _LARGE)
+        small = write_conversation(Path(folder) / "small.jsonl", _SMALL)
+        for measure in ROWS:
+            if options.only in measure.__name__:
+                rows.append(measure(large, small, options.runs))
+                if not options.json:
+                    show(rows[-1])
+    if options.json:
+        print(json.dumps([{**asdict(row), "holds": row.holds} for row in rows], indent=2))
+    sys.exit(0 if all(row.holds for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
