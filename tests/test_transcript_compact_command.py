@@ -154,6 +154,17 @@ def test_a_damaged_session_of_somebody_else_is_in_nobodys_way(user: User, tmp_pa
     assert user.json("transcript", "compact", transcript.path)["notes"] == []
 
 
+@pytest.mark.parametrize(
+    "folder", ["", "here", "/no\0thing", "/" + "x" * 5_000, "/nowhere", "/dev/null"]
+)
+def test_a_folder_that_is_none_is_in_nobodys_way(folder: str, user: User, tmp_path: Path) -> None:
+    user.run("ensure")
+    transcript = conversation(tmp_path, Path("/repo"), turns(8))
+    path = Path(transcript.path)
+    path.write_text(path.read_text().replace('"cwd": "/repo"', f'"cwd": {json.dumps(folder)}'))
+    assert user.json("transcript", "compact", transcript.path)["checkpoints"] == []
+
+
 def tell(guard: Guard, session: Session, transcript: Transcript) -> None:
     """Record a conversation as hooks do."""
     record = HostSession(

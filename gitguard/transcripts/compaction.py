@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.transcripts.chunks import Unit, count_messages, last_turns, prune, total, units
@@ -36,7 +38,10 @@ def writer_of(transcript: Transcript) -> Writer:
     path, _ = writable_of(transcript)
     is_claude_code = transcript.format == "claude-code"
     module = claude_code_compaction if is_claude_code else session_compaction
-    return Writer(path, module.lines, module.folder(path))
+    folder = module.folder(path)
+    # Whoever wrote the file wrote this, too.
+    is_one = os.path.isabs(folder) and "\0" not in folder
+    return Writer(path, module.lines, os.path.realpath(folder) if is_one else "")
 
 
 class Written(Value):

@@ -93,11 +93,6 @@ class Compacted(Value):
     backup: str = ""
     """Where the file is kept as it was before the repair."""
 
-    @property
-    def saved(self) -> int:
-        """Tokens less in the context, by our own guess."""
-        return self.tokens_before - self.tokens_after
-
 
 class Tools(Value):
     """What compacting needs of the world around; none of it is looked up."""
