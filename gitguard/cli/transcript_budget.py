@@ -65,7 +65,7 @@ def budget(
 
     named = find_transcript(console, path, format_name, conversation)
     key = session_key or ("" if path else console.guard.workspace.current().key)
-    told = load_json(channels.read(), what="the channels' settings") if channels else {}
+    told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": _telling(named, tell)}
         found = budget_of(named, config_of(console), **wishes)
