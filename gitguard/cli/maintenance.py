@@ -98,7 +98,7 @@ def close(console: Console, key: str) -> None:
 
 @click.command()
 @click.argument("key")
-@click.option("--head", default="", metavar="ID", help="Which of several, by its newest checkpoint")
+@click.option("--head", default="", metavar="ID", help="Which of several; else the last one")
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
     """Bring the archived session KEY back, and work at it"""

@@ -17,7 +17,7 @@ def say_startup(console: Console, startup: Startup) -> None:
     """Print how a session came up, and where it stands."""
     session = console.guard.workspace.current()
     lines = [one_line(f"Session `{session.key}` {startup.how}.")]
-    notes = [*startup.notes, *_older(console, startup)]
+    notes = [*startup.notes, *startup.older]
     lines += [f"Note: {note}." for note in notes]
     if startup.summary_conflict:
         lines.append(startup.summary_conflict.rstrip())
@@ -31,18 +31,6 @@ def say_startup(console: Console, startup: Startup) -> None:
         "checkpoint": startup.saved,
     }
     console.say("\n".join(lines), document, pending(startup.saved))
-
-
-def _older(console: Console, startup: Startup) -> list[str]:
-    """Say that there is an archived session of the name that one was just begun with."""
-    store = console.guard.store()
-    if startup.how != "begun" or not store.chain.archived():
-        return []
-    key = store.session.key
-    return [
-        f"an older session `{key}` is archived; `gitguard session close`, then `gitguard session "
-        f"reopen {key} --head {store.chain.archived()[-1].committed[:12]}` goes on with that one"
-    ]
 
 
 def where_it_stands(state: TaskState) -> list[str]:

@@ -42,6 +42,8 @@ class Startup(Value):
     saved: Saved | None = None
     summary_conflict: str = ""
     """The unified diff of a summary that differed from the state; the state won."""
+    older: tuple[str, ...] = ()
+    """A sentence on what is archived of a session of the same name, where this one was begun."""
 
 
 def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
@@ -93,7 +95,17 @@ def _from_nothing(
     store.write_summary(_state(found))
     store.states.end_start()
     saved = _commit(store, found, head, circumstances)
-    return Startup(BEGUN, _state(found), notes, saved)
+    return Startup(BEGUN, _state(found), notes, saved, older=_older(store))
+
+
+def _older(store: SessionStore) -> tuple[str, ...]:
+    archived, key = store.chain.archived(), store.session.key
+    if not archived:
+        return ()
+    return (
+        f"an older session `{key:.80}` is archived; to go on with that one, run `gitguard session "
+        f"close`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",
+    )
 
 
 def begin_start(store: SessionStore) -> None:

@@ -228,7 +228,7 @@ class AnchorFile:
         return AnchorFile(os.path.join(self.folder, _ASIDE, commit[:12]))
 
     def all_aside(self) -> list[Anchor]:
-        """Return the anchors of this session's archived histories."""
+        """Return the anchors of this session's archived histories, the one put away last last."""
         kept = (AnchorFile(folder).read() for folder in self._folders_aside())
         return [anchor for anchor in kept if anchor is not None]
 
@@ -239,7 +239,8 @@ class AnchorFile:
 
     def _folders_aside(self) -> list[str]:
         folder = os.path.join(self.folder, _ASIDE)
-        return [os.path.join(folder, name) for name in sorted(files.names_in(folder))]
+        every = (os.path.join(folder, name) for name in files.names_in(folder))
+        return sorted(every, key=lambda one: (_changed(os.path.join(one, "anchor.json")), one))
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""
@@ -303,6 +304,13 @@ class CurrentFile:
     def forget(self) -> None:
         """Remember no session any more."""
         files.remove(self._path)
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _set_aside(path: str, kept: str) -> None:

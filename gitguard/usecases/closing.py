@@ -52,7 +52,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
     found, anchor = store.states.read(), head.anchor
     is_absent = found.standing == states.ABSENT and found.written is None
     if is_absent and head.standing == NONE:
-        return _newest(store)[2]  # it is archived, and died before it could say so
+        return _newest(store)[1]  # it is archived, and died before it could say so
     is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
     if found.standing != states.ABSENT or found.problem or not is_committed:
         saved = store.checkpoint("manual", why, Circumstances(), if_changed=True)
@@ -81,29 +81,30 @@ def all_archived(workspace: Workspace, config: Config) -> list[Archived]:
 
 
 def find_archived(own: SessionStore, wanted: str, head: str = "") -> tuple[Session, Archived]:
-    """Return an archived history by its session's key or name: its newest, or the one at a head."""
+    """Return an archived history by its session's key or name: the last, or the one at a head."""
     name = wanted if wanted in archived_names(own.workspace) else Session.of(wanted).name
     store = SessionStore(own.workspace, Session(name, name), own.config)
-    _, key, newest = _newest(store, head)
+    key, newest = _newest(store, head)
     return Session(key, name), newest
 
 
-def _newest(store: SessionStore, head: str = "") -> tuple[int, str, Archived]:
-    """Return when the newest archived history ended, its session's key, and where it is."""
+def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
+    """Return the history that was archived last, and the key of its session."""
     there = store.chain.archives()
-    dated = []
-    for archived in archive_of(store).all():
-        if archived.commit.startswith(head) and archived.ref in there:
-            checkpoint = store.chain.read(archived.commit).checkpoint
-            dated.append((checkpoint.at, checkpoint.session_key, archived))
-    if not dated:
+    every = [
+        archived
+        for archived in archive_of(store).all()
+        if archived.commit.startswith(head) and archived.ref in there
+    ]
+    if not every:
         names = ", ".join(f"`{name}`" for name in archived_names(store.workspace)) or "none"
         at = f" at `{head:.80}`" if head else ""
         raise NotInitialised(
             f"no history of a session `{store.session.key:.80}`{at} is archived",
             f"Archived sessions: {names}",
         )
-    return max(dated, key=lambda one: one[0])
+    key = store.chain.read(there[every[-1].ref]).checkpoint.session_key
+    return key, every[-1]
 
 
 def bring_back(store: SessionStore, archived: Archived) -> None:

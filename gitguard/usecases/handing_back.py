@@ -76,13 +76,14 @@ class HandingBack(Conversation):
                 "See `gitguard status`",
             )
         block = self._handoff()
-        if not block and not (first and found.state.is_untouched):
+        nothing_to_say = first and found.state.is_untouched and not self._older
+        if not block and not nothing_to_say:
             block = resume_of(
                 self._store,
                 found,
                 head,
                 compactions=self._known.epoch,
-                notes=self._startup_notes,
+                notes=self._startup_notes + self._older,
             )
         self._note_delivery(head, block)
         return block

@@ -92,6 +92,7 @@ class Conversation:
         self._store = SessionStore(workspace, self._session(), config)
         self._known = self._as_read = self._read_record()
         self._startup_notes: tuple[str, ...] = ()
+        self._older: tuple[str, ...] = ()
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():
@@ -136,7 +137,7 @@ class Conversation:
         except (EditedState, Tampered) as error:
             self._mark(error)
             return None
-        self._startup_notes = startup.notes
+        self._startup_notes, self._older = startup.notes, startup.older
         if startup.saved is not None and startup.saved.commit:
             with self._record():
                 self._known = self._known.replace(head=startup.saved.commit)
