@@ -83,7 +83,7 @@ class _Call:
 class _Pairs:
     def __init__(self, entries: Iterable[Entry], *, notes_between: bool) -> None:
         self._notes_between = notes_between
-        self._entries = [entry for entry in entries if entry.kind == MESSAGE]
+        self._entries = entries
         self._calls: dict[str, _Call] = {}
         """The newest call of each id; one leads to the one before it."""
         self._in_order: list[_Call] = []
@@ -92,6 +92,8 @@ class _Pairs:
         """The answer behind which nothing was said yet."""
         self._edits: list[Edit] = []
         self._drops: dict[int, list[int]] = {}
+        self._lessened: dict[int, Entry] = {}
+        """Those that blocks are dropped of."""
         self._moves: list[tuple[Entry, Block, _Call]] = []
         self._findings: list[Finding] = []
         self._names: dict[str, str] = {}
@@ -99,14 +101,15 @@ class _Pairs:
 
     def pairing(self) -> Pairing:
         for entry in self._entries:
+            if entry.kind != MESSAGE:
+                continue
             if entry.role == AGENT:
                 self._hear(entry)
             elif entry.role == TOOL:
                 self._match(entry)
             elif not (entry.by_host and self._notes_between):
                 self._close()
-        if self._drops:
-            self._report_emptied()
+        self._report_emptied()
         drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
         moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
         answers = [self._answered(call) for call in self._in_order if self._lacks_result(call)]
@@ -192,6 +195,7 @@ class _Pairs:
 
     def _drop(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
         self._drops.setdefault(entry.at, []).append(block.at)
+        self._lessened[entry.at] = entry
         self._note(kind, entry, block, reason)
 
     def _note(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
@@ -216,13 +220,13 @@ class _Pairs:
     def _report_emptied(self) -> None:
         """Tell of messages of the agent that nothing is left of."""
         seen: set[int] = set()
-        for entry in self._entries:
+        for entry in self._lessened.values():
             answer = self._answers.get(entry.message) if entry.message else None
             parts = answer.entries if answer else [entry]
             if entry.role != AGENT or parts[0].at in seen:
                 continue
             seen.add(parts[0].at)
-            if any(e.blocks for e in parts) and all(self._is_emptied(e) for e in parts):
+            if all(self._is_emptied(part) for part in parts):
                 reason = "nothing is left of the message"
                 self._findings.append(Finding(EMPTIED, parts[0].at, "", reason))
 

@@ -123,9 +123,9 @@ class _Work:
         with _no_collections():
             self._found = scan(path, seen, writable, tell)
             self._parents = dict(_new_parents(self._found))
-            entries: Sequence[Entry] = self._found.entries
+            entries = self._entries = _relinked(self._found.entries, self._parents)
             if not self._found.is_plain:
-                entries = conversation(_relinked(entries, self._parents), everything=everything)
+                entries = conversation(entries, everything=everything)
             self._pairing = pair(entries, notes_between=writable.NOTES_BETWEEN)
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
@@ -172,11 +172,14 @@ class _Work:
             self._writable,
             now=now,
             seen=self._seen,
-            tree=self._found.tree() if self._pairing.edits else Tree(()),
+            tree=self._tree() if self._pairing.edits else Tree(()),
             at_step=at_step,
             still_ours=still_ours,
         )
         return report.replace(backup=done.backup)
+
+    def _tree(self) -> Tree:
+        return Tree((entry for entry in self._entries if entry.id), self._found.pointers)
 
     def _header(self) -> str:
         found = self._found

@@ -19,7 +19,6 @@ from gitguard.model.conversation import (
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import open_file, unreadable
 from gitguard.transcripts.fast_json import exact, strict
-from gitguard.transcripts.tree import Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,11 +68,7 @@ class Scan:
         """Lines too long or too deep to be parsed here."""
         self.is_ended = True
         self.is_plain = True
-        """Whether each entry follows the one before it, and nothing was ever summarized."""
-
-    def tree(self) -> Tree:
-        """Return the places of the entries."""
-        return Tree((entry for entry in self.entries if entry.id), self.pointers)
+        """Whether all entries are one conversation in their order, as far as it ever went."""
 
 
 def scan(
@@ -100,6 +95,8 @@ class _Scanner:
         self._pointers = writable.POINTERS
         self._found = Scan()
         self._newest = ""
+        self._is_chain = self._is_flat = True
+        """Whether each entry follows the one before it, or none says what it follows."""
 
     def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
         found, read = self._found, self._read
@@ -114,6 +111,7 @@ class _Scanner:
             elif document is not None:
                 self._break(at, end, f"it holds no object, but a {type(document).__name__}")
             found.is_ended = end > at + len(raw)
+        found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
         return found
 
     def _take(self, at: int, end: int, document: dict[str, Any]) -> None:
@@ -124,8 +122,10 @@ class _Scanner:
         kind, own = fields["kind"], fields["id"]
         if fields["parent"] == self._newest:
             fields["parent"] = self._newest  # one text instead of two
+            self._is_flat = self._is_flat and not self._newest
         elif own and kind != HEADER:
-            found.is_plain = False
+            self._is_chain = False
+            self._is_flat = self._is_flat and not fields["parent"]
         if kind == HEADER:
             found.headers.append(Entry.of(at, end, b"", fields))
         elif own or kind != UNKNOWN:

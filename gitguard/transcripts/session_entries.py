@@ -73,14 +73,14 @@ def _message(message: dict[str, Any], role: str) -> dict[str, Any]:
         "kind": MESSAGE,
         "role": role,
         "blocks": _result(message) if role == TOOL else blocks_of(content, _block),
-        "by_host": is_by_host(message),
+        "by_host": _is_by_host(message),
         "stopped": STOPPED.get(word(message.get("stopReason")), ""),
         "tokens": tokens(told, ("totalTokens",)) or tokens(usage, COUNTED),
         "model": "/".join(filter(None, named)),
     }
 
 
-def is_by_host(message: dict[str, Any]) -> bool:
+def _is_by_host(message: dict[str, Any]) -> bool:
     """Say whether the host wrote a message in the user's or the agent's name."""
     provenance = message.get("provenance")
     foreign = isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.conversation import MESSAGE, TOOL
+from gitguard.model.conversation import AGENT, MESSAGE, TOOL
 from gitguard.transcripts import session_entries
 from gitguard.transcripts.blocks import word
-from gitguard.transcripts.session_entries import ROLES, STOPPED, is_by_host
+from gitguard.transcripts.session_entries import ROLES, STOPPED
 from gitguard.transcripts.sketching import result, sketched
 from gitguard.transcripts.tree import Mended
 
@@ -27,20 +27,19 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
         return session_entries.fields_of(document)
+    own, parent = document.get("id"), document.get("parentId")
     known: dict[str, Any] = {
         "kind": MESSAGE,
         "role": role,
-        "id": word(document.get("id")),
-        "parent": word(document.get("parentId")),
+        "id": own if isinstance(own, str) else "",
+        "parent": parent if isinstance(parent, str) else "",
     }
     if role == TOOL:
         known["blocks"] = result(message)
         return known
     known["blocks"] = sketched(message.get("content"), "toolCall", "arguments", "")
-    if stopped := STOPPED.get(word(message.get("stopReason"))):
+    if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
         known["stopped"] = stopped
-    if is_by_host(message):
-        known["by_host"] = True
     return known
 
 

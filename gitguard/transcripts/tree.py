@@ -99,7 +99,7 @@ class Tree:
 
     def relinked(self, parents: Mapping[int, str]) -> Tree:
         """Return the tree in which some entries follow others, by where they begin."""
-        if not parents:
+        if all(at not in self.at or self.at[at].parent == own for at, own in parents.items()):
             return self
         return Tree(
             (_relinked(link, parents) for link in self.links),
