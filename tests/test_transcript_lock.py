@@ -12,12 +12,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from gitguard.cli.signals import ENDING, letting_go_of_locks
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.store import processes
+from gitguard.transcripts.host_lock import HostLock
 from gitguard.transcripts.locks import let_go_of_all, transcript_lock
 
 SOON = 0.2
@@ -284,6 +288,30 @@ def test_a_host_lock_that_names_nobody_is_left_over_after_half_an_hour(
         pass
     with transcript_lock(transcript, lambda: time.time() + 1801, timeout=SOON) as lock:
         lock.check()
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=5,
+)
+
+
+@given(
+    st.binary(max_size=200)
+    | st.fixed_dictionaries({"pid": ANYTHING, "createdAt": ANYTHING, "starttime": ANYTHING}).map(
+        lambda claim: json.dumps(claim).encode()
+    )
+)
+@example(json.dumps({"pid": 10**30, "createdAt": 10**400}).encode())
+@example(b"[" * 50_000)
+def test_whatever_a_host_lock_says_it_is_waited_for_or_taken(said: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        lock = HostLock(f"{folder}/conversation.jsonl", time.time)
+        Path(lock.path).write_bytes(said)
+        assert "process" in lock.holder()
+        assert lock.try_to_take() == lock.is_ours
+        lock.give_back()
 
 
 def test_a_host_lock_that_is_taken_away_stops_the_holder(transcript: str) -> None:

@@ -111,5 +111,5 @@ def _since(claim: dict[str, Any]) -> float:
         if isinstance(created, str):
             return seconds(created)
         return created / 1000 if isinstance(created, int | float) else 0
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
