@@ -14,7 +14,7 @@ import click
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.errors import InvalidConfig, NotARepository
-from gitguard.model.config import redactor_of
+from gitguard.model.config import SMALLEST_WINDOW, redactor_of
 from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,10 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
     help="The last turns that stay word for word; `compaction.keep_turns` by default",
 )
 @click.option(
-    "--window", default=0, type=click.IntRange(0), metavar="TOKENS", help="The window, if known"
+    "--window",
+    type=click.IntRange(SMALLEST_WINDOW),
+    metavar="TOKENS",
+    help="The window; by default as `transcript usage` shows it",
 )
 @click.option("--mechanical", is_flag=True, help="Do not ask the summarizer that is set up")
 @click.option("--dry-run", is_flag=True, help="Show the summary, and what would change")
@@ -53,7 +56,7 @@ def compact(
     format_name: str,
     conversation: str,
     keep_turns: int,
-    window: int,
+    window: int | None,
     mechanical: bool,
     dry_run: bool,
 ) -> None:
@@ -75,7 +78,12 @@ def compact(
         if not console.as_json:
             tools = tools.replace(tell_read=tell_read)
         done = compact_it(
-            named, config_of(console), tools, keep_turns=keep_turns, window=window, dry_run=dry_run
+            named,
+            config_of(console),
+            tools,
+            keep_turns=keep_turns,
+            window=window or 0,
+            dry_run=dry_run,
         )
     console.say(_text(done, own), _document(done, own))
 
