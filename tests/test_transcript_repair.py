@@ -7,11 +7,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
 from gitguard.model.events import Transcript
@@ -605,3 +608,40 @@ def test_the_command_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
     torn = write(tmp_path / "x.jsonl", pi([user("hello")]))
     (tmp_path / "link.jsonl").symlink_to(torn)
     assert "symbolic link" in run("repair", tmp_path / "link.jsonl", cwd=tmp_path, code=24)
+
+
+# Whatever is in a file
+
+
+@given(
+    cuts=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.2), st.binary(max_size=12)), max_size=5)
+)
+@settings(deadline=None)
+def test_no_damage_is_too_bad(cuts: list[tuple[float, float, bytes]]) -> None:
+    """Parts of a file are replaced by any bytes: one repair is enough, or refuses with a reason."""
+    for name, documents in (("pi", pi(SOUND)), ("claude-code", claude_code(SOUND))):
+        with tempfile.TemporaryDirectory() as folder:
+            path = write(Path(folder) / "conversation.jsonl", documents)
+            data = path.read_bytes()
+            for begin, length, put in cuts:
+                at = int(begin * len(data))
+                data = data[:at] + put + data[at + int(length * len(data)) :]
+            path.write_bytes(data)
+            try:
+                report = repaired(path, name)
+            except InvalidDocument:
+                assert path.read_bytes() == data
+                continue
+            assert bool(report.backup) != report.needs_nothing
+            assert not report.backup or Path(report.backup).read_bytes() == data
+            after = path.read_bytes()
+            assert repaired(path, name).needs_nothing
+            assert path.read_bytes() == after
+
+
+def test_the_hosts_own_lock_is_held_meanwhile(torn: Path) -> None:
+    lock = torn.with_name(f"{torn.name}.lock")
+    holders = []
+    repaired(torn, at_step=lambda _: holders.append(json.loads(lock.read_text())["pid"]))
+    assert holders == [os.getpid()] * len(STEPS)
+    assert leftovers(torn) == []
