@@ -247,8 +247,7 @@ class AnchorFile:
         # Without its copy a state comes from the branch; without its anchor a branch is a stranger.
         for path in (self._state_path, self._anchor_path):
             files.remove(path)
-        if os.path.isdir(self.folder):
-            files.sync_folder(self.folder)
+        files.settle_folder(self.folder)
 
     def archive(self, suffix: str, *, copy: bool = True) -> None:
         """Set the anchor aside, and the copy of the state with it; they are no longer in force."""

@@ -11,6 +11,7 @@ A session is archived once its anchor lies aside and its branch is gone, whateve
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitguard.errors import InvalidInput, Tampered
 from gitguard.model.session import is_session_name
@@ -99,7 +100,10 @@ class SessionArchive:
         from shutil import rmtree
 
         if archived.folder:
-            rmtree(archived.folder)
+            try:
+                rmtree(archived.folder)
+            except OSError as error:
+                raise files.refused(archived.folder, error) from error
         if self._chain.archives().get(archived.ref) == archived.commit:
             self._drop_ref(archived.ref, archived.commit)
         self._forget(self._chain.anchors.aside(archived.commit))
@@ -169,16 +173,14 @@ class SessionArchive:
 
     def _drop_ref(self, ref: str, commit: str) -> None:
         self._repository.delete_ref(ref, commit)
-        folder = os.path.dirname(os.path.join(self._workspace.place.common_dir, ref))
-        while not os.path.isdir(folder):  # git removes the folders that are empty then
-            folder = os.path.dirname(folder)
-        files.sync_folder(folder)
+        # Git removes the folders that are empty then.
+        files.settle_folder(os.path.dirname(os.path.join(self._workspace.place.common_dir, ref)))
         self._workspace.at_step("ref-removed")
 
     def _forget(self, aside: AnchorFile) -> None:
         aside.forget()
         for folder in (aside.folder, os.path.dirname(aside.folder)):
-            if os.path.isdir(folder) and not files.names_in(folder):
+            with suppress(OSError):  # an empty one says nothing, and others' stay
                 os.rmdir(folder)
 
 

@@ -189,6 +189,16 @@ def sync_folder(path: str) -> None:
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
+def settle_folder(path: str) -> None:
+    """Make durable that names are gone from a folder, which may be gone itself."""
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    try:
+        sync_folder(path)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
 def _sync(path: str, flags: int) -> None:
     handle = os.open(path, flags)
     try:
