@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import (
@@ -27,6 +29,8 @@ from gitguard.model.conversation import (
 )
 from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts import find_format
+from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.readable import markdown
 from gitguard.transcripts.recognition import recognise
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -247,6 +251,21 @@ def test_usage_of_a_branch_that_was_left_does_not_count(copied: Any) -> None:
     found = reading(the(path))
     assert found is not None
     assert found.tokens == 15_050
+
+
+def test_what_pi_tells_the_model_by_itself_is_the_hosts(copied: Any) -> None:
+    added = {"type": "message", "id": "00000000", "parentId": None}
+    ran = {"role": "bashExecution", "command": "ls", "output": "a.txt"}
+    path = add(
+        cut(copied("pi"), 1),
+        {**added, "message": ran},
+        {**added, "message": {**ran, "excludeFromContext": True}},
+        {**added, "type": "branch_summary", "fromId": "x", "summary": "what was tried"},
+    )
+    _, command, excluded, summary = entries(the(path))
+    assert (command.role, command.by_host, command.blocks[0].text) == (USER, True, "ls\na.txt")
+    assert (summary.role, summary.by_host, summary.blocks[0].text) == (USER, True, "what was tried")
+    assert excluded.kind == UNKNOWN
 
 
 def test_nothing_is_measured_right_after_pis_compaction(copied: Any) -> None:
@@ -536,6 +555,82 @@ def test_a_file_that_is_gone_is_reported(name: str, tmp_path: Path) -> None:
     for walk in (kept.messages, kept.entries):
         with pytest.raises(InvalidDocument, match="cannot read"):
             list(walk(transcript))
+
+
+def test_blank_lines_say_nothing_and_are_kept(copied: Any) -> None:
+    path = copied("pi")
+    path.write_bytes(path.read_bytes() + b"\n \r\n\n")
+    found = entries(the(path))
+    assert [entry.kind for entry in found[-3:]] == [UNKNOWN] * 3
+    assert b"".join(entry.raw + b"\n" for entry in found) == path.read_bytes()
+
+
+def test_a_line_beyond_all_bounds_is_named_and_the_next_one_is_read(
+    copied: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitguard.transcripts.jsonl._BLOCK", 1 << 10)
+    monkeypatch.setattr("gitguard.transcripts.jsonl._LONGEST", 1 << 13)
+    path = copied("pi")
+    whole = path.read_bytes()
+    before = [(entry.kind, entry.id) for entry in entries(the(path))]
+    long = b'{"x": "' + b"y" * 20_000 + b'"}'
+    path.write_bytes(long + b"\n" + whole + long)
+    first, *found, last = entries(the(path, "pi"))
+    for entry in (first, last):
+        assert (entry.kind, entry.raw) == (BROKEN, b"")
+        assert "bytes" in entry.problem
+    assert [(entry.kind, entry.id) for entry in found] == before
+    assert last.end == path.stat().st_size
+
+
+def test_a_long_first_line_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    content = "x" * 3_000_000
+    line = {"type": "message", "id": "a", "parentId": None, "message": {"content": content}}
+    assert the(add(path, line)).format == "pi"
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+_NAMES = """
+    type id parentId message role content payload timestamp usage tokens $set
+    messages text toolCalls functionResponse functionCall response input output
+    state status time data thoughts arguments call_id name summary
+    replacement_history info last_token_usage total_tokens uuid metadata parts
+    tool_use_id isSidechain compactMetadata result error completed
+"""
+_WORDS = """
+    message user assistant gemini response_item compacted session_meta
+    function_call reasoning custom_tool_call_output event_msg token_count
+    toolResult compaction tool text system branch_summary compact_boundary tool_use
+    tool_result <state_snapshot>
+"""
+DOCUMENTS = st.recursive(
+    SCALARS | st.sampled_from(_WORDS.split()),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(_NAMES.split()), inner, max_size=6)
+    ),
+    max_leaves=30,
+)
+
+
+@pytest.mark.parametrize("name", [*FILES, "claude-code", "openclaw"])
+@given(documents=st.lists(DOCUMENTS, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_no_document_keeps_a_reader_from_the_others(
+    name: str, tmp_path: Path, documents: list[Any]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in documents))
+    transcript, kept = Transcript(str(path), name), find_format(name)
+    found = [entry for entry in kept.entries(transcript) if entry.raw]
+    assert [entry.raw for entry in found] == path.read_bytes().splitlines()
+    assert all(entry.problem for entry in found if entry.kind == BROKEN)
+    kept.newest_reading(transcript)
+    kept.compactions(transcript)
+    list(kept.messages(transcript))
+    list(json_lines(transcript, Wishes()))
+    list(markdown(transcript, Wishes()))
 
 
 def test_results_stay_with_the_tool(copied: Any) -> None:

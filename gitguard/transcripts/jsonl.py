@@ -58,7 +58,7 @@ def entries(
     from gitguard.transcripts.fast_json import reader
 
     read = reader(_size(path) - since)
-    for at, end, raw in _lines(path, since):
+    for at, end, raw in lines(path, since):
         yield entry_of(at, end, raw, read, translate)
 
 
@@ -86,7 +86,12 @@ def entry_of(
     read: Callable[[bytes], Any],
     translate: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Entry:
-    """Return an entry by its text, of which translate returns the fields."""
+    """Return an entry by its text, of which translate returns the fields.
+
+    A blank line says nothing; no text at all is one that is too long to be read.
+    """
+    if not raw or raw.isspace():
+        return _without_text(at, end, raw)
     try:
         document = read(raw)
         if isinstance(document, dict):
@@ -95,11 +100,18 @@ def entry_of(
     except RecursionError:
         problem = "it is nested too deeply"
     except ValueError as error:
-        problem = str(error)[:200] if raw else "it is empty, or longer than can be read"
+        problem = str(error)[:200]
     return Entry(at, end, raw, kind=BROKEN, problem=problem)
 
 
-def _lines(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
+def _without_text(at: int, end: int, raw: bytes) -> Entry:
+    if end - at <= len(raw) + 1:
+        return Entry(at, end, raw)
+    problem = f"it has {end - at:,} bytes, which is more than is read at once"
+    return Entry(at, end, raw, kind=BROKEN, problem=problem)
+
+
+def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
     """Yield each line's offset, the offset behind its end, and the line; a long one is empty."""
     upto = since
     for block, behind in _blocks(path, since):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Compactions, Message
 
 
+_PARENT = b'"parentId"'
+
+
 def newest_reading(transcript: Transcript) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
     return newest(_on_the_branch(_file(transcript).backwards()))
@@ -54,6 +57,8 @@ def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield those of the lines, newest first, that lie between the last one and the root."""
     wanted = None
     for line in lines:
+        if _PARENT not in line:
+            continue
         entry = parse(line)
         name, parent = entry.get("id"), entry.get("parentId")
         if isinstance(name, str) and "parentId" in entry and wanted in (None, name):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.events import Transcript
-from gitguard.transcripts import NAMES, find_format
+from gitguard.transcripts import NAMES, find_format, jsonl
 from gitguard.transcripts.entries import open_file, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_HEAD = 1 << 20
-"""Bytes of a file's beginning that are looked at; the first line of one may be long."""
+_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
+"""Lines that are looked at, and where the last of them begins; each may be long."""
+_MARK = b"\xef\xbb\xbf"
 _SQLITE = b"SQLite format 3\0"
 _TABLES = {"openclaw": {"transcript_events"}, "opencode": {"message", "part", "session"}}
 """By what databases are known: tables that they have."""
@@ -63,7 +65,7 @@ def _head(path: str) -> bytes:
     try:
         handle = open_file(path)
         try:
-            return os.pread(handle, _HEAD, 0)
+            return os.pread(handle, len(_SQLITE), 0)
         finally:
             os.close(handle)
     except OSError as error:
@@ -109,9 +111,9 @@ def _newest_session(path: str, name: str) -> str:
 
 def _by_lines(path: str) -> str:
     """Return the format that the first lines show, empty where none of them does."""
-    for line in _head(path).removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        found = _by_line(path, parse(line))
-        if found:
+    for at, _, line in islice(jsonl.lines(path), _LOOKED_AT):
+        found = _by_line(path, parse(line.removeprefix(_MARK)))
+        if found or at > _FURTHEST:
             return found
     return ""
 

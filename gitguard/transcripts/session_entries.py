@@ -57,11 +57,21 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
             "by_host": True,
             "blocks": blocks_of(document.get("content"), plain),
         }
+    if document.get("type") == "branch_summary":
+        return known | _by_host(word(document.get("summary")))
     message = document.get("message")
     if document.get("type") != "message" or not isinstance(message, dict):
         return known
+    if message.get("role") == "bashExecution" and not message.get("excludeFromContext"):
+        return known | _by_host(f"{word(message.get('command'))}\n{word(message.get('output'))}")
     role = ROLES.get(word(message.get("role")))
     return known | _message(message, role) if role else known
+
+
+def _by_host(text: str) -> dict[str, Any]:
+    """Return the fields of what the host tells the model: a branch that was left, a command."""
+    blocks = (Block.saying(TEXT, 0, text),)
+    return {"kind": MESSAGE, "role": USER, "by_host": True, "blocks": blocks}
 
 
 def _message(message: dict[str, Any], role: str) -> dict[str, Any]:
