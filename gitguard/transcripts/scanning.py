@@ -111,6 +111,7 @@ class _Scanner:
             elif document is not None:
                 self._break(at, end, f"it holds no object, but a {type(document).__name__}")
             found.is_ended = end > at + len(raw)
+            del document, raw  # of a long line there are copies enough as it is
         found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
         return found
 
@@ -178,29 +179,27 @@ def _lines(
     handle: int, size: int, tell: Callable[[int, int], object]
 ) -> Iterator[tuple[int, int, bytes]]:
     """Yield each line's offset, the one behind its end, and the line; too long a one is empty."""
-    at, rest = 0, b""
-    while at + len(rest) < size:
-        position = at + len(rest)
-        data = os.pread(handle, min(_BLOCK + len(rest), size - position), position)
-        if not data:
-            break
+    at, position = 0, 0
+    parts: list[bytes] = []
+    """The beginning of a line of which the end was not read yet."""
+    while position < size and (data := os.pread(handle, min(_BLOCK, size - position), position)):
         tell(position, size)
-        *lines, rest = (rest + data).split(b"\n")
+        first, *lines = data.split(b"\n")
+        parts.append(first)
+        position += len(data)
+        if position - at > _LONGEST + len(data):
+            parts.clear()
+        if not lines:
+            continue
+        whole = [b"".join(parts)]
+        parts.clear()
+        end = position - len(data) + len(first) + 1
+        yield at, end, whole.pop()  # nobody here keeps a long one
+        at = end
+        parts = [lines.pop()]
         for line in lines:
             end = at + len(line) + 1
             yield at, end, line
             at = end
-        if len(rest) > _LONGEST:
-            end = _line_end(handle, at + len(rest), size)
-            yield at, end, b""
-            at, rest = end, b""
-    if rest:
-        yield at, at + len(rest), rest
-
-
-def _line_end(handle: int, position: int, size: int) -> int:
-    while position < size and (data := os.pread(handle, _BLOCK, position)):
-        if found := data.find(b"\n") + 1:
-            return position + found
-        position += len(data)
-    return position
+    if position > at:
+        yield at, position, b"".join(parts)
