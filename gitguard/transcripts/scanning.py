@@ -110,7 +110,7 @@ class _Scanner:
                 self._take(at, end, document)
             elif document is not None:
                 self._break(at, end, f"it holds no object, but a {type(document).__name__}")
-            found.is_ended = end > at + len(raw)
+            found.is_ended = end > at + len(raw) or raw.isspace()
             del document, raw  # of a long line there are copies enough as it is
         found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
         return found
