@@ -19,7 +19,9 @@ from gitguard.model.conversation import BROKEN, COMPACTION, Entry
 from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.transcripts import find_format
+from gitguard.transcripts.appending import append
 from gitguard.transcripts.context import Context, context_of
+from gitguard.transcripts.replacing import look
 from gitguard.usecases.compacting import Compacted, Tools, compact
 from gitguard.usecases.compaction_summary import TITLE
 
@@ -253,6 +255,29 @@ def test_however_much_of_the_end_is_lost_the_context_is_the_old_one(
     for end in range(size, len(written) - 1, 5):
         path.write_bytes(written[:end])
         assert standing(transcript) == old
+
+
+@pytest.mark.parametrize("beyond", [-2, -1, 0, 1])
+def test_what_makes_two_lines_of_one_lies_in_one_sector(beyond: int, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    first, second = b'{"a": 1}', b'{"b": 2}'
+    path.write_bytes(b" " * (512 + beyond - len(first)) + b"\n")
+    seen = path.read_bytes()
+    joined: list[bytes] = []
+    append(
+        str(path),
+        [first, second],
+        look(str(path)),
+        at_step=lambda _: joined.append(path.read_bytes()),
+    )
+    after = path.read_bytes()
+    assert [json.loads(line) for line in after[len(seen) :].splitlines()] == [{"a": 1}, {"b": 2}]
+    [_, before, _] = joined
+    changed = [at for at, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
+    assert len(changed) == 2
+    assert changed[0] // 512 == changed[1] // 512
+    with pytest.raises(ValueError, match="delimiter"):
+        json.JSONDecoder().raw_decode(before[len(seen) :].decode())
 
 
 def test_a_full_disk_takes_nothing_and_leaves_nothing(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Adding to the end of a transcript, so that a host that reads it finds all of it or nothing.
 
-Lines that only make sense together are written as one line that no host can read, and become
-several by a single byte at the end. A crash before that leaves one line that is skipped.
+Two lines that only make sense together are written as one line that nobody can read, because the
+brace that closes the first is missing; two bytes at the end make two of it. A crash before that
+leaves a line that is skipped. (Two whole documents on a line would not do: a host reads the first.)
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from gitguard.transcripts.replacing import Standing, look, refuse_changed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+_PARTED = b"}\n"
+_SECTOR = 512
+"""Bytes that a disk writes at once."""
 
 
 def append(
@@ -37,18 +42,29 @@ def append(
     handle = _open(path)
     try:
         begin = _whole(handle, seen.size)
-        data = begin + b" ".join([first, *rest]) + b"\n"
+        if rest:
+            first = _padded(first, seen.size + len(begin))
+        end = len(begin) + len(first)
+        whole = begin + b"\n".join([first, *rest]) + b"\n"
         at_step("transcript-opened")
-        _write(path, handle, data, seen.size)
+        joined = whole[: end - 1] + b"  " + whole[end + 1 :] if rest else whole
+        _write(path, handle, joined, seen.size)
         at_step("transcript-joined")
         if rest:
-            _part(handle, seen.size + len(begin) + len(first))
+            os.pwrite(handle, _PARTED, seen.size + end - 1)
+            os.fsync(handle)
             at_step("transcript-parted")
-        _verify(path, handle, seen.size, begin + b"\n".join([first, *rest]) + b"\n")
+        _verify(path, handle, seen.size, whole)
     except OSError as error:
         raise files.refused(path, error) from error
     finally:
         os.close(handle)
+
+
+def _padded(line: bytes, at: int) -> bytes:
+    """Return a line whose last byte and the line end behind it lie in one sector of the disk."""
+    last = at + len(line) - 1
+    return line[:-1] + b" " + line[-1:] if last % _SECTOR == _SECTOR - 1 else line
 
 
 def _open(path: str) -> int:
@@ -74,11 +90,6 @@ def _write(path: str, handle: int, data: bytes, size: int) -> None:
         if os.fstat(handle).st_size <= size + len(data):
             os.ftruncate(handle, size)
         raise
-
-
-def _part(handle: int, at: int) -> None:
-    os.pwrite(handle, b"\n", at)
-    os.fsync(handle)
 
 
 def _verify(path: str, handle: int, size: int, wanted: bytes) -> None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from gitguard.model.config import DEFAULTS
+from gitguard.model.redaction import Redactor
+from gitguard.transcripts.recognition import recognise
+from gitguard.usecases.compacting import Tools, compact
 
 from . import sealing
 from .claude_code import DEFAULT_MODEL, SealedClaude
@@ -122,9 +129,9 @@ def test_claude_code_goes_on_after_a_second_compaction_of_kept_turns(
     claude: SealedClaude, model: ScriptedModel
 ) -> None:
     session, transcript = claude_conversation(claude, model)
-    compact = ("transcript", "compact", str(transcript))
-    run(*compact, "--keep-turns", "4", cwd=claude.project, env=claude.env)
-    run(*compact, "--keep-turns", "2", cwd=claude.project, env=claude.env)
+    command = ("transcript", "compact", str(transcript))
+    run(*command, "--keep-turns", "4", cwd=claude.project, env=claude.env)
+    run(*command, "--keep-turns", "2", cwd=claude.project, env=claude.env)
     model.script(Step("I go on"))
     claude.run("what now?", resume=session)
     assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
@@ -144,6 +151,28 @@ def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(
     assert claude.run("what now?", resume=session).text == "I go on"
     assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
     assert "an old matter" not in json.dumps(last_request(model).body["messages"][1:])
+
+
+def test_claude_code_goes_on_as_before_where_a_compaction_was_cut_off(
+    claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+
+    def crash(step: str) -> None:
+        if step == "transcript-joined":
+            raise KeyboardInterrupt
+
+    tools = Tools(clock=time.time, random=os.urandom, redactor=Redactor(), at_step=crash)
+    before = transcript.stat().st_size
+    with pytest.raises(KeyboardInterrupt):
+        compact(recognise(str(transcript)), DEFAULTS, tools)
+    assert transcript.stat().st_size > before
+    model.script(Step("I go on"))
+    assert claude.run("what now?", resume=session).text == "I go on"
+    said = json.dumps(last_request(model).body["messages"])
+    assert "# Where this conversation stands" not in said
+    for number in range(TURNS):
+        assert f"answer number {number}" in said
 
 
 def make_large(transcript: Path) -> None:
@@ -272,8 +301,8 @@ def test_claude_code_goes_on_in_a_turn_that_was_split(
     model.script(*long_turn(bash))
     session = claude.run("one long turn").session_id
     [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
-    compact = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*compact, cwd=claude.project, env=claude.env)
+    command = ("transcript", "compact", str(transcript), "--window", "32000")
+    done = run(*command, cwd=claude.project, env=claude.env)
     model.script(Step("I go on"))
     assert claude.run("what now?", resume=session).text == "I go on"
     assert_the_turn_was_split(done, last_request(model))
@@ -301,9 +330,9 @@ def test_pi_goes_on_after_a_second_compaction_of_kept_turns(
     pi: SealedPi, model: ScriptedModel
 ) -> None:
     transcript = pi_conversation(pi, model)
-    compact = ("transcript", "compact", str(transcript))
-    run(*compact, "--keep-turns", "4", cwd=pi.project, env=pi.env)
-    run(*compact, "--keep-turns", "2", cwd=pi.project, env=pi.env)
+    command = ("transcript", "compact", str(transcript))
+    run(*command, "--keep-turns", "4", cwd=pi.project, env=pi.env)
+    run(*command, "--keep-turns", "2", cwd=pi.project, env=pi.env)
     model.script(Step("I go on"))
     pi.run("what now?", session=transcript)
     assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
@@ -313,8 +342,8 @@ def test_pi_goes_on_in_a_turn_that_was_split(pi: SealedPi, model: ScriptedModel)
     model.script(*long_turn(pi_bash))
     assert pi.run("one long turn").returncode == 0
     [transcript] = pi.sessions()
-    compact = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*compact, cwd=pi.project, env=pi.env)
+    command = ("transcript", "compact", str(transcript), "--window", "32000")
+    done = run(*command, cwd=pi.project, env=pi.env)
     model.script(Step("I go on"))
     assert pi.run("what now?", session=transcript).stdout == "I go on\n"
     assert_the_turn_was_split(done, last_request(model))
