@@ -269,6 +269,27 @@ def test_a_file_is_written_once_and_never_replaced(tmp_path: Path) -> None:
     assert "cannot write" in run("export", path, "-o", tmp_path / "a/b", cwd=tmp_path, code=38)
 
 
+def test_a_file_that_cannot_be_written_whole_is_no_file(tmp_path: Path) -> None:
+    limited = "import resource, runpy, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    limited += "runpy.run_module('gitguard', run_name='__main__')"
+    words = ["transcript", "export", str(PI), "-o", str(tmp_path / "out")]
+    command = [sys.executable, "-B", "-c", limited, *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 38, done.stderr
+    assert "File too large" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(PI.read_bytes().splitlines(keepends=True)[3] * 20_000)
+    command = f"{sys.executable} -m gitguard transcript export --format pi {path} | head -n 1"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+    assert done.stderr == b""
+    assert json.loads(done.stdout)["kind"] == "conversation"
+
+
 # JSON in bulk
 
 

@@ -161,15 +161,24 @@ def _opened(output: str) -> Iterator[Put]:
         sys.stdout.flush()
         return
     try:
-        with open(output, "xb") as file:
-            yield file.write
+        file = open(output, "xb")  # noqa: SIM115 - closed below, and removed on an error
     except FileExistsError:
         raise InvalidInput(f"`{output}` exists already", "Name a new file") from None
     except OSError as error:
-        raise NotWritable(f"cannot write `{output}`: {error.strerror}") from error
+        raise _unwritable(output, error) from error
+    try:
+        with file:
+            yield file.write
+    except OSError as error:
+        os.remove(output)
+        raise _unwritable(output, error) from error
     except BaseException:
         os.remove(output)
         raise
+
+
+def _unwritable(output: str, error: OSError) -> NotWritable:
+    return NotWritable(f"cannot write `{output}`: {error.strerror}")
 
 
 def _print(line: bytes) -> None:

@@ -30,7 +30,8 @@ def newest_reading(transcript: Transcript) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
     database = _open(transcript)
     try:
-        rows = database.select(f"{_MESSAGES} ORDER BY rowid DESC", transcript.session)
+        newest_first = f"{_MESSAGES} ORDER BY time_created DESC, id DESC"  # as its index has them
+        rows = database.select(newest_first, transcript.session)
         for _, _, data in rows:
             message = parse(data)
             if is_summary(message):
