@@ -208,7 +208,7 @@ def test_what_is_only_read_is_not_compacted(name: str, tmp_path: Path, clock: Cl
 # Crashes and others who write
 
 
-STEPS = ("transcript-opened", "transcript-joined", "transcript-parted")
+STEPS = ("transcript-opened", "transcript-ended", "transcript-joined", "transcript-parted")
 
 
 class Cut(Exception):  # noqa: N818
@@ -234,6 +234,9 @@ def test_a_crash_leaves_the_old_context_or_the_new_one(
     found = standing(transcript)
     whole = found.compactions == 1 and found.summary.startswith(TITLE)
     assert whole or found == old
+    with Path(transcript.path).open("ab") as host:
+        host.write(b'{"type": "note"}\n')
+    assert Path(transcript.path).read_bytes().splitlines()[-1] == b'{"type": "note"}'
     again = compact(transcript, DEFAULTS, tools(clock), keep_turns=2)
     assert standing(transcript).summary == again.summary
 
@@ -272,7 +275,7 @@ def test_what_makes_two_lines_of_one_lies_in_one_sector(beyond: int, tmp_path: P
     )
     after = path.read_bytes()
     assert [json.loads(line) for line in after[len(seen) :].splitlines()] == [{"a": 1}, {"b": 2}]
-    [_, before, _] = joined
+    [_, _, before, _] = joined
     changed = [at for at, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
     assert len(changed) == 2
     assert changed[0] // 512 == changed[1] // 512

@@ -48,7 +48,7 @@ def append(
         whole = begin + b"\n".join([first, *rest]) + b"\n"
         at_step("transcript-opened")
         joined = whole[: end - 1] + b"  " + whole[end + 1 :] if rest else whole
-        _write(path, handle, joined, seen.size)
+        _write(path, handle, joined, seen.size, at_step)
         at_step("transcript-joined")
         if rest:
             os.pwrite(handle, _PARTED, seen.size + end - 1)
@@ -79,15 +79,23 @@ def _whole(handle: int, size: int) -> bytes:
     return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
-def _write(path: str, handle: int, data: bytes, size: int) -> None:
-    """Write all of it behind what there is, or take back what was written."""
+def _write(
+    path: str, handle: int, data: bytes, size: int, at_step: Callable[[str], object]
+) -> None:
+    """Write all of it behind what there is, or take back what was written.
+
+    The line's end comes first: should we die in between, what the host adds later is a line of its
+    own all the same.
+    """
     try:
-        done = os.pwrite(handle, data, size)
-        if done != len(data):
+        os.pwrite(handle, data[-1:], size + len(data) - 1)
+        at_step("transcript-ended")
+        done = os.pwrite(handle, data[:-1], size)
+        if done != len(data) - 1:
             raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
         os.fsync(handle)
-    except BaseException:
-        if os.fstat(handle).st_size <= size + len(data):
+    except (OSError, NotWritable, KeyboardInterrupt, SystemExit):
+        if os.fstat(handle).st_size == size + len(data):
             os.ftruncate(handle, size)
         raise
 

@@ -153,26 +153,40 @@ def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(
     assert "an old matter" not in json.dumps(last_request(model).body["messages"][1:])
 
 
-def test_claude_code_goes_on_as_before_where_a_compaction_was_cut_off(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    session, transcript = claude_conversation(claude, model)
+class Crash(Exception):  # noqa: N818
+    """The process ends here."""
+
+
+def cut_off(transcript: Path, at: str) -> None:
+    """Compact, and crash at a step of the writing."""
 
     def crash(step: str) -> None:
-        if step == "transcript-joined":
-            raise KeyboardInterrupt
+        if step == at:
+            raise Crash
 
     tools = Tools(clock=time.time, random=os.urandom, redactor=Redactor(), at_step=crash)
     before = transcript.stat().st_size
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Crash):
         compact(recognise(str(transcript)), DEFAULTS, tools)
     assert transcript.stat().st_size > before
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    said = json.dumps(last_request(model).body["messages"])
+
+
+def assert_goes_on_as_before(request: Request) -> None:
+    said = json.dumps(request.body["messages"])
     assert "# Where this conversation stands" not in said
     for number in range(TURNS):
         assert f"answer number {number}" in said
+
+
+@pytest.mark.parametrize("at", ["transcript-ended", "transcript-joined"])
+def test_claude_code_goes_on_as_before_where_a_compaction_was_cut_off(
+    at: str, claude: SealedClaude, model: ScriptedModel
+) -> None:
+    session, transcript = claude_conversation(claude, model)
+    cut_off(transcript, at)
+    model.script(Step("I go on"))
+    assert claude.run("what now?", resume=session).text == "I go on"
+    assert_goes_on_as_before(last_request(model))
 
 
 def make_large(transcript: Path) -> None:
@@ -347,6 +361,18 @@ def test_pi_goes_on_in_a_turn_that_was_split(pi: SealedPi, model: ScriptedModel)
     model.script(Step("I go on"))
     assert pi.run("what now?", session=transcript).stdout == "I go on\n"
     assert_the_turn_was_split(done, last_request(model))
+
+
+def test_pi_goes_on_as_before_where_a_compaction_was_cut_off(
+    pi: SealedPi, model: ScriptedModel
+) -> None:
+    transcript = pi_conversation(pi, model)
+    cut_off(transcript, "transcript-ended")
+    for text in ("I go on", "I still go on"):
+        model.script(Step(text))
+        assert pi.run("what now?", session=transcript).stdout == f"{text}\n"
+        assert_goes_on_as_before(last_request(model))
+    assert last_request(model).count("what now?") == 2
 
 
 def pi_conversation(pi: SealedPi, model: ScriptedModel) -> Path:
