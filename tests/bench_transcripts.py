@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,6 +22,7 @@ from typing import Any
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.repair import repair
 from tests.bench import Row, show, timed
 
 _LARGE, _SMALL = 100_000_000, 1_000_000
@@ -105,6 +108,24 @@ def entries(large: Path, _small: Path, runs: int) -> Row:
     return against_json("entries of 100 MB", ours, large, runs)
 
 
+def repairing(large: Path, _small: Path, runs: int) -> Row:
+    """A thousandth of the lines are lost, and as many torn; the repaired file is durable."""
+    damaged, kept = large.with_name("damaged.jsonl"), large.with_name("kept.jsonl")
+    with large.open("rb") as lines, kept.open("wb") as file:
+        for number, line in enumerate(lines):
+            if number % 1_000 != 500:
+                file.write(line[:100] + b"\n" if number % 1_000 == 900 else line)
+    transcript, pairs = Transcript(str(damaged), "claude-code"), []
+    for _ in range(runs):
+        shutil.copyfile(kept, damaged)
+        pairs.append((timed(lambda: repair(transcript, time.time)), timed(loads(large))))
+        for left in large.parent.glob("damaged.jsonl*"):
+            left.unlink()
+    mine, yours = (statistics.median(side) * 1e3 for side in zip(*pairs, strict=True))
+    target = max(1.5, _ALLOWED_MS / yours)
+    return Row("repair of 100 MB", mine, "json.loads of its lines", yours, mine / yours, target)
+
+
 def against_json(what: str, ours: Callable[[], object], large: Path, runs: int) -> Row:
     row = alternate(what, ours, "json.loads of its lines", loads(large), 1.5, runs)
     return replace(row, target=max(row.target, _ALLOWED_MS / row.theirs_ms))
@@ -148,15 +169,23 @@ def command_usage(large: Path, small: Path, runs: int) -> Row:
 
 
 def memory(large: Path, _small: Path, _runs: int) -> Row:
+    return peak_of("export", large)
+
+
+def repair_memory(large: Path, _small: Path, _runs: int) -> Row:
+    return peak_of("repair", large)
+
+
+def peak_of(name: str, large: Path) -> Row:
     program = (
         "import resource, runpy, sys; sys.argv[0] = 'gitguard'\n"
         "try: runpy.run_module('gitguard', run_name='__main__')\n"
         "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
     )
-    words = [sys.executable, "-c", program, "transcript", "export", str(large)]
+    words = [sys.executable, "-c", program, "transcript", name, str(large)]
     done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
     peak = float(done.stderr.split()[-1]) / 1024
-    return Row("peak memory of `export`, MB", peak, "allowed", 150, peak / 150, 1)
+    return Row(f"peak memory of `{name}`, MB", peak, "allowed", 150, peak / 150, 1)
 
 
 def command(name: str, path: Path) -> Callable[[], object]:
@@ -164,7 +193,7 @@ def command(name: str, path: Path) -> Callable[[], object]:
     return lambda: subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
 
 
-ROWS = (usage, counting, command_usage, entries, export, memory)
+ROWS = (usage, counting, command_usage, entries, export, repairing, memory, repair_memory)
 
 
 def main() -> None:

@@ -23,31 +23,40 @@ _ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBra
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
     """Return those fields of a line by which it is repaired."""
-    kind, message = document.get("type"), document.get("message")
+    kind, own, parent = document.get("type"), document.get("uuid"), document.get("parentUuid")
     if kind == "system":
         return claude_code_entries.fields_of(document)
     known: dict[str, Any] = {
         "kind": UNKNOWN,
-        "id": word(document.get("uuid")),
-        "parent": word(document.get("parentUuid")),
+        "id": own if isinstance(own, str) else "",
+        "parent": parent if isinstance(parent, str) else "",
     }
     if document.get("isSidechain"):
         known["is_aside"] = True
-    if kind not in ("user", "assistant") or not isinstance(message, dict):
-        return known
-    known["kind"] = MESSAGE
-    content = message.get("content")
-    known["blocks"] = blocks = sketched(content, "tool_use", "input", "tool_result")
-    if kind == "assistant":
-        known["role"], known["message"] = AGENT, word(message.get("id"))
-        if document.get("isApiErrorMessage"):
-            known["stopped"] = FAILED
-        return known
-    known["role"] = TOOL if RESULT in [block.kind for block in blocks] else USER
-    known["by_host"] = any(map(document.get, BY_THE_HOST)) or (
-        known["role"] == USER and _begins(content).startswith(NOT_THE_USERS)
-    )
+    message = document.get("message")
+    if kind in ("user", "assistant") and isinstance(message, dict):
+        known["kind"] = MESSAGE
+        content = message.get("content")
+        known["blocks"] = sketched(content, "tool_use", "input", "tool_result")
+        (_sketch_answer if kind == "assistant" else _sketch_user)(known, document, message)
     return known
+
+
+def _sketch_answer(
+    known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]
+) -> None:
+    known["role"], known["message"] = AGENT, word(message.get("id"))
+    if document.get("isApiErrorMessage"):
+        known["stopped"] = FAILED
+
+
+def _sketch_user(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
+    if RESULT in [block.kind for block in known["blocks"]]:
+        known["role"] = TOOL
+        return
+    known["role"] = USER
+    begins = _begins(message.get("content"))
+    known["by_host"] = any(map(document.get, BY_THE_HOST)) or begins.startswith(NOT_THE_USERS)
 
 
 def _begins(content: Any) -> str:

@@ -57,12 +57,16 @@ def _standing(found: os.stat_result) -> Standing:
 
 def refuse_changed(path: str, seen: Standing) -> None:
     """Raise `Locked` when a file is no longer what it was, or is about to be written to."""
+    _refuse_other(path, seen)
+    refuse_written(path)
+
+
+def _refuse_other(path: str, seen: Standing) -> None:
     if look(path) != seen:
         raise Locked(
             f"`{path}` changed while it was read; nothing was written",
             "End the host's session, or wait until it is idle, and run the command again",
         )
-    refuse_written(path)
 
 
 class Replacing:
@@ -149,7 +153,7 @@ class Replacing:
         os.fsync(self._handle)
         self._at_step("transcript-written")
         self._still_ours()
-        refuse_changed(self._path, self._seen)
+        _refuse_other(self._path, self._seen)
         try:
             if self._keep:
                 self._keep_original()
