@@ -360,6 +360,15 @@ def test_what_is_taken_back_is_not_told(tmp_path: Path) -> None:
     assert told(add(path, {"$rewindTo": "unknown"})) == []
 
 
+def test_what_is_written_between_two_looks_is_told(tmp_path: Path) -> None:
+    path = add(tmp_path / "x", gemini_message("a", "one"), gemini_message("b", "two"))
+    found = find_format("gemini").entries(the(path, "gemini"))
+    texts = [next(found).blocks[0].text]
+    add(path, gemini_message("c", "three"))
+    texts += [entry.blocks[0].text for entry in found]
+    assert texts in (["one", "two"], ["one", "two", "three"])
+
+
 def test_a_copy_of_a_snapshot_is_no_second_compression(copied: Any) -> None:
     path = copied("gemini")
     sets = [n for n, x in enumerate(lines_of(path)) if b"<state_snapshot>" in x]

@@ -95,9 +95,9 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
     """Yield the entries of a file behind an offset."""
     from gitguard.transcripts import jsonl
 
-    story = _Story()
-    for entry in jsonl.entries(path, 0, lambda line: {"kind": UNKNOWN}):
-        story.take(entry.at, parse(entry.raw))
+    story, upto = _Story(), 0
+    for upto, line in jsonl.documents(path):
+        story.take(upto, line)
     told = story.told()
     for entry in jsonl.entries(path, since, _fields):
         if entry.kind == UNKNOWN and b'"$set"' in entry.raw:
@@ -105,8 +105,8 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
             is_one = entry.at in story.compressions
             yield entry.replace(**_compression(line)) if is_one else entry
             yield from _only_there(entry, line, told)
-        elif entry.kind != MESSAGE or (entry.at, _OWN) in told:
-            yield entry
+        elif entry.kind != MESSAGE or (entry.at, _OWN) in told or entry.at > upto:
+            yield entry  # what was written since the first look is the newest of all
         else:
             yield entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
 

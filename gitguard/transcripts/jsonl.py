@@ -62,6 +62,20 @@ def entries(
         yield entry_of(at, end, raw, read, translate)
 
 
+def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the offset and the document of every line that has one."""
+    from gitguard.transcripts.fast_json import reader
+
+    read = reader(_size(path))
+    for at, _, raw in lines(path):
+        try:
+            document = read(raw)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(document, dict):
+            yield at, document
+
+
 def entry_at(
     path: str, at: int, end: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Entry:
