@@ -467,6 +467,22 @@ def test_mode_stays_as_it_was(torn: Path) -> None:
     assert torn.stat().st_mode & 0o777 == 0o640
 
 
+def test_without_hard_links_the_original_is_copied(
+    torn: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: str, target: str) -> None:
+        if str(torn) in (source, target):
+            raise OSError(errno.EPERM, "no hard links here")
+        link(source, target)
+
+    link = os.link
+    monkeypatch.setattr(os, "link", refuse)
+    before = torn.read_bytes()
+    report = repaired(torn)
+    assert Path(report.backup).read_bytes() == before
+    assert leftovers(torn) == []
+
+
 def test_a_format_that_is_read_only_says_so(torn: Path) -> None:
     with pytest.raises(InvalidInput, match="read only"):
         repaired(torn, "opencode")
@@ -576,8 +592,8 @@ def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
 def test_the_command_shows_repairs_and_says_where_the_original_is(torn: Path) -> None:
     before = torn.read_bytes()
     shown = run("repair", torn, "--dry-run", cwd=torn.parent)
-    assert "1 lines that do not parse: dropped" in shown
-    assert "1 calls without a result" in shown
+    assert "Lines that do not parse: 1, dropped" in shown
+    assert "Calls without a result: 1, answered" in shown
     assert "--dry-run" in shown
     assert torn.read_bytes() == before
     told = json.loads(run("repair", torn, "--json", cwd=torn.parent))

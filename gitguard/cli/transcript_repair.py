@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 _SHOWN = 10
 """Findings of one kind that people are shown; --json has them all."""
 _SAID = {
-    "broken": "lines that do not parse: dropped",
-    "cleaned": "lines with a byte-order mark or NULs around them: those taken off",
-    "relinked": "entries that followed a lost one: linked to the one before them",
-    "header": "the session's header was not the first entry: {header}",
-    "ended": "the last line had no end: ended",
-    "answered": "calls without a result: answered with an error that says so",
-    "orphaned": "results without a call: dropped",
-    "duplicate": "results of calls that have one already: dropped",
-    "moved": "results away from their call: put behind it",
-    "incomplete": "calls without id, name or input: dropped",
-    "renamed": "names of tools with blanks around them: trimmed",
-    "emptied": "messages that nothing was left of: dropped",
+    "broken": ("Lines that do not parse", "dropped"),
+    "cleaned": ("Lines with a byte-order mark or NULs around them", "freed of those"),
+    "relinked": ("Entries that followed a lost one", "linked to the one before it"),
+    "header": ("Headers that were not the first entry", "{header}"),
+    "ended": ("Last lines without an end", "ended"),
+    "answered": ("Calls without a result", "answered by an error that says so"),
+    "orphaned": ("Results without a call", "dropped"),
+    "duplicate": ("Results of calls that have one already", "dropped"),
+    "moved": ("Results away from their call", "put behind it"),
+    "incomplete": ("Calls without id, name or input", "dropped"),
+    "renamed": ("Names of tools with blanks around them", "trimmed"),
+    "emptied": ("Messages that nothing is left of", "dropped"),
 }
 
 
@@ -61,18 +61,20 @@ def repair(console: Console, path: str, format_name: str, conversation: str, **w
 
 
 def _text(told: RepairReport) -> str:
-    counts = told.counts
-    lines = [
-        f"{count:,} {_SAID[kind].format(header=told.header)}" for kind, count in counts.items()
-    ]
+    lines = [_line(told, kind, count) for kind, count in told.counts.items()]
     lines += [f"  byte {line.at:,}: {line.problem}" for line in told.broken[:_SHOWN]]
     lines += [f"  byte {f.at:,}: {f.kind}, call `{f.call}`: {f.reason}" for f in _first(told)]
     if told.bad_text:
-        lines.append(f"{told.bad_text:,} lines hold bytes that are no UTF-8: kept as they are")
+        lines.append(f"Lines with bytes that are no UTF-8: {told.bad_text:,}, kept as they are")
     if told.unjudged:
-        lines.append(f"{told.unjudged:,} lines are too long or too deep to look at: kept")
+        lines.append(f"Lines too long or too deep to look at: {told.unjudged:,}, kept")
     lines += [*_reset_text(told), _outcome(told)]
     return "\n".join(map(one_line, lines))
+
+
+def _line(told: RepairReport, kind: str, count: int) -> str:
+    what, done = _SAID[kind]
+    return f"{what}: {count:,}, {done.format(header=told.header)}"
 
 
 def _first(told: RepairReport) -> list[Any]:
@@ -86,7 +88,7 @@ def _first(told: RepairReport) -> list[Any]:
 
 
 def _reset_text(told: RepairReport) -> list[str]:
-    if told.was_reset:
+    if told.was_reset and not told.is_rehearsed:
         return ["The agent never answered: the conversation begins anew, as an empty file"]
     if told.resettable:
         return ["The agent never answered here; --reset empties the file"]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.pairing import Finding
     from gitguard.transcripts.tree import Writable
 
-SOUND, MADE, PUT_FIRST = "sound", "made", "put first"
+SOUND, MADE, PUT_FIRST = "sound", "made anew", "put first"
 """What there was to do about a header; `sound` also where the format has none."""
 
 
