@@ -31,20 +31,20 @@ def list_sessions(console: Console) -> None:
 
     workspace = console.guard.workspace
     current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
-    lines = []
-    for name, head in sorted(found.items()):
-        key = keys.get(name, name)
-        mark = "*" if name == current else " "
-        said = one_line(key) if key != name else ""
-        line = f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}"
-        lines.append(line.rstrip())
     archived = all_archived(workspace, console.guard.config)
+    named = sorted(found.items())
+    lines = [_line(name, head, keys.get(name, name), current) for name, head in named]
     lines += [f"  {one.name}  {one.commit[:12]}  archived" for one in archived]
-    document: dict[str, object] = {"current": current, "sessions": found, "keys": keys}
-    document["archived"] = archived
+    document = {"current": current, "sessions": found, "keys": keys, "archived": archived}
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
     console.say("\n".join(lines) or "No sessions.", document)
+
+
+def _line(name: str, head: str, key: str, current: str) -> str:
+    mark = "*" if name == current else " "
+    said = one_line(key) if key != name else ""
+    return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}".rstrip()
 
 
 def _conversations(
