@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -382,19 +383,23 @@ def test_a_file_that_changes_meanwhile_is_left_as_it_became(
     assert leftovers(torn) == []
 
 
-def test_what_is_written_in_the_very_last_moment_is_not_lost(torn: Path) -> None:
-    """A host with the old file open writes to the original, which then comes back."""
+def test_what_is_written_in_the_very_last_moment_is_carried_over(torn: Path) -> None:
+    """A host that opened the old file right before it was replaced writes to that one."""
     before = torn.read_bytes()
+    line = b'{"type":"custom"}\n'
     late = os.open(torn, os.O_WRONLY | os.O_APPEND)
 
     def write_late(reached: str) -> None:
         if reached == "transcript-replaced":
-            os.write(late, b'{"type":"custom"}\n')
+            os.write(late, line)
+            _append(torn)
 
-    with pytest.raises(Locked, match="the original again"):
-        repaired(torn, at_step=write_late)
+    report = repaired(torn, at_step=write_late)
     os.close(late)
-    assert torn.read_bytes() == before + b'{"type":"custom"}\n'
+    assert torn.read_bytes().endswith(line + line)
+    assert torn.read_bytes().count(line) == 2, "one came to the old file, and one to the new one"
+    assert Path(report.backup).read_bytes() == before + line
+    assert repaired(torn).needs_nothing
 
 
 def test_a_file_that_another_process_writes_to_is_left_alone(torn: Path) -> None:
@@ -410,6 +415,25 @@ def test_a_file_that_another_process_writes_to_is_left_alone(torn: Path) -> None
         writer.kill()
     assert torn.read_bytes() == before
     assert repaired(torn).counts["broken"] == 1
+
+
+def test_no_line_of_a_busy_host_is_lost(torn: Path) -> None:
+    """Found by trial: a line that came while the original was put back again was lost."""
+    program = (
+        "import sys, time\n"
+        "for number in range(400):\n"
+        "    with open(sys.argv[1], 'ab') as file: file.write(b'{\"n\":%d}\\n' % number)\n"
+        "    time.sleep(0 if number % 40 else 0.05)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(torn)]) as writer:
+        while writer.poll() is None:
+            with suppress(GitguardError):
+                repaired(torn)
+                with torn.open("ab") as file:
+                    file.write(b"{\n")  # there is something to repair again
+    assert "broken" not in repaired(torn).counts or backups(torn)
+    there = b"".join(path.read_bytes() for path in (torn, *backups(torn)))
+    assert all(b'{"n":%d}\n' % number in there for number in range(400))
 
 
 # Places

@@ -57,8 +57,8 @@ def _standing(found: os.stat_result) -> Standing:
 
 def refuse_changed(path: str, seen: Standing) -> None:
     """Raise `Locked` when a file is no longer what it was, or is about to be written to."""
+    refuse_written(path)  # takes milliseconds, in which the file may change
     _refuse_other(path, seen)
-    refuse_written(path)
 
 
 def _refuse_other(path: str, seen: Standing) -> None:
@@ -90,12 +90,14 @@ class Replacing:
         self._path, self._seen, self._now, self._keep = path, seen, now, keep
         self._at_step, self._still_ours = at_step, still_ours
         self._temporary = f"{path}.{os.getpid()}.tmp"
-        self._handle = -1
+        self._handle = self._original = -1
+        self._carried = 0
 
     def __enter__(self) -> Replacing:
         files.sweep(os.path.dirname(self._path) or ".", self._now, begins=self._begins())
         try:
-            found = os.stat(self._path)
+            self._original = os.open(self._path, os.O_RDONLY | files.NO_FOLLOW)
+            found = os.fstat(self._original)
             files.remove(self._temporary)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
             self._handle = os.open(self._temporary, flags, 0o600)
@@ -165,8 +167,9 @@ class Replacing:
             self._forget_backup()
             raise
         self._at_step("transcript-replaced")
-        self._take_back_if_changed()
+        self._carry_over()
         files.sync_folder(os.path.dirname(self._path) or ".")
+        self._carry_over()
         self._at_step("transcript-settled")
 
     def _keep_original(self) -> None:
@@ -185,22 +188,20 @@ class Replacing:
             files.remove(self.backup)
             self.backup = ""
 
-    def _take_back_if_changed(self) -> None:
-        """Put the original back where somebody wrote to it in the last moment."""
-        if not self.backup:
-            return
-        kept = os.stat(self.backup)
-        is_same_file = (kept.st_dev, kept.st_ino) == (self._seen.device, self._seen.inode)
-        if is_same_file and kept.st_size != self._seen.size:
-            os.replace(self.backup, self._path)
-            self.backup = ""
-            raise Locked(
-                f"`{self._path}` was written to while it was replaced; it is the original again",
-                "End the host's session, and run the command again",
-            )
+    def _carry_over(self) -> None:
+        """Add what somebody wrote to the old file in the moment when it was replaced."""
+        while late := os.pread(self._original, 1 << 20, self._seen.size + self._carried):
+            handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | files.NO_FOLLOW)
+            try:
+                files.write_all(handle, late)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            self._carried += len(late)
 
     def _discard(self) -> None:
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        for handle in (self._handle, self._original):
+            if handle >= 0:
+                os.close(handle)
+        self._handle = self._original = -1
         files.remove(self._temporary)
