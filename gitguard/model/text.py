@@ -92,6 +92,11 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+_minutes: dict[str, int] = {}
+"""Unix seconds of minutes: a transcript has a hundred thousand times, of a few days."""
+_MOST_MINUTES = 10_000
+
+
 def seconds(stamp: str) -> float:
     """Return the Unix seconds of an ISO 8601 time in UTC; raise `ValueError` for any other text.
 
@@ -100,9 +105,18 @@ def seconds(stamp: str) -> float:
     fraction = stamp[19:-1]
     if len(stamp) < 20 or stamp[-1] != "Z" or (fraction and not _is_fraction(fraction)):
         raise ValueError(f"`{stamp[:40]}` is not a time in UTC")
+    minute = _minutes.get(stamp[:16])
+    if minute is None:
+        minute = _minute(stamp)
+    return minute + int(stamp[17:19]) + float(f"0{fraction}")
+
+
+def _minute(stamp: str) -> int:
     days = _days(int(stamp[:4]), int(stamp[5:7]), int(stamp[8:10]))
-    clock = int(stamp[11:13]) * 3600 + int(stamp[14:16]) * 60 + int(stamp[17:19])
-    return days * 86400 + clock + float(f"0{fraction}")
+    minute = days * 86400 + int(stamp[11:13]) * 3600 + int(stamp[14:16]) * 60
+    if len(_minutes) < _MOST_MINUTES:
+        _minutes[stamp[:16]] = minute
+    return minute
 
 
 def _is_fraction(text: str) -> bool:

@@ -12,11 +12,10 @@ from gitguard.model.conversation import (
     BROKEN,
     CALL,
     COMPACTION,
-    IMAGE,
     MESSAGE,
-    OTHER,
     RESET,
     RESULT,
+    TEXT,
     THINKING,
 )
 from gitguard.model.value import Value
@@ -114,22 +113,21 @@ def document_of(entry: Entry, wishes: Wishes) -> dict[str, Any]:
     document = {name: value for name in _NAMED if (value := told.get(name))}
     if entry.kind == BROKEN:
         return document | {"at": entry.at, "problem": entry.problem}
-    document["blocks"] = [
-        _block(block) for block in entry.blocks if wishes.thinking or block.kind != THINKING
-    ]
+    blocks = entry.blocks
+    if not wishes.thinking:
+        blocks = tuple(block for block in blocks if block.kind != THINKING)
+    document["blocks"] = [_block(block) for block in blocks]
     return document
 
 
 def _block(block: Block) -> dict[str, Any]:
     kind = block.kind
+    if kind in (TEXT, THINKING):
+        return {"kind": kind, "text": block.text}
     if kind == CALL:
         return {"kind": kind, "id": block.id, "name": block.name, "input": block.given}
     if kind == RESULT:
         named = {"name": block.name} if block.name else {}
         told = {"kind": kind, "id": block.id, **named, "text": block.text}
         return {**told, "is_error": True} if block.is_error else told
-    return {"kind": kind, "size": block.size} if kind in (IMAGE, OTHER) else _said(block)
-
-
-def _said(block: Block) -> dict[str, Any]:
-    return {"kind": block.kind, "text": block.text}
+    return {"kind": kind, "size": block.size}

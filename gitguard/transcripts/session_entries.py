@@ -14,7 +14,6 @@ from gitguard.model.conversation import (
     HEADER,
     MESSAGE,
     RESET,
-    RESULT,
     TEXT,
     TOOL,
     UNKNOWN,
@@ -64,8 +63,9 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
         return known
     if message.get("role") == "bashExecution" and not message.get("excludeFromContext"):
         return known | _by_host(f"{word(message.get('command'))}\n{word(message.get('output'))}")
-    role = ROLES.get(word(message.get("role")))
-    return known | _message(message, role) if role else known
+    if role := ROLES.get(word(message.get("role"))):
+        _add_message(known, message, role)
+    return known
 
 
 def _by_host(text: str) -> dict[str, Any]:
@@ -74,20 +74,21 @@ def _by_host(text: str) -> dict[str, Any]:
     return {"kind": MESSAGE, "role": USER, "by_host": True, "blocks": blocks}
 
 
-def _message(message: dict[str, Any], role: str) -> dict[str, Any]:
-    usage = message.get("usage")
-    told = usage.get("contextUsage") if isinstance(usage, dict) else None
-    content = message.get("content")
-    named = (word(message.get(name)) for name in ("provider", "model"))
-    return {
-        "kind": MESSAGE,
-        "role": role,
-        "blocks": _result(message) if role == TOOL else blocks_of(content, _block),
-        "by_host": _is_by_host(message),
-        "stopped": STOPPED.get(word(message.get("stopReason")), ""),
-        "tokens": tokens(told, ("totalTokens",)) or tokens(usage, COUNTED),
-        "model": "/".join(filter(None, named)),
-    }
+def _add_message(known: dict[str, Any], message: dict[str, Any], role: str) -> None:
+    # Files have a hundred thousand of these, so there are no dictionaries in between.
+    known["kind"], known["role"] = MESSAGE, role
+    known["by_host"] = _is_by_host(message)
+    if role == TOOL:
+        known["blocks"] = _result(message)
+        return
+    known["blocks"] = blocks_of(message.get("content"), _block)
+    if role == AGENT:
+        usage = message.get("usage")
+        told = usage.get("contextUsage") if isinstance(usage, dict) else None
+        known["tokens"] = tokens(told, ("totalTokens",)) or tokens(usage, COUNTED)
+        provider, model = word(message.get("provider")), word(message.get("model"))
+        known["model"] = f"{provider}/{model}" if provider and model else provider or model
+        known["stopped"] = STOPPED.get(word(message.get("stopReason")), "")
 
 
 def _is_by_host(message: dict[str, Any]) -> bool:
@@ -105,15 +106,13 @@ def _block(at: int, block: dict[str, Any]) -> Block:
 
 def _result(message: dict[str, Any]) -> tuple[Block, ...]:
     text, size = said_by(message.get("content"))
-    return (
-        Block(
-            RESULT,
-            0,
-            text,
-            id=word(message.get("toolCallId")),
-            name=word(message.get("toolName")),
-            is_error=bool(message.get("isError")),
-            has_details="details" in message,
-            size=size,
-        ),
+    result = Block.result(
+        0,
+        text,
+        size,
+        id=word(message.get("toolCallId")),
+        name=word(message.get("toolName")),
+        is_error=bool(message.get("isError")),
+        has_details="details" in message,
     )
+    return (result,)
