@@ -79,6 +79,20 @@ def test_the_summary_and_the_last_turns_are_what_stands(
     assert not list(tmp_path.glob("*.bak-*")), "a sound file is not repaired"
 
 
+def test_what_lies_beyond_a_history_limit_is_neither_kept_nor_summarized(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    config = DEFAULTS.replace(
+        budget=DEFAULTS.budget.replace(history_limits={"telegram.dms.7": 5, "telegram.dms": 2})
+    )
+    key = "agent:main:telegram:dm:7:topic:3"
+    done = compact(transcript, config, tools(clock).replace(session_key=key))
+    assert "request 6" in done.summary
+    assert "request 4" not in done.summary
+    assert done.messages_before == 30
+
+
 def test_every_line_that_is_added_parses(write: Write, tmp_path: Path, clock: Clock) -> None:
     transcript = write(tmp_path / "t.jsonl", turns(5))
     compact(transcript, DEFAULTS, tools(clock))

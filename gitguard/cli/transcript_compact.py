@@ -138,6 +138,7 @@ def _tools(
         ask=_summarizer(config, folder, telling) if asked and config.summarizer else None,
         tell=telling,
         folder=folder,
+        session_key=own.session_key if own else "",
         hooks=(own,) if own else (),
     )
     return tools, own

@@ -19,6 +19,7 @@ from gitguard.transcripts.chunks import by_size
 from gitguard.transcripts.compaction import Written, plan, writer_of
 from gitguard.transcripts.context import context_of
 from gitguard.transcripts.facts import rules_in
+from gitguard.transcripts.limits import history_limit, last_turns
 from gitguard.transcripts.locks import transcript_lock
 from gitguard.transcripts.repair import repair
 from gitguard.transcripts.replacing import look
@@ -108,6 +109,8 @@ class Tools(Value):
     """Told how many bytes are looked through, of how many."""
     folder: str = ""
     """The workspace, in which the rules are looked for and from which files are named."""
+    session_key: str = ""
+    """Whose history limit counts: what lies beyond it is not even summarized."""
     hooks: tuple[Hooks, ...] = ()
     at_step: Callable[[str], object] = str
 
@@ -235,6 +238,10 @@ def _decide(
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns
     before = context_of(find_format(transcript.format).entries(transcript))
+    limit = history_limit(tools.session_key, config.budget.history_limits)
+    if limit is not None:
+        counts = before.entries[last_turns(before.entries, limit.turns) :]
+        before = before.replace(entries=counts)
     most = _most_characters(config, window)
     room = max(budget - estimate(most), int(window * _LEAST_SHARE))
     decided = plan(before, budget=room, keep_turns=keep_turns)

@@ -75,6 +75,11 @@ class SessionHooks:
         self.saved: tuple[Saved, ...] = ()
         self.notes: tuple[str, ...] = ()
 
+    @property
+    def session_key(self) -> str:
+        """The session's key, by which its history limit is looked up."""
+        return self._store.session.key
+
     def before(self, plan: Plan) -> None:
         """Checkpoint the state as it is."""
         self._checkpoint(f"Before a compaction of {plan.messages_before:,} messages.")
