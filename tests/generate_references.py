@@ -103,8 +103,8 @@ def _command(name: str, command: click.Command) -> str:
     summary, _, more = (command.help or "").partition("\n\n")
     arguments = [p for p in command.params if isinstance(p, click.Argument)]
     shown = "".join(f" {_argument(argument)}" for argument in arguments)
-    rows = [(_option(p), p.help or "") for p in command.params if isinstance(p, click.Option)]
-    own = [row for row in rows if not any(f"`{common}" in row[0] for common in COMMON)]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    own = [(_option(p), p.help or "") for p in options if not set(p.opts) & set(COMMON)]
     parts = [f"\n## {name}\n", f"{' '.join(summary.split())}.\n", f"    {name}{shown} [OPTIONS]\n"]
     parts += [f"{' '.join(more.split())}\n"] if more else []
     parts += [table(("option", "what it is"), own)] if own else []
