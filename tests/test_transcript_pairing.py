@@ -137,6 +137,14 @@ def test_results_elsewhere_are_put_behind_their_call(host: Host) -> None:
     assert [call for call in order if call] == ["c2", "c1"]
 
 
+def test_a_result_that_stands_before_its_call_is_put_behind_it(host: Host) -> None:
+    host.write(user(), Result("c1", "early"), agent("look", "c1"), user("more"), agent("b"))
+    assert host.repair().counts == {"moved": 1}
+    assert refusals(read(host.path)) == []
+    assert host.results() == {"c1": "early"}
+    assert host.repair().counts == {}
+
+
 @pytest.mark.parametrize(
     "damage",
     [

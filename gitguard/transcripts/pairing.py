@@ -95,6 +95,8 @@ class _Pairs:
         self._lessened: dict[int, Entry] = {}
         """Those that blocks are dropped of."""
         self._moves: list[tuple[Entry, Block, _Call]] = []
+        self._early: dict[str, tuple[Entry, Block]] = {}
+        """Results that stand before any call of their id; one may still come."""
         self._findings: list[Finding] = []
         self._names: dict[str, str] = {}
         """What each name that was met is when it is clean."""
@@ -109,6 +111,8 @@ class _Pairs:
                 self._match(entry)
             elif not (entry.by_host and self._notes_between):
                 self._close()
+        for entry, block in self._early.values():
+            self._drop(ORPHANED, entry, block, "no call has its id")
         self._report_emptied()
         drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
         moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
@@ -141,6 +145,10 @@ class _Pairs:
         call = _Call(entry, block, answer, self._calls.get(block.id))
         self._in_order.append(call)
         self._calls[block.id] = call
+        if block.id in self._early and not call.is_void:
+            early, result = self._early.pop(block.id)
+            self._take_result(early, result, call)
+            self._move(early, result, call)
 
     def _match(self, entry: Entry) -> None:
         """Find the calls of an entry's results."""
@@ -180,10 +188,12 @@ class _Pairs:
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
         if call is not None:
             self._drop(ORPHANED, entry, block, "the answer with its call was broken off")
-        elif block.id in self._calls:
+        elif block.id in self._calls or block.id in self._early:
             self._drop(DUPLICATE, entry, block, "its call has a result already")
+        elif block.id:
+            self._early[block.id] = entry, block
         else:
-            self._drop(ORPHANED, entry, block, "no call before it has its id")
+            self._drop(ORPHANED, entry, block, "it names no call")
 
     def _move(self, entry: Entry, block: Block, call: _Call) -> None:
         self._moves.append((entry, block, call))
