@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction faults references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults references
 
 setup: $(VENV)/installed
 
@@ -35,6 +35,9 @@ bench-fidelity: setup
 
 bench-redaction: setup
 	$(BIN)/python -m tests.bench_redaction
+
+bench-transcripts: setup
+	$(BIN)/python -m tests.bench_transcripts
 
 faults: setup
 	$(BIN)/python -m tests.faults

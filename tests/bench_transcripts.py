@@ -1,6 +1,6 @@
 """How fast whole transcripts are read: 100 MB, side by side with Python's own `json`.
 
-`python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`
+`make bench-transcripts`, or `python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`
 """
 
 from __future__ import annotations
