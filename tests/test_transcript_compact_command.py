@@ -120,6 +120,42 @@ def test_outside_of_a_repository_it_compacts_all_the_same(user: User, tmp_path: 
     assert "Summarized: mechanically" in done.stdout
 
 
+def forked(user: User, transcript: Transcript) -> None:
+    """Import a conversation to `main`, and go on in `two` towards another goal."""
+    user.run("ensure")
+    user.run("note", "--goal", "Goal of main")
+    user.run("transcript", "import", transcript.path)
+    user.run("session", "fork", "two")
+    user.run("note", "--goal", "Goal of two")
+
+
+@pytest.mark.parametrize(
+    ("current", "named"), [("two", ""), ("two", "two"), ("main", "two"), ("two", "main")]
+)
+def test_after_a_fork_the_named_session_or_the_current_one_counts(
+    current: str, named: str, user: User, tmp_path: Path
+) -> None:
+    transcript = conversation(tmp_path, user.root, turns(8))
+    forked(user, transcript)
+    user.run("session", "use", current)
+    wanted = named or current
+    done = user.run("transcript", "compact", transcript.path, GITGUARD_SESSION=named)
+    assert f"Session: {wanted}" in done.stdout
+    assert f"Goal of {wanted}" in summary_of(transcript)
+    triggers = {
+        name: [saved["trigger"] for saved in user.json("log", "--session", name)["checkpoints"]]
+        for name in ("main", "two")
+    }
+    assert {name for name, every in triggers.items() if "compaction" in every} == {wanted}
+
+
+def test_the_compaction_tells_programs_whose_it_was(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, user.root, turns(8))
+    forked(user, transcript)
+    done = user.json("--session", "main", "transcript", "compact", transcript.path)
+    assert done["session"] == "main"
+
+
 def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: Path) -> None:
     guard.ensure()
     transcript = conversation(tmp_path, tmp_path, turns(4))
@@ -128,8 +164,8 @@ def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: P
     assert owner_of(workspace, transcript, workspace.place.worktree) == current
     other = guard.find_session("agent:main:dm:1")
     guard.use_session(other)
-    tell(guard, other, transcript)
     guard.use_session(current)
+    tell(guard, other, transcript)
     assert owner_of(workspace, transcript, workspace.place.worktree) == other
     assert owner_of(workspace, transcript, str(tmp_path)) == other
 
@@ -140,6 +176,7 @@ def test_of_many_in_one_place_each_has_its_own_session(guard: Guard, tmp_path: P
     sessions = [guard.find_session(f"agent:main:{number}") for number in (1, 2)]
     for session, transcript in zip(sessions, (one, two), strict=True):
         guard.use_session(session)
+        guard.use_session(guard.find_session("main"))
         tell(guard, session, transcript)
     assert [owner_of(guard.workspace, each, "") for each in (one, two)] == sessions
     by_path = Transcript(str(tmp_path / "sessions" / "two.jsonl"), "openclaw", "two")

@@ -197,7 +197,9 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
         f"Summarized: {'by your summarizer' if _by_command(done) else 'mechanically'}, "
         f"{len(done.summary):,} characters",
         *(f"Note: {note}" for note in (own.notes if own else ())),
-        "" if own else "No session here is the conversation's, so there is no checkpoint.",
+        f"Session: {own.session_key}"
+        if own
+        else "No session here is the conversation's, so there is no checkpoint.",
     ]
     shown = [one_line(line) for line in lines if line]
     if done.added:
@@ -217,7 +219,8 @@ def _by_command(done: Compacted) -> bool:
 def _document(done: Compacted, own: SessionHooks | None) -> dict[str, object]:
     found = {name: getattr(done, name) for name in done.field_names}
     saved, notes = (own.saved, own.notes) if own else ((), ())
-    return {**found, "checkpoints": list(saved), "notes": list(notes)}
+    session = own.session_key if own else ""
+    return {**found, "session": session, "checkpoints": list(saved), "notes": list(notes)}
 
 
 COMMANDS: list[click.Command] = [compact]

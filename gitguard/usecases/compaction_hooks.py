@@ -14,8 +14,6 @@ from gitguard.usecases.measuring import measure_pressure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.recovery.filling import Section
@@ -30,28 +28,33 @@ TRIGGER = "compaction"
 def owner_of(workspace: Workspace, transcript: Transcript, folder: str) -> Session | None:
     """Return the session that a conversation belongs to, which was held in a folder.
 
-    That is the one whose hooks told of it, or that it was imported to. One that nobody told of
-    belongs to the current session if it was held in this workspace, and otherwise to none.
+    That is the one that was named, else the current one if it knows the conversation, else any
+    that does: its hooks told of it, it was imported, or it came along from another session. One
+    that nobody told of belongs to the current session if it was held in this workspace, and
+    otherwise to none.
     """
     if not workspace.is_initialised:
         return None
-    for session, known in _conversations(workspace):
-        if any(_is_of(key, one, transcript) for key, one in known.items()):
-            return session
+    if workspace.places.session:
+        return workspace.current()
+    current = workspace.current_name()
+    for name in sorted(workspace.session_names(), key=lambda name: name != current):
+        owner = _knowing(workspace, name, transcript)
+        if owner is not None:
+            return owner
     root, inside = workspace.place.worktree, os.path.realpath(folder) if folder else ""
     is_here = inside == root or inside.startswith(root + os.sep)
-    has_current = bool(workspace.places.session or workspace.current_name())
-    return workspace.current() if is_here and has_current else None
+    return workspace.current() if is_here and current else None
 
 
-def _conversations(workspace: Workspace) -> Iterator[tuple[Session, Mapping[str, HostSession]]]:
-    """Yield each session with the records of its conversations; a damaged one has none."""
-    for name in workspace.session_names():
-        try:
-            record = workspace.read_record(Session(name, name))
-        except GitguardError:
-            continue
-        yield Session(record.key, name), record.host_sessions
+def _knowing(workspace: Workspace, name: str, transcript: Transcript) -> Session | None:
+    """Return the session of a name if it knows a conversation; a damaged one knows none."""
+    try:
+        record = workspace.read_record(Session(name, name))
+    except GitguardError:
+        return None
+    knows = any(_is_of(key, one, transcript) for key, one in record.host_sessions.items())
+    return Session(record.key, name) if knows else None
 
 
 def _is_of(key: str, known: HostSession, transcript: Transcript) -> bool:
