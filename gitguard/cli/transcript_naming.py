@@ -46,9 +46,26 @@ def naming_a_transcript(command: F) -> F:
 
 
 def find_transcript(
-    console: Console, path: str, format_name: str = "", conversation: str = ""
+    console: Console,
+    path: str,
+    format_name: str = "",
+    conversation: str = "",
+    *,
+    to_write: bool = False,
 ) -> Transcript:
-    """Return the transcript that the arguments name, else the session's newest conversation."""
+    """Return the transcript that the arguments name, else the session's newest conversation.
+
+    One that is to be written has to be of the format that it is said to be.
+    """
+    named = _find(console, path, format_name, conversation)
+    if to_write:
+        from gitguard.transcripts.recognition import refuse_another
+
+        refuse_another(named)
+    return named
+
+
+def _find(console: Console, path: str, format_name: str, conversation: str) -> Transcript:
     if path:
         from gitguard.transcripts.recognition import recognise
 

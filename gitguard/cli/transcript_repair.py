@@ -55,7 +55,7 @@ def repair(console: Console, path: str, format_name: str, conversation: str, **w
 
     rehearse = wishes.pop("dry_run")
     with progress("bytes") as tell:
-        named = find_transcript(console, path, format_name, conversation)
+        named = find_transcript(console, path, format_name, conversation, to_write=True)
         told = repair_file(named, time.time, rehearse=rehearse, tell=tell, **wishes)
     console.say(_text(told), _document(told))
 

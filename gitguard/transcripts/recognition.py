@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from itertools import islice
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.events import Transcript
 from gitguard.transcripts import NAMES, find_format, jsonl
 from gitguard.transcripts.entries import open_file, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _LOOKED_AT, _FURTHEST = 1_000, 1 << 20
@@ -29,6 +30,8 @@ _PLACES = {
 }
 """Where hosts keep their files, for those whose first lines tell nothing."""
 _CLAUDE_CODE = {"uuid", "leafUuid", "snapshot", "sessionId"}
+_ALIKE = {"openclaw": "pi"}
+"""Formats whose lines are those of another; only their place tells them apart."""
 
 
 def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
@@ -48,6 +51,29 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     if not found:
         raise _nobodys(path)
     return Transcript(path, found, conversation or _stem(path))
+
+
+def refuse_another(transcript: Transcript) -> None:
+    """Raise `InvalidInput` where a file's content clearly is of another format than it is named.
+
+    It is where its lines are known as another's, and not one of them as its own; where none is
+    known, its place tells. What is damaged beyond that may be called what its owner says it is.
+    """
+    path, named = transcript.path, transcript.format
+    if os.path.isdir(path) or _is_database(path):
+        return  # by their tables they were told, and none is written
+    alike = _ALIKE.get(named, named)
+    another = ""
+    for name in _shown(path):
+        if _ALIKE.get(name, name) == alike:
+            return
+        another = another or name
+    another = another or _by_place(path)
+    if another and _ALIKE.get(another, another) != alike:
+        raise InvalidInput(
+            f"`{path}` is a transcript of {another}, not of {named}; it was left as it is",
+            "Leave --format out: what is in the file shows whose it is",
+        )
 
 
 def _nobodys(path: str) -> InvalidDocument:
@@ -111,11 +137,16 @@ def _newest_session(path: str, name: str) -> str:
 
 def _by_lines(path: str) -> str:
     """Return the format that the first lines show, empty where none of them does."""
+    return next(_shown(path), "")
+
+
+def _shown(path: str) -> Iterator[str]:
+    """Yield what each of the first lines shows, those left out that tell nothing."""
     for at, _, line in islice(jsonl.lines(path), _LOOKED_AT):
-        found = _by_line(path, parse(line.removeprefix(_MARK)))
-        if found or at > _FURTHEST:
-            return found
-    return ""
+        if found := _by_line(path, parse(line.removeprefix(_MARK))):
+            yield found
+        if at > _FURTHEST:
+            return
 
 
 def _by_line(path: str, line: dict[str, Any]) -> str:
