@@ -189,7 +189,8 @@ def test_no_inherited_variable_leads_anywhere(git: Git, tmp_path: Path) -> None:
     assert sum(outcome.code == 0 for outcome in ended) > 30
     assert traps.fired() == set()
     assert (tree_of(other.root), tree_of(folder)) == (before, lying)
-    assert git("for-each-ref", "refs/heads/gitguard/main")
+    kept = git("for-each-ref", "refs/heads/gitguard/main", "refs/gitguard/archive/main")
+    assert kept, "what the commands committed, the last of which close the session"
 
 
 @pytest.mark.parametrize("path", ["", ".", ":", "bin", "{root}/bin", "/nonexistent", "{folder}"])
