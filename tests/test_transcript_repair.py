@@ -345,6 +345,24 @@ def test_an_error_at_any_step_leaves_the_old_file_and_nothing_else(
     assert not repaired(torn).needs_nothing
 
 
+def test_an_interrupt_right_behind_the_replacement_leaves_the_original(
+    torn: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, replace = torn.read_bytes(), os.replace
+
+    def interrupted(source: str, target: str) -> None:
+        replace(source, target)
+        if target == str(torn):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        repaired(torn)
+    assert torn.read_bytes() != before
+    assert [kept.read_bytes() for kept in backups(torn)] == [before]
+    assert leftovers(torn) == []
+
+
 def _append(path: Path) -> None:
     with path.open("ab") as file:
         file.write(b'{"type":"custom"}\n')

@@ -164,7 +164,8 @@ class Replacing:
             refuse_changed(self._path, self._seen)
             os.replace(self._temporary, self._path)
         except BaseException:
-            self._forget_backup()
+            if self._is_in_place():  # an interrupt may arrive when all is done already
+                self._forget_backup()
             raise
         self._at_step("transcript-replaced")
         self._carry_over()
@@ -182,6 +183,14 @@ class Replacing:
             files.copy(self._path, backup)
         self.backup = backup
         files.sync_folder(os.path.dirname(self._path) or ".")
+
+    def _is_in_place(self) -> bool:
+        """Say whether the path still names the original, which the backup is but a name of."""
+        try:
+            found = os.lstat(self._path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (self._seen.device, self._seen.inode)
 
     def _forget_backup(self) -> None:
         if self.backup:
