@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.guard import Guard
 from gitguard.transcripts import NAMES
 
 from .test_transcript_command import PI, RECORDED, document, run
 from .written_conversations import claude_code, pi, user, write
 
 WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["compact"]]
+COMMANDS = [*WRITING, ["show"], ["usage"], ["export"], ["budget"], ["import"]]
 FILES = [path for path in RECORDED if path.suffix == ".jsonl"]
 
 
@@ -61,3 +63,50 @@ def test_what_tells_nothing_at_all_may_be_called_anything(name: str, tmp_path: P
     path.write_bytes(b"{torn\n")
     code = 24 if name in ("claude-code", "pi", "openclaw") else 23
     assert "not of" not in run("repair", "--format", name, path, cwd=tmp_path, code=code)
+
+
+# What is given and names nothing
+
+
+@pytest.fixture
+def talk(guard: Guard, tmp_path: Path) -> Path:
+    """The newest conversation of the repository's session, which needs a repair."""
+    guard.ensure()
+    path = write(tmp_path / "talk.jsonl", [*pi([user("hello")]), b"{torn"])
+    workspace, session = guard.workspace, guard.workspace.current()
+    known = workspace.host_session(session, "one")
+    with guard.store(session).lock():
+        known = known.replace(transcript=str(path), transcript_format="pi")
+        workspace.keep_host_session(session, "one", known)
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("words", [[""], ["--conversation", ""]], ids=["path", "conversation"])
+def test_an_empty_name_is_not_the_newest_conversation(
+    command: list[str], words: list[str], talk: Path, repo: Path
+) -> None:
+    before = talk.read_bytes()
+    said = run(*command, *words, cwd=repo, code=23)
+    assert "is given and empty" in said or "no transcript is named" in said
+    assert talk.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [["--conversation", "other"], ["--format", "codex"]], ids=str)
+def test_without_a_path_nothing_is_said_of_it(words: list[str], talk: Path, repo: Path) -> None:
+    before = talk.read_bytes()
+    assert "none is named" in run("repair", *words, cwd=repo, code=23)
+    assert talk.read_bytes() == before
+    run("repair", cwd=repo)
+    assert talk.read_bytes() != before, "without any name it is the newest"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_another_conversation_than_a_files_own_is_not_ignored(
+    command: list[str], talk: Path, repo: Path
+) -> None:
+    before = talk.read_bytes()
+    said = run(*command, talk, "--conversation", "nope", cwd=repo, code=23)
+    assert "holds one conversation, and it is not `nope`" in said
+    assert talk.read_bytes() == before
+    run("usage", talk, "--conversation", "talk", cwd=repo)

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 @with_console
 def budget(
     console: Console,
-    path: str,
+    path: str | None,
     format_name: str,
-    conversation: str,
+    conversation: str | None,
     session_key: str,
     channels: Any,
     **wishes: Any,
@@ -120,7 +120,12 @@ def _document(found: Standing) -> dict[str, Any]:
 @click.option("--dry-run", is_flag=True, help="Show what would be pruned, and stop")
 @with_console
 def prune(
-    console: Console, path: str, format_name: str, conversation: str, model: str, dry_run: bool
+    console: Console,
+    path: str | None,
+    format_name: str,
+    conversation: str | None,
+    model: str,
+    dry_run: bool,
 ) -> None:
     """Trim or clear old, oversized results of tools in a transcript's file
 

@@ -52,9 +52,9 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 @with_console
 def compact(
     console: Console,
-    path: str,
+    path: str | None,
     format_name: str,
-    conversation: str,
+    conversation: str | None,
     keep_turns: int,
     window: int | None,
     mechanical: bool,

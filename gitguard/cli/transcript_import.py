@@ -13,7 +13,9 @@ from gitguard.model.text import one_line
 @click.command("import")
 @naming_a_transcript
 @with_console
-def import_transcript(console: Console, path: str, format_name: str, conversation: str) -> None:
+def import_transcript(
+    console: Console, path: str | None, format_name: str, conversation: str | None
+) -> None:
     """Record at the session that a conversation belongs to it
 
     For conversations from before `gitguard init`, or of hosts without hooks. Its file, format, id
@@ -22,7 +24,7 @@ def import_transcript(console: Console, path: str, format_name: str, conversatio
     """
     from gitguard.usecases.listing import import_transcript
 
-    if not path:
+    if path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = find_transcript(console, path, format_name, conversation)
     with progress("MB") as tell:

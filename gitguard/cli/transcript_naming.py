@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console
 from gitguard.cli.surroundings import places
-from gitguard.errors import GitguardError, NotARepository
+from gitguard.errors import GitguardError, InvalidInput, NotARepository
 from gitguard.transcripts import NAMES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 def naming_a_transcript(command: F) -> F:
     """Give a command the argument and the options by which a transcript is named."""
     for option in (
-        click.argument("path", default="", type=click.Path(), metavar="[PATH]"),
+        click.argument("path", default=None, type=click.Path(), metavar="[PATH]"),
         click.option(
             "--format",
             "format_name",
@@ -36,7 +36,7 @@ def naming_a_transcript(command: F) -> F:
         ),
         click.option(
             "--conversation",
-            default="",
+            default=None,
             metavar="ID",
             help="Which one, in a database or folder of many; the newest by default",
         ),
@@ -47,15 +47,16 @@ def naming_a_transcript(command: F) -> F:
 
 def find_transcript(
     console: Console,
-    path: str,
+    path: str | None,
     format_name: str = "",
-    conversation: str = "",
+    conversation: str | None = None,
     *,
     to_write: bool = False,
 ) -> Transcript:
     """Return the transcript that the arguments name, else the session's newest conversation.
 
-    One that is to be written has to be of the format that it is said to be.
+    A name that is given and empty, as from a variable that is not set, names none. One that is to
+    be written has to be of the format that it is said to be.
     """
     named = _find(console, path, format_name, conversation)
     if to_write:
@@ -65,11 +66,24 @@ def find_transcript(
     return named
 
 
-def _find(console: Console, path: str, format_name: str, conversation: str) -> Transcript:
+def _find(
+    console: Console, path: str | None, format_name: str, conversation: str | None
+) -> Transcript:
+    for what, given in (("path", path), ("--conversation", conversation)):
+        if given == "":
+            raise InvalidInput(
+                f"`{what}` is given and empty, so it names no transcript",
+                "Leave it out for the newest one; a variable in its place may not be set",
+            )
     if path:
         from gitguard.transcripts.recognition import recognise
 
-        return recognise(path, format_name, conversation)
+        return recognise(path, format_name, conversation or "")
+    if format_name or conversation:
+        raise InvalidInput(
+            "--format and --conversation are about a path, and none is named",
+            "Name the file, database or folder, or leave them out",
+        )
     from gitguard.usecases.conversations import newest_conversation
 
     guard = console.guard

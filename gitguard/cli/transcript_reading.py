@@ -52,7 +52,9 @@ def choosing_entries(command: Any) -> Any:
 @naming_a_transcript
 @click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
 @with_console
-def usage(console: Console, path: str, format_name: str, conversation: str, model: str) -> None:
+def usage(
+    console: Console, path: str | None, format_name: str, conversation: str | None, model: str
+) -> None:
     """Show how full a conversation's context is
 
     Tokens as its model last counted them, the window and where its size comes from, and the
@@ -73,7 +75,9 @@ def usage(console: Console, path: str, format_name: str, conversation: str, mode
 @choosing_entries
 @click.option("--full", is_flag=True, help="Calls and results of tools whole")
 @with_console
-def show(console: Console, path: str, format_name: str, conversation: str, **wanted: Any) -> None:
+def show(
+    console: Console, path: str | None, format_name: str, conversation: str | None, **wanted: Any
+) -> None:
     """Show a conversation to read it
 
     Who said what, calls of tools (→) and their results (←), compactions, and the places of lines
@@ -108,7 +112,9 @@ def show(console: Console, path: str, format_name: str, conversation: str, **wan
     "-o", "--output", default="", type=click.Path(), metavar="FILE", help="A new file to write"
 )
 @with_console
-def export(console: Console, path: str, format_name: str, conversation: str, **wanted: Any) -> None:
+def export(
+    console: Console, path: str | None, format_name: str, conversation: str | None, **wanted: Any
+) -> None:
     """Write a conversation in a form that no host owns
 
     The first JSON line says whose it is; each further one is a message with its blocks, a

@@ -38,7 +38,9 @@ _SAID = {
 @click.option("--reset", is_flag=True, help="Empty a conversation without any answer")
 @click.option("--all", "everything", is_flag=True, help="Also what was summarized long ago")
 @with_console
-def repair(console: Console, path: str, format_name: str, conversation: str, **wishes: Any) -> None:
+def repair(
+    console: Console, path: str | None, format_name: str, conversation: str | None, **wishes: Any
+) -> None:
     """Repair a conversation's file, so that its host and the model take it again
 
     Lines that do not parse are dropped. Every call of a tool gets exactly one result, right behind

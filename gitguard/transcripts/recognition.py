@@ -38,7 +38,8 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     """Return the transcript at a path: its format, unless named, and which conversation it is.
 
     A database keeps many conversations; the newest one counts where none is named. Raises
-    `InvalidDocument` when the path does not read, or nobody's conversation is there.
+    `InvalidDocument` when the path does not read, or nobody's conversation is there, and
+    `InvalidInput` when a file of one conversation is asked for another.
     """
     path = os.path.abspath(path)
     if name:
@@ -50,7 +51,12 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     found = name or _by_lines(path) or _by_place(path)
     if not found:
         raise _nobodys(path)
-    return Transcript(path, found, conversation or _stem(path))
+    if conversation and conversation != _stem(path):
+        raise InvalidInput(
+            f"`{path}` holds one conversation, and it is not `{conversation}`",
+            "Leave --conversation out: it names one in a database or folder of many",
+        )
+    return Transcript(path, found, _stem(path))
 
 
 def refuse_another(transcript: Transcript) -> None:
