@@ -389,6 +389,34 @@ def test_who_appends_meanwhile_is_not_overwritten(
     assert path.read_bytes() == before + b'{"type": "note"}\n'
 
 
+@pytest.mark.parametrize("at", [*STEPS[:3], "between the last look and the first byte"])
+def test_who_appends_while_we_do_loses_nothing(
+    at: str, write: Write, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(6))
+    path, real, late = Path(transcript.path), os.write, b'{"type": "note"}\n'
+    before, old = path.read_bytes(), standing(transcript)
+
+    def add(step: str) -> None:
+        if step == at:
+            with path.open("ab") as file:
+                file.write(late)
+
+    def write_late(handle: int, data: bytes) -> int:
+        if not bytes(data).strip():
+            add("between the last look and the first byte")
+        return real(handle, data)
+
+    monkeypatch.setattr(os, "write", write_late)
+    with pytest.raises(Locked, match="was written to"):
+        compact(transcript, DEFAULTS, tools(clock, at_step=add))
+    after = path.read_bytes()
+    assert after.startswith(before)
+    assert after[len(before) :].strip(b" \n") == late.strip()
+    assert standing(transcript).entries[: len(old.entries)] == old.entries
+    assert standing(transcript).compactions == 0
+
+
 def test_who_holds_the_lock_for_too_long_writes_nothing(
     write: Write, tmp_path: Path, clock: Clock
 ) -> None:

@@ -1,15 +1,17 @@
 """Adding to the end of a transcript, so that a host that reads it finds all of it or nothing.
 
-Two lines that only make sense together are written as one line that nobody can read, because the
-brace that closes the first is missing; two bytes at the end make two of it. A crash before that
-leaves a line that is skipped. (Two whole documents on a line would not do: a host reads the first.)
+First a blank line is appended, as hosts append theirs, so that nothing of anybody else's is ever
+overwritten; what is written then lies within it. It is one line that nobody can read, because the
+brace that closes the first document is missing; two bytes at the end put that right, and make two
+lines of two that only make sense together. A crash before that leaves a line that is skipped. (Two
+whole documents on a line would not do: a host reads the first.)
 """
 
 from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, Locked, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.store import files
 from gitguard.transcripts.replacing import Standing, look, refuse_changed
 
@@ -17,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_PARTED = b"}\n"
 _SECTOR = 512
 """Bytes that a disk writes at once."""
 
@@ -32,6 +33,8 @@ def append(
 ) -> None:
     """Add one line or two to a file that is still as it was seen, durable or not at all.
 
+    A blank line is all that is left where somebody else wrote in the same moment.
+
     still_ours is called right before the first byte and raises where a lock ran out.
     """
     first, *rest = lines
@@ -44,17 +47,19 @@ def append(
         begin = _whole(handle, seen.size)
         if rest:
             first = _padded(first, seen.size + len(begin))
-        end = len(begin) + len(first)
+        last = len(begin) + len(first) - 1
         whole = begin + b"\n".join([first, *rest]) + b"\n"
+        joined = whole[:last] + (b"  " if rest else b" \n") + whole[last + 2 :]
+        blank = begin + b" " * (len(whole) - len(begin) - 1) + b"\n"
         at_step("transcript-opened")
-        joined = whole[: end - 1] + b"  " + whole[end + 1 :] if rest else whole
-        _write(path, handle, joined, seen.size, at_step)
-        at_step("transcript-joined")
-        if rest:
-            os.pwrite(handle, _PARTED, seen.size + end - 1)
-            os.fsync(handle)
-            at_step("transcript-parted")
-        _verify(path, handle, seen.size, whole)
+        _reserve(path, handle, blank, seen)
+        at_step("transcript-ended")
+        _fill(path, handle, joined, blank, seen.size, at_step)
+        os.pwrite(handle, whole[last : last + 2], seen.size + last)
+        os.fsync(handle)
+        at_step("transcript-parted")
+        if not _is_all_behind(path, handle, whole, seen.size):
+            raise _meddled(path, "Look at its end with `gitguard transcript show`")
     except OSError as error:
         raise files.refused(path, error) from error
     finally:
@@ -67,9 +72,9 @@ def _padded(line: bytes, at: int) -> bytes:
     return line[:-1] + b" " + line[-1:] if last % _SECTOR == _SECTOR - 1 else line
 
 
-def _open(path: str) -> int:
+def _open(path: str, flags: int = os.O_RDWR) -> int:
     try:
-        return os.open(path, os.O_RDWR | files.NO_FOLLOW)
+        return os.open(path, flags | files.NO_FOLLOW)
     except OSError as error:
         raise files.refused(path, error) from error
 
@@ -79,33 +84,61 @@ def _whole(handle: int, size: int) -> bytes:
     return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
-def _write(
-    path: str, handle: int, data: bytes, size: int, at_step: Callable[[str], object]
-) -> None:
-    """Write all of it behind what there is, or take back what was written.
+def _reserve(path: str, handle: int, blank: bytes, seen: Standing) -> None:
+    """Append a blank line, which harms nobody wherever it comes to stand; raise where it is amiss.
 
-    The line's end comes first: should we die in between, what the host adds later is a line of its
-    own all the same.
+    Should we die in the midst of it, what the host adds next is a line all the same.
     """
+    found = os.fstat(handle)
+    if (found.st_ino, found.st_size) != (seen.inode, seen.size):
+        raise _meddled(path)
+    end = _open(path, os.O_WRONLY | os.O_APPEND)
     try:
-        os.pwrite(handle, data[-1:], size + len(data) - 1)
-        at_step("transcript-ended")
-        done = os.pwrite(handle, data[:-1], size)
-        if done != len(data) - 1:
+        if os.fstat(end).st_ino != seen.inode:
+            raise _meddled(path)
+        done = os.write(end, blank)
+        behind = os.lseek(end, 0, os.SEEK_CUR)
+    finally:
+        os.close(end)
+    if done != len(blank):
+        if os.fstat(handle).st_size == behind:  # where there is no room nobody else adds any
+            os.ftruncate(handle, behind - done)
+        raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
+    if behind != seen.size + len(blank):
+        raise _meddled(path)
+
+
+def _fill(
+    path: str,
+    handle: int,
+    joined: bytes,
+    blank: bytes,
+    size: int,
+    at_step: Callable[[str], object],
+) -> None:
+    """Write into the blank line what nobody can read yet, or make it blank again."""
+    try:
+        done = os.pwrite(handle, joined, size)
+        if done != len(joined):
             raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
         os.fsync(handle)
-    except (OSError, NotWritable, KeyboardInterrupt, SystemExit):
-        if os.fstat(handle).st_size == size + len(data):
-            os.ftruncate(handle, size)
+        at_step("transcript-joined")
+        if not _is_all_behind(path, handle, joined, size):
+            raise _meddled(path)
+    except (OSError, GitguardError, KeyboardInterrupt, SystemExit):
+        if os.pread(handle, len(joined), size) == joined:
+            os.pwrite(handle, blank, size)
         raise
 
 
-def _verify(path: str, handle: int, size: int, wanted: bytes) -> None:
-    if (
-        os.pread(handle, len(wanted) + 1, size) != wanted
-        or look(path).inode != os.fstat(handle).st_ino
-    ):
-        raise Locked(
-            f"`{path}` was written to while the compaction was added",
-            "Look at its end with `gitguard transcript show`, and repair it if need be",
-        )
+def _is_all_behind(path: str, handle: int, wanted: bytes, size: int) -> bool:
+    """Say whether that and nothing else stands behind what there was."""
+    there = os.pread(handle, len(wanted) + 1, size)
+    return there == wanted and look(path).inode == os.fstat(handle).st_ino
+
+
+def _meddled(path: str, hint: str = "") -> Locked:
+    return Locked(
+        f"`{path}` was written to while the compaction was added",
+        hint or "Nothing was added; run the command again when the host is idle",
+    )
