@@ -177,6 +177,116 @@ def test_imported_again_it_has_its_newer_counts(begun: Guard, transcript: Path) 
     assert (one.compaction_count, one.turns) == (1, 3)
 
 
+CLAUDE_CODE_NUMBERS, PI_NUMBERS = (2_000, 2), (700, 1)
+
+
+@pytest.fixture
+def twins(tmp_path: Path, transcript: Path) -> list[Path]:
+    """Two files of one name: Claude Code's of two turns, pi's of one."""
+    one = tmp_path / "k1" / "t.jsonl"
+    one.parent.mkdir()
+    one.write_bytes(transcript.read_bytes())
+    return [one, pi_file(tmp_path / "k2" / "t.jsonl", "P1")]
+
+
+def pi_file(path: Path, own: str) -> Path:
+    usage = {"input": 690, "output": 10, "totalTokens": 700}
+    question = {"role": "user", "content": "one"}
+    answer = {"role": "assistant", "content": [], "model": "fake-1", "usage": usage}
+    when = {"timestamp": "2026-01-31T09:31:00Z"}
+    header = {"id": own} if own else {}
+    return lines(
+        path,
+        {"type": "session", "version": 3, **header, "cwd": "/repo", **when},
+        {"type": "message", "id": "m1", "parentId": None, "message": question, **when},
+        {"type": "message", "id": "m2", "parentId": "m1", "message": answer, **when},
+    )
+
+
+def numbers(guard: Guard) -> dict[str, tuple[int | None, int]]:
+    return {
+        one.transcript: (one.total_tokens, one.turns) for one in stored_conversations(guard.store())
+    }
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0, 1)])
+def test_files_of_one_name_are_two_conversations(
+    order: tuple[int, ...], begun: Guard, twins: list[Path]
+) -> None:
+    done = [import_transcript(begun.store(), recognise(str(twins[number]))) for number in order]
+    assert [one.conversation for one in done] == [("S9", "P1")[number] for number in order]
+    assert [one.was_known for one in done] == [False, False, True, True][: len(order)]
+    one, two = map(str, twins)
+    assert numbers(begun) == {one: CLAUDE_CODE_NUMBERS, two: PI_NUMBERS}
+
+
+@pytest.mark.parametrize("own", ["", "S9"])
+def test_what_has_no_name_of_its_own_is_told_apart_by_its_place(
+    own: str, begun: Guard, twins: list[Path], tmp_path: Path
+) -> None:
+    every = [twins[0], *(pi_file(tmp_path / folder / "t.jsonl", own) for folder in ("k3", "k4"))]
+    for _ in range(2):
+        done = [import_transcript(begun.store(), recognise(str(path))) for path in every]
+    assert len({one.conversation for one in done}) == 3
+    assert all(one.was_known for one in done)
+    assert numbers(begun) == {
+        str(path): PI_NUMBERS if number else CLAUDE_CODE_NUMBERS
+        for number, path in enumerate(every)
+    }
+
+
+def test_a_file_that_was_moved_is_the_same_conversation(begun: Guard, transcript: Path) -> None:
+    import_transcript(begun.store(), recognise(str(transcript)))
+    moved = transcript.rename(transcript.with_name("moved.jsonl"))
+    done = import_transcript(begun.store(), recognise(str(moved)))
+    assert (done.conversation, done.was_known) == ("S9", True)
+    assert numbers(begun) == {str(moved): CLAUDE_CODE_NUMBERS}
+
+
+def test_by_a_link_it_is_the_same_conversation(begun: Guard, transcript: Path) -> None:
+    import_transcript(begun.store(), recognise(str(transcript)))
+    (transcript.parent / "linked").symlink_to(transcript.parent)
+    linked = transcript.parent / "linked" / transcript.name
+    assert import_transcript(begun.store(), recognise(str(linked))).was_known
+    assert len(numbers(begun)) == 1
+
+
+def test_a_sub_agents_file_does_not_take_the_conversations_name(
+    begun: Guard, tmp_path: Path, transcript: Path
+) -> None:
+    sub_agent = lines(tmp_path / "agent-1.jsonl", {**said(1, "task"), "isSidechain": True})
+    for path, name in ((sub_agent, "agent-1"), (transcript, "S9")):
+        assert import_transcript(begun.store(), recognise(str(path))).conversation == name
+
+
+def test_a_conversation_that_begins_with_anothers_lines_has_its_own_name(
+    begun: Guard, tmp_path: Path
+) -> None:
+    path = lines(tmp_path / "S10.jsonl", said(1, "one"), {**said(2, "two"), "sessionId": "S10"})
+    assert import_transcript(begun.store(), recognise(str(path))).conversation == "S10"
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("codex/rollout.jsonl", "01a20281-eb2d-7951-a735-e64de3f804e4"),
+        ("pi/session.jsonl", "01a20281-def8-7002-af33-98cdc1682721"),
+        ("gemini/chat.jsonl", "a14505ba-9170-4201-a828-cfca02098a2d"),
+        ("claude_code/transcript.jsonl", "b3629474-83e9-4fba-8a33-9c06b5431bb1"),
+        ("openclaw/2026.3.13/transcript.jsonl", "b39398ea-6569-466c-8260-7f9553d4dafa"),
+    ],
+)
+def test_every_hosts_file_tells_the_conversations_id(file: str, own: str, begun: Guard) -> None:
+    named = recognise(str(Path(__file__).parent / "payloads" / file))
+    assert import_transcript(begun.store(), named).conversation == own
+
+
+@pytest.mark.parametrize("own", ["\ud800", "x" * 201, "a\x1b[2Jb", 7, None, ["S"], {}])
+def test_an_id_that_is_none_is_not_taken(own: object, begun: Guard, tmp_path: Path) -> None:
+    path = lines(tmp_path / "t.jsonl", {**said(1, "one"), "sessionId": own})
+    assert import_transcript(begun.store(), recognise(str(path))).conversation == "t"
+
+
 def test_an_import_changes_nothing_else_of_a_known_conversation(tmp_path: Path) -> None:
     conversation = Conversation(tmp_path)
     conversation.prompt()

@@ -9,6 +9,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.session import Session
 from gitguard.recovery.injection import sections_of
 from gitguard.usecases import gate
+from gitguard.usecases.conversations import is_told_of
 from gitguard.usecases.handoff import current_work
 from gitguard.usecases.measuring import measure_pressure
 
@@ -53,16 +54,8 @@ def _knowing(workspace: Workspace, name: str, transcript: Transcript) -> Session
         record = workspace.read_record(Session(name, name))
     except GitguardError:
         return None
-    knows = any(_is_of(key, one, transcript) for key, one in record.host_sessions.items())
+    knows = any(is_told_of(key, one, transcript) for key, one in record.host_sessions.items())
     return Session(record.key, name) if knows else None
-
-
-def _is_of(key: str, known: HostSession, transcript: Transcript) -> bool:
-    """Say whether a record is a conversation's; one place may keep many, and hosts name them."""
-    if known.transcript == transcript.path:
-        return known.transcript_session in ("", transcript.session)
-    named = known.transcript_session or key
-    return known.transcript_format == transcript.format and named == transcript.session
 
 
 class SessionHooks:
@@ -136,7 +129,7 @@ class SessionHooks:
 
         record = self._store.workspace.read_record(self._store.session)
         for key, known in record.host_sessions.items():
-            if _is_of(key, known, self._transcript):
+            if is_told_of(key, known, self._transcript):
                 return key, known
         return "", HostSession(started_at=self._store.now)
 

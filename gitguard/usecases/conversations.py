@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.context.gauge import measure, resolve_window
 from gitguard.errors import InvalidInput
 from gitguard.model.events import Transcript
@@ -60,12 +62,32 @@ def known_conversation(
     conversations: Mapping[str, HostSession], transcript: Transcript
 ) -> HostSession:
     """Return what is known of a transcript's conversation, an empty record where nothing is."""
-    for known in conversations.values():
-        where = known.transcript, known.transcript_format
-        is_it = known.transcript_session in ("", transcript.session)
-        if is_it and where == (transcript.path, transcript.format):
-            return known
-    return UNKNOWN
+    return next((known for known in conversations.values() if is_of(known, transcript)), UNKNOWN)
+
+
+def is_of(known: HostSession, transcript: Transcript) -> bool:
+    """Say whether a record is of a transcript: the same place and format, and of many the one."""
+    is_it = known.transcript_session in ("", transcript.session)
+    same_format = known.transcript_format == transcript.format
+    return is_it and same_format and _same_place(known.transcript, transcript.path)
+
+
+def is_told_of(key: str, known: HostSession, transcript: Transcript) -> bool:
+    """Say whether a record, kept under a key, is of a transcript as its host or a user names it.
+
+    Of a place of many a host names the folder, and a user perhaps a file or database in it.
+    """
+    named = known.transcript_session or key
+    same = known.transcript_format == transcript.format and named == transcript.session
+    return is_of(known, transcript) or (same and _is_inside(transcript.path, known.transcript))
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return bool(folder) and os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
+
+
+def _same_place(one: str, other: str) -> bool:
+    return one == other or (bool(one) and os.path.realpath(one) == os.path.realpath(other))
 
 
 def usage_of(

@@ -13,6 +13,7 @@ from gitguard.model.conversation import MESSAGE, USER
 from gitguard.model.host_session import HostSession
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
+from gitguard.usecases.conversations import is_told_of
 from gitguard.usecases.measuring import count_compactions, measure_pressure
 from gitguard.usecases.sessions import refuse_unknown
 
@@ -129,18 +130,21 @@ def import_transcript(
 ) -> Imported:
     """Record a conversation's file, format, id and counts at a session; nothing is copied.
 
-    tell is called with how much of the file is read, of how much. Raises `InvalidDocument` where
-    the transcript does not read.
+    It is named by the id that its file tells, as hooks would name it. tell is called with how much
+    of the file is read, of how much. Raises `InvalidDocument` where the transcript does not read.
     """
+    from gitguard.transcripts.identity import id_of
+
     refuse_unknown(store)
     turns, entries, began = _count(transcript, tell)
+    own = id_of(transcript) or transcript.session or transcript.path
     given = HostSession(started_at=timestamp(began or store.clock()))
     counted, newest_at = count_compactions(given, transcript)
     counts = {"compactions": counted.compactions, "counted_upto": counted.counted_upto}
     fresh = given.replace(epoch=counted.compactions, compacted_at=newest_at)
     with store.lock():
         conversations = store.workspace.read_record(store.session).host_sessions
-        name = _name_of(transcript, conversations)
+        name = _name_of(transcript, own, conversations)
         known = conversations.get(name, fresh)
         merged = known.replace(
             transcript=transcript.path,
@@ -157,13 +161,24 @@ def import_transcript(
     )
 
 
-def _name_of(transcript: Transcript, conversations: Mapping[str, HostSession]) -> str:
-    """Return under which name a session knows a transcript, else its own id."""
-    for name, known in conversations.items():
-        where = known.transcript, known.transcript_session
-        if where == (transcript.path, transcript.session):
-            return name
-    return transcript.session or transcript.path
+def _name_of(transcript: Transcript, own: str, conversations: Mapping[str, HostSession]) -> str:
+    """Return under which name a session knows a transcript, else its own id.
+
+    Where that is another one's, its place is added, so that neither takes the other's record.
+    """
+    known_as = [name for name, one in conversations.items() if is_told_of(name, one, transcript)]
+    if known_as:
+        return known_as[0]
+    is_free = own not in conversations or _was_moved(conversations[own], transcript)
+    return own if is_free else f"{own} ({transcript.format}, {transcript.path})"
+
+
+def _was_moved(known: HostSession, transcript: Transcript) -> bool:
+    """Say whether the record of a conversation's id can be its own: its file is gone, or untold."""
+    if not known.transcript:
+        return True
+    same_format = known.transcript_format == transcript.format
+    return same_format and not os.path.lexists(known.transcript)
 
 
 def _count(
