@@ -186,7 +186,7 @@ def _say_trying(what: str) -> None:
 def _text(done: Compacted, own: SessionHooks | None) -> str:
     measured = "" if done.measured is None else f" ({done.measured:,} as the host measured)"
     lines = [
-        f"Repaired first: {_counted(done)}" if done.repaired else "",
+        _repaired_text(done) if done.repaired else "",
         f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
         f"Tokens: about {done.tokens_before:,} before{measured}, "
         f"about {done.tokens_after:,} after, of a window of {done.window:,}",
@@ -207,9 +207,11 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
     return "\n".join([*shown, "Nothing was changed.", "", done.summary])
 
 
-def _counted(done: Compacted) -> str:
+def _repaired_text(done: Compacted) -> str:
     counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
-    return f"{counts}; the original is `{done.backup}`" if done.backup else counts
+    if done.added:
+        return f"Repaired first: {counts}; the original is `{done.backup}`"
+    return f"To repair first: {counts}; what follows is of the file as it is, without that"
 
 
 def _by_command(done: Compacted) -> bool:

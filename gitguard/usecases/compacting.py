@@ -8,8 +8,9 @@ all; whatever goes wrong leaves a sound one.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
-from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.value import Value
 from gitguard.store.artifacts import read_start
 from gitguard.transcripts import find_format
@@ -30,7 +31,7 @@ from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Protocol
 
     from gitguard.model.config import Config
@@ -90,7 +91,8 @@ class Compacted(Value):
     added: int
     """Bytes that were appended; 0 for a dry run."""
     repaired: Mapping[str, int] = {}
-    """What was repaired first, or would be, and how often."""
+    """What was repaired first, and how often; for a dry run what would be, and then all numbers
+    are of the file without it."""
     backup: str = ""
     """Where the file is kept as it was before the repair."""
 
@@ -140,19 +142,36 @@ def compact(
             tell=tools.tell_read,
             at_step=tools.at_step,
         )
-        seen = look(writer.path)
-        job = _decide(transcript, config, tools, keep_turns, window).replace(repaired=repaired)
-        if dry_run:
-            return job.outcome(job.summary())
-        for hooks in tools.hooks:
-            hooks.before(job.plan)
-        summary = job.summary()
-        lines = writer.lines(job.plan, job.written(summary, began), writer.path, tools.random)
-        append(writer.path, lines, seen, at_step=tools.at_step, still_ours=lock.check)
-        done = job.outcome(summary, added=os.stat(writer.path).st_size - seen.size)
-        for hooks in tools.hooks:
-            hooks.after(done)
-        return done
+        with _telling_of(repaired):
+            seen = look(writer.path)
+            job = _decide(transcript, config, tools, keep_turns, window).replace(repaired=repaired)
+            if dry_run:
+                return job.outcome(job.summary())
+            for hooks in tools.hooks:
+                hooks.before(job.plan)
+            summary = job.summary()
+            lines = writer.lines(job.plan, job.written(summary, began), writer.path, tools.random)
+            append(writer.path, lines, seen, at_step=tools.at_step, still_ours=lock.check)
+            done = job.outcome(summary, added=os.stat(writer.path).st_size - seen.size)
+            for hooks in tools.hooks:
+                hooks.after(done)
+            return done
+
+
+@contextmanager
+def _telling_of(repaired: RepairReport) -> Iterator[None]:
+    """Let an error that comes after a repair tell of it: the file is not what it was."""
+    try:
+        yield
+    except GitguardError as error:
+        what = ", ".join(f"{kind} {count:,}" for kind, count in repaired.counts.items())
+        if repaired.is_rehearsed and what:
+            error.message += f"; this is of the file as it is, which is to be repaired: {what}"
+        elif what:
+            error.message += f"; the file was repaired before ({what}), and the original is "
+            error.message += f"`{repaired.backup}`"
+        error.args = (error.message,)
+        raise
 
 
 class _Summary(Value):

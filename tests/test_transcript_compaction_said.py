@@ -1,0 +1,67 @@
+"""What a compaction says of itself: repairs, turns that are too few, and turns left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidInput
+from gitguard.model.config import DEFAULTS
+from gitguard.usecases.compacting import compact
+
+from .conftest import Clock
+from .spoken import turns
+from .test_transcript_command import run
+from .test_transcript_compaction import Write, tools, write
+
+__all__ = ["write"]
+
+
+def damage(path: Path) -> bytes:
+    """Add a line that does not parse; return what is in the file then."""
+    path.write_bytes(path.read_bytes() + b"{torn\n")
+    return path.read_bytes()
+
+
+# The repair before
+
+
+def test_an_error_after_the_repair_tells_of_it(write: Write, tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "t.jsonl"
+    transcript = write(path, turns(2))
+    before = damage(path)
+    with pytest.raises(InvalidInput) as refused:
+        compact(transcript, DEFAULTS, tools(clock))
+    [backup] = tmp_path.glob("*.bak-*")
+    assert "nothing to summarize" in refused.value.message
+    assert f"was repaired before (broken 1), and the original is `{backup}`" in str(refused.value)
+    assert backup.read_bytes() == before
+    with pytest.raises(InvalidInput) as refused:
+        compact(transcript, DEFAULTS, tools(clock))
+    assert "repaired" not in refused.value.message
+
+
+def test_a_rehearsal_tells_that_its_numbers_are_of_the_file_as_it_is(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    path = tmp_path / "t.jsonl"
+    transcript = write(path, turns(8))
+    damage(path)
+    words = ("compact", path, "--format", transcript.format)
+    said = run(*words, "--dry-run", cwd=tmp_path)
+    assert "To repair first: broken 1; what follows is of the file as it is" in said
+    assert "Repaired first" not in said
+    said = run(*words, cwd=tmp_path)
+    assert "Repaired first: broken 1; the original is `" in said
+
+
+def test_a_rehearsal_that_is_refused_tells_of_the_repair_to_come(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    path = tmp_path / "t.jsonl"
+    transcript = write(path, turns(2))
+    before = damage(path)
+    with pytest.raises(InvalidInput, match="which is to be repaired: broken 1"):
+        compact(transcript, DEFAULTS, tools(clock), dry_run=True)
+    assert path.read_bytes() == before
