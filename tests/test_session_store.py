@@ -392,3 +392,23 @@ def test_without_a_path_nothing_is_imported(typed: Place) -> None:
 
 def test_a_session_that_is_not_there_is_not_shown(typed: Place) -> None:
     assert typed.run("gitguard session show none").returncode == 21
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "session close ''",
+        "session reopen ''",
+        "session show ''",
+        "session use ''",
+        "session fork ''",
+        "session close --session ''",
+        "--session '' session close",
+        "override --reason why --host-session ''",
+    ],
+)
+def test_a_name_that_is_given_and_empty_is_refused(command: str, typed: Place) -> None:
+    before = typed.type("gitguard session list")
+    done = typed.run(f"gitguard {command}")
+    assert (done.returncode, "is given and empty" in done.stderr) == (23, True)
+    assert typed.type("gitguard session list") == before

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gitguard.cli.surroundings import bare_workspace, open_guard
-from gitguard.errors import GitguardError, NotConfirmed, StatusSignal
+from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import one_line, spelled_out, visible
 
@@ -124,12 +124,26 @@ def _wants_colour() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def named(_context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """Return a name, empty where none is given; one that is given and empty names nothing."""
+    if value == "":
+        raise InvalidInput(
+            f"`{parameter.opts[0]}` is given and empty, so it names nothing",
+            "Name one, or leave it out; a variable in its place may not be set",
+        )
+    return value or ""
+
+
 def common_options(command: F) -> F:
     """Give a command the options that all of them have."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON for programs"),
         click.option(
-            "--session", default="", metavar="KEY", help="Session to work at [GITGUARD_SESSION]"
+            "--session",
+            default=None,
+            callback=named,
+            metavar="KEY",
+            help="Session to work at [GITGUARD_SESSION]",
         ),
         click.option(
             "--root",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, confirm, progress, with_console
+from gitguard.cli.console import Console, confirm, named, progress, with_console
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.model.config_maintenance import ENFORCE, WARN
@@ -79,7 +79,7 @@ def _megabytes(size: int) -> str:
 
 
 @click.command()
-@click.argument("key", default="")
+@click.argument("key", default=None, callback=named)
 @with_console
 def close(console: Console, key: str) -> None:
     """Put the session KEY away, the current one by default
@@ -97,7 +97,7 @@ def close(console: Console, key: str) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", callback=named)
 @click.option("--head", default="", metavar="ID", help="Which of several; else the last one")
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:

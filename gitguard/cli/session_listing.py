@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.session import Session
 from gitguard.model.text import one_line
@@ -32,8 +32,8 @@ def list_sessions(console: Console) -> None:
     workspace = console.guard.workspace
     current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
     archived = all_archived(workspace, console.guard.config)
-    named = sorted(found.items())
-    lines = [_line(name, head, keys.get(name, name), current) for name, head in named]
+    ordered = sorted(found.items())
+    lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
     lines += [f"  {one.name}  {one.commit[:12]}  archived" for one in archived]
     document = {"current": current, "sessions": found, "keys": keys, "archived": archived}
     if console.as_json:
@@ -62,7 +62,7 @@ def _conversations(
 
 
 @click.command()
-@click.argument("key", default="")
+@click.argument("key", default=None, callback=named)
 @with_console
 def show(console: Console, key: str) -> None:
     """Show the session KEY and its conversations, the current one by default

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli import maintenance, session_listing
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, named, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
@@ -124,7 +124,14 @@ def _overview_document(overview: Overview) -> dict[str, object]:
 
 @click.command()
 @click.option("--reason", required=True, metavar="TEXT", help="Why the agent may go on")
-@click.option("--host-session", "key", default="", metavar="ID", help="The halted conversation")
+@click.option(
+    "--host-session",
+    "key",
+    default=None,
+    callback=named,
+    metavar="ID",
+    help="The halted conversation",
+)
 @with_console
 def override(console: Console, reason: str, key: str) -> None:
     """Lift a halted conversation's halt
@@ -148,9 +155,9 @@ def _halted(console: Console) -> str:
     if host_session() in halted:
         return host_session()
     if len(halted) != 1:
-        named = ", ".join(f"`{key}`" for key in halted) or "none"
+        every = ", ".join(f"`{key}`" for key in halted) or "none"
         raise InvalidInput(
-            f"it is not clear whose halt to lift; halted: {named}",
+            f"it is not clear whose halt to lift; halted: {every}",
             "Name the conversation with --host-session ID"
             + (
                 f", or another session with --session KEY: {_some(overview)}"
@@ -166,7 +173,7 @@ def session() -> None:
 
 
 @session.command()
-@click.argument("key")
+@click.argument("key", callback=named)
 @with_console
 def use(console: Console, key: str) -> None:
     """Work at the session KEY from now on, beginning or restoring it"""
@@ -180,7 +187,7 @@ def use(console: Console, key: str) -> None:
 
 
 @session.command()
-@click.argument("key")
+@click.argument("key", callback=named)
 @with_console
 def fork(console: Console, key: str) -> None:
     """Go on with the current state in a new session KEY
