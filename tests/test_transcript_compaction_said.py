@@ -10,6 +10,7 @@ from gitguard.errors import InvalidInput
 from gitguard.model.config import DEFAULTS
 from gitguard.usecases.compacting import compact
 
+from . import spoken
 from .conftest import Clock
 from .spoken import turns
 from .test_transcript_command import run
@@ -64,4 +65,35 @@ def test_a_rehearsal_that_is_refused_tells_of_the_repair_to_come(
     before = damage(path)
     with pytest.raises(InvalidInput, match="which is to be repaired: broken 1"):
         compact(transcript, DEFAULTS, tools(clock), dry_run=True)
+    assert path.read_bytes() == before
+
+
+# Too few turns
+
+
+@pytest.mark.parametrize(
+    ("count", "keep", "said"),
+    [
+        (2, 3, "holds 2 turns, and the last 3 stay word for word"),
+        (1, 3, "holds 1 turn, and the last 3 stay word for word"),
+        (1, 1, "holds 1 turn, and the last one stays word for word"),
+        (0, 3, "holds 0 turns, and the last 3 stay word for word"),
+    ],
+)
+def test_too_few_turns_are_counted_and_fewer_advised_only_where_that_helps(
+    count: int, keep: int, said: str, write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(count))
+    with pytest.raises(InvalidInput) as refused:
+        compact(transcript, DEFAULTS, tools(clock), keep_turns=keep)
+    assert refused.value.message.endswith(said)
+    assert bool(refused.value.hint) == (count > 1)
+    if count > 1:
+        assert compact(transcript, DEFAULTS, tools(clock), keep_turns=count - 1).added
+
+
+def test_at_least_one_turn_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    before = Path(spoken.pi(path, turns(8)).path).read_bytes()
+    assert "--keep-turns" in run("compact", path, "--keep-turns", "0", cwd=tmp_path, code=2)
     assert path.read_bytes() == before

@@ -13,7 +13,7 @@ from gitguard.cli.signals import letting_go_of_locks
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.model.codec import load_json
 from gitguard.model.config import redactor_of
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _text(found: Standing) -> str:
         f"  working space: {parts.working:,}",
         f"Safeguard: a compaction cuts the history down to {parts.safeguard:,}",
         f"Used: {used}",
-        f"History: about {found.history:,} tokens in {_turns(found.turns)}{over}",
+        f"History: about {found.history:,} tokens in {counted(found.turns, 'turn')}{over}",
         _limit_text(found),
         f"Warning: {found.warning}" if found.warning else "",
         f"Transcript: {usage.transcript.path} ({usage.transcript.format})",
@@ -97,13 +97,9 @@ def _limit_text(found: Standing) -> str:
     if found.limit is None:
         return ""
     return one_line(
-        f"Limit: the last {_turns(found.limit.turns)} ({found.limit.source}), which leaves about "
-        f"{found.limited_history:,} tokens in {_turns(found.limited_turns)}"
+        f"Limit: the last {counted(found.limit.turns, 'turn')} ({found.limit.source}), "
+        f"which leaves about {found.limited_history:,} tokens in {counted(found.limited_turns, 'turn')}"
     )
-
-
-def _turns(count: int) -> str:
-    return f"{count:,} turn{'s' * (count != 1)}"
 
 
 def _document(found: Standing) -> dict[str, Any]:

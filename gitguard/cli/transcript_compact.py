@@ -36,8 +36,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 @naming_a_transcript
 @click.option(
     "--keep-turns",
-    default=0,
-    type=click.IntRange(0),
+    type=click.IntRange(1),
     metavar="N",
     help="The last turns that stay word for word; `compaction.keep_turns` by default",
 )
@@ -55,7 +54,7 @@ def compact(
     path: str | None,
     format_name: str,
     conversation: str | None,
-    keep_turns: int,
+    keep_turns: int | None,
     window: int | None,
     mechanical: bool,
     dry_run: bool,
@@ -81,7 +80,7 @@ def compact(
             named,
             config_of(console),
             tools,
-            keep_turns=keep_turns,
+            keep_turns=keep_turns or 0,
             window=window or 0,
             dry_run=dry_run,
         )

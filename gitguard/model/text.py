@@ -43,6 +43,11 @@ def one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number of things in words: `1 turn`, `1,200 turns`; many is for other plurals."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def shorten(text: str, limit: int) -> str:
     """Cut to at most limit characters, at a word's end where there is one, marked with `…`."""
     if len(text) <= limit:

@@ -12,6 +12,7 @@ from gitguard.errors import (
 from gitguard.model.codec import STATE_FILE, load_json
 from gitguard.model.record import read_field
 from gitguard.model.task import TaskState, read_state
+from gitguard.model.text import counted
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -60,8 +61,8 @@ class Report(Value):
     @property
     def lines(self) -> list[str]:
         """Return the report as a person reads it."""
-        found = _counted(len(self.findings), "finding") if self.findings else "nothing is wrong"
-        lines = [f"{self.session}: {_counted(self.checkpoints, 'checkpoint')} verified, {found}"]
+        found = counted(len(self.findings), "finding") if self.findings else "nothing is wrong"
+        lines = [f"{self.session}: {counted(self.checkpoints, 'checkpoint')} verified, {found}"]
         lines += [f"  {line}" for finding in self.findings for line in finding.lines]
         return lines + [f"  Note: {note}" for note in self.notes]
 
@@ -154,14 +155,10 @@ def problem_of(reports: list[Report]) -> GitguardError | None:
     if not findings:
         return None
     error = Tampered(
-        f"{_counted(len(findings), 'finding')} in {sum(bool(r.findings) for r in reports)} of "
-        f"{_counted(len(reports), 'session')}",
+        f"{counted(len(findings), 'finding')} in {sum(bool(r.findings) for r in reports)} of "
+        f"{counted(len(reports), 'session')}",
         "Each finding names its way out; nothing was changed",
     )
     codes = [finding.exit_code for finding in findings]
     error.exit_code = Tampered.exit_code if Tampered.exit_code in codes else codes[0]
     return error
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -11,6 +11,7 @@ import os
 from contextlib import contextmanager
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.artifacts import read_start
 from gitguard.transcripts import find_format
@@ -20,7 +21,7 @@ from gitguard.transcripts.chunks import by_size
 from gitguard.transcripts.compaction import Written, plan, writer_of
 from gitguard.transcripts.context import context_of
 from gitguard.transcripts.facts import rules_in
-from gitguard.transcripts.limits import history_limit, last_turns
+from gitguard.transcripts.limits import history_limit, is_turn, last_turns
 from gitguard.transcripts.locks import transcript_lock
 from gitguard.transcripts.repair import repair
 from gitguard.transcripts.replacing import look
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Answer
     from gitguard.recovery.filling import Section
     from gitguard.transcripts.compaction import Plan
+    from gitguard.transcripts.context import Context
     from gitguard.transcripts.facts import Files
     from gitguard.transcripts.repair import RepairReport
     from gitguard.transcripts.summarizing import Summarized
@@ -265,12 +267,18 @@ def _decide(
     room = max(budget - estimate(most), int(window * _LEAST_SHARE))
     decided = plan(before, budget=room, keep_turns=keep_turns)
     if decided is None:
-        raise InvalidInput(
-            f"there is nothing to summarize in `{transcript.path}`: all that its context holds "
-            f"are the last {keep_turns} turns",
-            "Keep fewer of them with --keep-turns",
-        )
+        raise _too_little(transcript, before, keep_turns)
     return _Job(transcript, config, tools, usage, window, budget, decided)
+
+
+def _too_little(transcript: Transcript, before: Context, keep_turns: int) -> InvalidInput:
+    turns = sum(map(is_turn, before.entries))
+    stay = "the last one stays" if keep_turns == 1 else f"the last {keep_turns:,} stay"
+    return InvalidInput(
+        f"there is nothing to summarize in `{transcript.path}`: its context holds "
+        f"{counted(turns, 'turn')}, and {stay} word for word",
+        "Keep fewer of them with --keep-turns" if turns > 1 else "",
+    )
 
 
 def _most_characters(config: Config, window: int) -> int:
