@@ -28,7 +28,9 @@ from gitguard.transcripts.rewriting import rewrite
 
 from .test_pending import fill, mount, read_only
 from .written_conversations import (
+    WRITERS,
     Document,
+    Part,
     Result,
     agent,
     blocks_of,
@@ -167,6 +169,66 @@ def test_nuls_around_a_line_are_taken_off(path: Path) -> None:
     path.write_bytes(before.replace(b'{"id": "00000002"', b'\0\0\0{"id": "00000002"'))
     assert repaired(path).counts == {"cleaned": 1}
     assert path.read_bytes() == before
+
+
+MARK = b"\xef\xbb\xbf"
+AROUND = pytest.mark.parametrize("around", [MARK, b"\0\0\0", b"\0" + MARK, MARK + b" \0"])
+
+
+@AROUND
+def test_what_stands_before_a_line_is_taken_off_wherever_the_line_is(
+    path: Path, around: bytes
+) -> None:
+    write(path, pi(SOUND))
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number in range(len(lines)):
+        path.write_bytes(b"".join([*lines[:number], around + lines[number], *lines[number + 1 :]]))
+        assert repaired(path).counts == {"cleaned": 1}
+        assert path.read_bytes().replace(b" ", b"") == b"".join(lines).replace(b" ", b"")
+
+
+def test_nuls_between_a_line_and_its_windows_end_are_taken_off(path: Path) -> None:
+    lines = [json.dumps(document).encode() + b"\r\n" for document in pi(SOUND)]
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"\r", b"\0\0\r"), *lines[3:]]))
+    assert repaired(path).counts == {"cleaned": 1}
+    assert path.read_bytes() == b"".join(lines)
+
+
+@AROUND
+def test_a_header_is_made_of_an_entry_that_is_cleaned(path: Path, around: bytes) -> None:
+    _, first, *others = map(json.dumps, pi(SOUND))
+    write(path, [around + first.encode(), *map(str.encode, others)])
+    assert repaired(path).counts == {"cleaned": 1, "header": 1}
+    assert read(path)[0]["type"] == "session"
+    assert read(path)[1:] == pi(SOUND)[1:]
+
+
+@AROUND
+def test_a_header_that_is_cleaned_is_put_first(path: Path, around: bytes) -> None:
+    header, first, *others = map(json.dumps, pi(SOUND))
+    write(path, [first.encode(), around + header.encode(), *map(str.encode, others)])
+    assert repaired(path).counts == {"cleaned": 1, "header": 1}
+    assert read(path) == pi(SOUND)
+
+
+@AROUND
+@pytest.mark.parametrize("name", WRITERS)
+def test_calls_and_results_that_are_cleaned_become_pairs(
+    path: Path, name: str, around: bytes
+) -> None:
+    parts: list[Part] = [
+        user(),
+        agent("", "c1"),
+        user(),
+        agent("", "c2"),
+        agent("x"),
+        Result("c2"),
+        user(),
+    ]
+    lines = [around + json.dumps(document).encode() for document in WRITERS[name](parts)]
+    write(path, lines)
+    assert repaired(path, name).counts == {"cleaned": len(lines), "answered": 1, "moved": 1}
+    assert refusals(read(path)) == []
 
 
 def test_windows_line_ends_stay(path: Path) -> None:

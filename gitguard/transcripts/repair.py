@@ -17,7 +17,7 @@ from gitguard.transcripts.edits import START, Add, Drop, Edit, End, Relink, Repl
 from gitguard.transcripts.locks import transcript_lock
 from gitguard.transcripts.pairing import pair
 from gitguard.transcripts.replacing import Replacing, Standing, look
-from gitguard.transcripts.rewriting import line_at, line_of, rewrite
+from gitguard.transcripts.rewriting import line_at, line_of, parse, rewrite
 from gitguard.transcripts.scanning import Broken, Scan, scan
 from gitguard.transcripts.tree import Tree
 from gitguard.transcripts.writable import writable_of
@@ -25,6 +25,7 @@ from gitguard.transcripts.writable import writable_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from gitguard.model.events import Transcript
     from gitguard.transcripts.pairing import Finding
@@ -199,17 +200,21 @@ class _Work:
     def _of_the_file(self, report: RepairReport) -> Iterator[Edit]:
         found = self._found
         if report.header == MADE:
-            first = line_at(self._path, found.first)
+            first = self._document(found.first)
             yield Add(START, line_of(self._writable.header(self._path, first)))
         elif report.header == PUT_FIRST:
             at = next(header.at for header in found.headers if header.id)
-            yield Add(START, line_of(line_at(self._path, at)))
+            yield Add(START, line_of(self._document(at)))
             yield Drop(at)
         yield from (Drop(line.at) for line in found.broken)
         yield from (Replace(at, line) for at, line in found.cleaned.items())
         yield from (Relink(at, parent) for at, parent in self._parents.items())
         if report.ended:
             yield End()
+
+    def _document(self, at: int) -> dict[str, Any]:
+        cleaned = parse(self._found.cleaned.get(at, b""))
+        return line_at(self._path, at) if cleaned is None else cleaned
 
 
 @contextmanager

@@ -310,9 +310,7 @@ class _Plan:
 
     def _changed(self, at: int, raw: bytes) -> bytes:
         edits = self._edits.get(at, [])
-        for edit in edits:
-            if isinstance(edit, Replace):
-                raw = edit.line
+        raw = _replaced(raw, edits)
         document = parse(raw)
         if document is None:
             return raw
@@ -349,7 +347,7 @@ class _Plan:
         return line_of(self._writable.with_id(made, new.id, new.parent))
 
     def _document(self, at: int) -> dict[str, Any]:
-        document = parse(self._raw(at))
+        document = parse(_replaced(self._raw(at), self._edits.get(at, ())))
         if document is None and os.fstat(self._handle).st_size < self._size:
             raise Locked("the transcript became shorter while it was read; nothing was written")
         if document is None:
@@ -358,6 +356,11 @@ class _Plan:
 
     def _raw(self, at: int) -> bytes:
         return _raw(self._handle, at, self._size)
+
+
+def _replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:
+    """Return the line that stands in the place of another one, or that one."""
+    return next((edit.line for edit in edits if isinstance(edit, Replace)), raw)
 
 
 def _taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:

@@ -33,6 +33,7 @@ _LONGEST = 1 << 27
 """Bytes beyond which a line is left alone: parsing takes several times its size in memory."""
 _MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
+_AROUND = b"\0" + _BLANKS
 _TURNS = (COMPACTION, RESET)
 _DIGITS = "integer string conversion"
 """What Python says of numbers that other programs read."""
@@ -144,8 +145,7 @@ class _Scanner:
         if not raw.strip(_BLANKS):
             self._found.unjudged += end - at > 1 + len(raw)
             return None
-        text = raw.removeprefix(_MARK) if not at else raw
-        text = text.strip(b"\0")
+        text = _cleaned(raw)
         try:
             document = exact(text.decode(errors="surrogateescape"))
         except RecursionError:
@@ -165,6 +165,16 @@ class _Scanner:
 
     def _break(self, at: int, end: int, problem: str) -> None:
         self._found.broken.append(Broken(at, end - at, problem))
+
+
+def _cleaned(raw: bytes) -> bytes:
+    """Return a line without the byte-order mark and the NULs around it; blanks stay."""
+    text = raw.strip(_AROUND).removeprefix(_MARK).strip(_AROUND)
+    if not text or len(text) == len(raw):
+        return text
+    before, _, behind = raw.partition(text)
+    before = before.replace(_MARK, b"").replace(b"\0", b"")
+    return before + text + behind.replace(b"\0", b"")
 
 
 def _is_text(raw: bytes) -> bool:
