@@ -412,3 +412,39 @@ def test_a_name_that_is_given_and_empty_is_refused(command: str, typed: Place) -
     done = typed.run(f"gitguard {command}")
     assert (done.returncode, "is given and empty" in done.stderr) == (23, True)
     assert typed.type("gitguard session list") == before
+
+
+# Archived ones
+
+
+def test_nothing_is_imported_to_an_archived_session(typed: Place, transcript: Path) -> None:
+    typed.type("gitguard session fork one; gitguard session use main; gitguard session close one")
+    before = typed.type("gitguard session list")
+    done = typed.run(f"gitguard transcript import {transcript} --session one")
+    assert done.returncode == 23
+    assert "the session `one` is archived" in done.stderr
+    assert "`gitguard session reopen one`" in done.stderr
+    assert typed.type("gitguard session list") == before
+    typed.type("gitguard session reopen one")
+    assert "as a conversation" in typed.type(f"gitguard transcript import {transcript}")
+
+
+@pytest.mark.parametrize("key", ["one", "feature/x"])
+def test_an_archived_session_is_shown_as_such(key: str, typed: Place) -> None:
+    typed.type(f"gitguard session fork {key}; gitguard session use main")
+    assert json.loads(typed.type(f"gitguard session show {key} --json"))["archived"] == []
+    typed.type(f"gitguard session close {key}")
+    for named in (key, Session.of(key).name):
+        (one,) = json.loads(typed.type(f"gitguard session show {named} --json"))["archived"]
+        shown = typed.type(f"gitguard session show {named}")
+        way_out = f"gitguard session reopen {Session.of(key).name} --head {one['commit'][:12]}"
+        assert f"Archived: {one['ref']}; `{way_out}` brings it back" in shown
+    typed.type(way_out)
+    assert "Archived" not in typed.type(f"gitguard session show {key}")
+
+
+def test_a_session_in_force_takes_imports_beside_its_archived_history(
+    typed: Place, transcript: Path
+) -> None:
+    typed.type("gitguard session close; gitguard ensure")
+    assert "as a conversation" in typed.type(f"gitguard transcript import {transcript}")

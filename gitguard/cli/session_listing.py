@@ -14,6 +14,7 @@ from gitguard.model.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.store.archive import Archived
     from gitguard.usecases.listing import StoredConversation
 
 
@@ -68,18 +69,24 @@ def show(console: Console, key: str) -> None:
     """Show the session KEY and its conversations, the current one by default
 
     Of each conversation: its transcript, the window, the tokens in its context as they were last
-    counted and whether that is still so, and the compactions.
+    counted and whether that is still so, and the compactions. Of an archived session: where its
+    branch is, and how to bring it back.
     """
+    from gitguard.usecases.closing import histories_if_archived
     from gitguard.usecases.listing import stored_conversations
     from gitguard.usecases.sessions import refuse_unknown
 
     guard = console.guard
-    store = guard.store(guard.find_session(key)) if key else guard.store()
+    store = guard.store(_find(console, key)) if key else guard.store()
     refuse_unknown(store)
+    archived = histories_if_archived(store)
     found = stored_conversations(store)
     head = store.chain.head()
     session = store.session
-    lines = [f"Session: {session.key}", f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}"]
+    lines = [f"Session: {session.key}"]
+    lines += [_archived_line(one) for one in archived]
+    if not archived:
+        lines.append(f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}")
     lines += [line for one in found for line in _lines(one)]
     document = {
         "session": session.key,
@@ -87,9 +94,29 @@ def show(console: Console, key: str) -> None:
         "branch": store.chain.ref,
         "head": head.id,
         "standing": head.standing,
+        "archived": list(archived),
         "conversations": list(found),
     }
     console.say("\n".join(map(one_line, lines)), document)
+
+
+def _find(console: Console, wanted: str) -> Session:
+    """Return the session of a key or name, also one that is archived."""
+    from gitguard.store.archive import archived_names
+    from gitguard.usecases.closing import find_archived
+
+    guard = console.guard
+    session = guard.find_session(wanted)
+    if wanted == session.name or wanted not in archived_names(guard.workspace):
+        return session
+    return find_archived(guard.store(session), wanted)[0]
+
+
+def _archived_line(one: Archived) -> str:
+    return (
+        f"Archived: {one.ref}; `gitguard session reopen {one.name} --head {one.commit[:12]}` "
+        "brings it back"
+    )
 
 
 def _lines(one: StoredConversation) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import InvalidInput, NotInitialised, Pending
+from gitguard.errors import GitguardError, InvalidInput, NotInitialised, Pending
 from gitguard.model.session import Session
 from gitguard.recovery.startup import living_owner
 from gitguard.session_store import SessionStore
@@ -71,6 +71,25 @@ def _refuse_halted(workspace: Workspace, session: Session) -> None:
 
 
 # Bringing back
+
+
+def histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
+    """Return a session's archived histories, oldest first; none where it is in force."""
+    try:
+        found, head = store.states.read(), store.chain.head()
+    except GitguardError:
+        return ()  # there is something, and looking says what is wrong with it
+    is_there = found.standing != states.ABSENT or found.written is not None or head.standing != NONE
+    return () if is_there else tuple(archive_of(store).all())
+
+
+def refuse_archived(store: SessionStore) -> None:
+    """Refuse to begin another session under an archived one's name, without being asked to."""
+    if histories_if_archived(store):
+        raise InvalidInput(
+            f"the session `{store.session.key:.80}` is archived",
+            f"Bring it back: `gitguard session reopen {store.session.name}`",
+        )
 
 
 def all_archived(workspace: Workspace, config: Config) -> list[Archived]:

@@ -13,6 +13,7 @@ from gitguard.model.conversation import MESSAGE, USER
 from gitguard.model.host_session import HostSession
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
+from gitguard.usecases.closing import refuse_archived
 from gitguard.usecases.conversations import is_told_of
 from gitguard.usecases.measuring import count_compactions, measure_pressure
 from gitguard.usecases.sessions import refuse_unknown
@@ -136,6 +137,7 @@ def import_transcript(
     from gitguard.transcripts.identity import id_of
 
     refuse_unknown(store)
+    refuse_archived(store)
     turns, entries, began = _count(transcript, tell)
     own = id_of(transcript) or transcript.session or transcript.path
     given = HostSession(started_at=timestamp(began or store.clock()))
