@@ -7,16 +7,18 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import InvalidInput
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config import DEFAULTS, Config
+from gitguard.transcripts.limits import Limit
 from gitguard.usecases.compacting import compact
 
 from . import spoken
 from .conftest import Clock
 from .spoken import turns
 from .test_transcript_command import run
-from .test_transcript_compaction import Write, tools, write
+from .test_transcript_compact_command import User, conversation, user
+from .test_transcript_compaction import Write, standing, tools, write
 
-__all__ = ["write"]
+__all__ = ["user", "write"]
 
 
 def damage(path: Path) -> bytes:
@@ -97,3 +99,59 @@ def test_at_least_one_turn_is_kept(tmp_path: Path) -> None:
     before = Path(spoken.pi(path, turns(8)).path).read_bytes()
     assert "--keep-turns" in run("compact", path, "--keep-turns", "0", cwd=tmp_path, code=2)
     assert path.read_bytes() == before
+
+
+# What a history limit leaves out
+
+KEY = "agent:main:telegram:dm:7"
+
+
+def limited(most: int) -> Config:
+    limits = {"telegram.dms.7": most}
+    return DEFAULTS.replace(budget=DEFAULTS.budget.replace(history_limits=limits))
+
+
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [(6, "4 turns were left out by the history limit of 6 turns"), (9, "1 turn was left out by")],
+)
+def test_turns_beyond_a_limit_are_counted_in_the_outcome_and_the_summary(
+    most: int, said: str, write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    done = compact(transcript, limited(most), tools(clock, session_key=KEY))
+    assert (done.left_out, done.limit) == (10 - most, Limit(most, "telegram.dms.7"))
+    [line] = [line for line in done.summary.splitlines() if "left out" in line]
+    assert said in line
+    assert line.endswith("(telegram.dms.7).")
+    assert standing(transcript).summary == done.summary
+
+
+@pytest.mark.parametrize("most", [10, 0])
+def test_a_limit_that_leaves_nothing_out_is_not_told_of(
+    most: int, write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    done = compact(transcript, limited(most), tools(clock, session_key=KEY))
+    assert done.left_out == 0
+    assert "left out" not in done.summary
+
+
+def test_turns_beyond_a_limit_explain_why_too_few_are_left(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    with pytest.raises(InvalidInput, match="2 turns within its history limit, 8 beyond it"):
+        compact(transcript, limited(2), tools(clock, session_key=KEY))
+
+
+def test_the_command_tells_what_a_limit_leaves_out(user: User, tmp_path: Path) -> None:
+    user.run("ensure", "--session", KEY)
+    user.config.write_text("budget:\n  history_limits:\n    telegram.dms.7: 5\n")
+    path = conversation(tmp_path, user.root, turns(10)).path
+    said = user.run("transcript", "compact", path, "--dry-run", "--session", KEY).stdout
+    assert "Left out: 5 older turns, neither kept nor summarized, by the history limit" in said
+    assert "of 5 turns (telegram.dms.7); the file keeps them" in said
+    done = user.json("transcript", "compact", path, "--session", KEY)
+    assert done["left_out"] == 5
+    assert done["limit"] == {"turns": 5, "source": "telegram.dms.7"}

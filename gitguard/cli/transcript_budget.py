@@ -96,9 +96,10 @@ def _text(found: Standing) -> str:
 def _limit_text(found: Standing) -> str:
     if found.limit is None:
         return ""
+    last, left = counted(found.limit.turns, "turn"), counted(found.limited_turns, "turn")
     return one_line(
-        f"Limit: the last {counted(found.limit.turns, 'turn')} ({found.limit.source}), "
-        f"which leaves about {found.limited_history:,} tokens in {counted(found.limited_turns, 'turn')}"
+        f"Limit: the last {last} ({found.limit.source}), which leaves about "
+        f"{found.limited_history:,} tokens in {left}"
     )
 
 

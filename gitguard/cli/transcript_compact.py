@@ -15,7 +15,7 @@ from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.errors import InvalidConfig, NotARepository
 from gitguard.model.config import SMALLEST_WINDOW, redactor_of
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -189,6 +189,7 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
         f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
         f"Tokens: about {done.tokens_before:,} before{measured}, "
         f"about {done.tokens_after:,} after, of a window of {done.window:,}",
+        _left_out_text(done) if done.left_out else "",
         "The first turn that is kept was split: its beginning is summarized."
         if done.splits_turn
         else "",
@@ -204,6 +205,14 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
     if done.added:
         return "\n".join([*shown, f"Added: {done.added:,} bytes to {done.transcript.path}"])
     return "\n".join([*shown, "Nothing was changed.", "", done.summary])
+
+
+def _left_out_text(done: Compacted) -> str:
+    limit = f" of {counted(done.limit.turns, 'turn')} ({done.limit.source})" if done.limit else ""
+    return (
+        f"Left out: {counted(done.left_out, 'older turn')}, neither kept nor summarized, by the "
+        f"history limit{limit}; the file keeps them"
+    )
 
 
 def _repaired_text(done: Compacted) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.events import Transcript
     from gitguard.transcripts.context import Context
+    from gitguard.transcripts.limits import Limit
 
 KEPT_TURNS = 3
 
@@ -73,6 +74,10 @@ class Plan(Value):
     """What stays word for word, oldest first."""
     splits_turn: bool = False
     """Whether the beginning of the first turn that is kept is not."""
+    left_out: int = 0
+    """Older turns that a history limit leaves out, of what is old as well."""
+    limit: Limit | None = None
+    """The history limit in force."""
 
     @property
     def messages_before(self) -> int:

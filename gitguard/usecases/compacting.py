@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.compaction import Plan
     from gitguard.transcripts.context import Context
     from gitguard.transcripts.facts import Files
+    from gitguard.transcripts.limits import Limit
     from gitguard.transcripts.repair import RepairReport
     from gitguard.transcripts.summarizing import Summarized
     from gitguard.usecases.conversations import Usage
@@ -95,6 +96,10 @@ class Compacted(Value):
     repaired: Mapping[str, int] = {}
     """What was repaired first, and how often; for a dry run what would be, and then all numbers
     are of the file without it."""
+    left_out: int = 0
+    """Older turns that are not even summarized, for they lie beyond the history limit."""
+    limit: Limit | None = None
+    """The history limit in force."""
     backup: str = ""
     """Where the file is kept as it was before the repair."""
 
@@ -247,6 +252,8 @@ class _Job(Value):
             summary=summary.text,
             added=added,
             repaired=self.repaired.counts if self.repaired else {},
+            left_out=self.plan.left_out,
+            limit=self.plan.limit,
             backup=self.repaired.backup if self.repaired else "",
         )
 
@@ -260,23 +267,27 @@ def _decide(
     keep_turns = keep_turns or config.compaction.keep_turns
     before = context_of(find_format(transcript.format).entries(transcript))
     limit = history_limit(tools.session_key, config.budget.history_limits)
-    if limit is not None:
-        counts = before.entries[last_turns(before.entries, limit.turns) :]
-        before = before.replace(entries=counts)
+    begin = last_turns(before.entries, limit.turns if limit else 0)
+    left_out = sum(map(is_turn, before.entries[:begin]))
+    before = before.replace(entries=before.entries[begin:])
     most = _most_characters(config, window)
     room = max(budget - estimate(most), int(window * _LEAST_SHARE))
     decided = plan(before, budget=room, keep_turns=keep_turns)
     if decided is None:
-        raise _too_little(transcript, before, keep_turns)
+        raise _too_little(transcript, before, keep_turns, left_out)
+    decided = decided.replace(left_out=left_out, limit=limit)
     return _Job(transcript, config, tools, usage, window, budget, decided)
 
 
-def _too_little(transcript: Transcript, before: Context, keep_turns: int) -> InvalidInput:
+def _too_little(
+    transcript: Transcript, before: Context, keep_turns: int, left_out: int
+) -> InvalidInput:
     turns = sum(map(is_turn, before.entries))
     stay = "the last one stays" if keep_turns == 1 else f"the last {keep_turns:,} stay"
+    limited = f" within its history limit, {left_out:,} beyond it" if left_out else ""
     return InvalidInput(
         f"there is nothing to summarize in `{transcript.path}`: its context holds "
-        f"{counted(turns, 'turn')}, and {stay} word for word",
+        f"{counted(turns, 'turn')}{limited}, and {stay} word for word",
         "Keep fewer of them with --keep-turns" if turns > 1 else "",
     )
 

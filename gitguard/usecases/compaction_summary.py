@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.recovery.filling import Item, Section, fill
 from gitguard.transcripts.facts import Files, entries_of, failures_in, files_in, said_in
 
@@ -59,6 +59,13 @@ class Draft:
             f"What was said up to here was summarized by {who}: "
             f"{self._span()}. What follows is kept word for word."
         ]
+        if self._plan.left_out and self._plan.limit:
+            limit = self._plan.limit
+            were = counted(self._plan.left_out, "turn was", "turns were")
+            lines.append(
+                f"Older than that, {were} left out by the history limit of "
+                f"{counted(limit.turns, 'turn')} ({one_line(limit.source)})."
+            )
         if self._plan.splits_turn:
             asked = said_in(self._beginning(), self._redactor).partition("\n")[0]
             began = f" It began with: {asked.removeprefix('- ')}" if asked else ""
