@@ -109,6 +109,17 @@ def test_calls_at_the_very_end_are_answered(host: Host) -> None:
     assert set(host.results()) == {"c1"}
 
 
+def test_a_copy_of_a_call_at_the_very_end_is_answered(host: Host) -> None:
+    """The host goes back from the last line, whatever has its id before."""
+    documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))
+    write(host.path, [*documents, documents[-3]])
+    assert not host.repair().needs_nothing
+    after = branch(read(host.path))
+    assert refusals(after) == []
+    assert list(host.results()) == ["c1"]
+    assert host.repair().needs_nothing
+
+
 def test_an_orphaned_result_is_dropped(host: Host) -> None:
     before = host.write(user(), agent("hello"), Result("never"), user("next"), agent("end"))
     assert host.repair().counts == {"orphaned": 1}

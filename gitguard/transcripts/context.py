@@ -40,6 +40,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
         if entry.is_aside or not (entry.id or entry.kind == MESSAGE):
             continue
         name = entry.id or f"#{number}"
+        known.pop(name, None)  # the last line is what the next one follows, also as a copy
         known[name] = entry.replace(raw=b"") if entry.raw else entry
         if entry.kind == COMPACTION:
             turning.append(name)
