@@ -9,11 +9,12 @@ import click
 from gitguard.cli.console import Console, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.session import Session
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.session_store import SessionStore
     from gitguard.store.archive import Archived
     from gitguard.usecases.listing import StoredConversation
 
@@ -74,20 +75,15 @@ def show(console: Console, key: str) -> None:
     """
     from gitguard.usecases.closing import histories_if_archived
     from gitguard.usecases.listing import stored_conversations
-    from gitguard.usecases.sessions import refuse_unknown
 
-    guard = console.guard
-    store = guard.store(_find(console, key)) if key else guard.store()
-    refuse_unknown(store)
+    store = _store(console, key)
     archived = histories_if_archived(store)
     found = stored_conversations(store)
     head = store.chain.head()
     session = store.session
-    lines = [f"Session: {session.key}"]
-    lines += [_archived_line(one) for one in archived]
-    if not archived:
-        lines.append(f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}")
-    lines += [line for one in found for line in _lines(one)]
+    branch = f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}"
+    where = [_archived_line(one) for one in archived] or [branch]
+    lines = [f"Session: {session.key}", *where, *(line for one in found for line in _lines(one))]
     document = {
         "session": session.key,
         "name": session.name,
@@ -100,16 +96,19 @@ def show(console: Console, key: str) -> None:
     console.say("\n".join(map(one_line, lines)), document)
 
 
-def _find(console: Console, wanted: str) -> Session:
-    """Return the session of a key or name, also one that is archived."""
+def _store(console: Console, wanted: str) -> SessionStore:
+    """Return the store of a session by its key or name, also of one that is archived."""
     from gitguard.store.archive import archived_names
     from gitguard.usecases.closing import find_archived
+    from gitguard.usecases.sessions import refuse_unknown
 
     guard = console.guard
-    session = guard.find_session(wanted)
-    if wanted == session.name or wanted not in archived_names(guard.workspace):
-        return session
-    return find_archived(guard.store(session), wanted)[0]
+    store = guard.store(guard.find_session(wanted) if wanted else None)
+    is_other = wanted not in ("", store.session.name)
+    if is_other and wanted in archived_names(guard.workspace):
+        store = guard.store(find_archived(store, wanted)[0])
+    refuse_unknown(store)
+    return store
 
 
 def _archived_line(one: Archived) -> str:
@@ -123,8 +122,8 @@ def _lines(one: StoredConversation) -> list[str]:
     tokens = "not counted" if one.total_tokens is None else f"{one.total_tokens:,}"
     stale = "" if one.total_tokens_fresh or one.total_tokens is None else ", as last known"
     lines = [
-        f"Conversation {one.conversation}: {one.turns:,} turns, {one.compaction_count:,} "
-        f"compactions, used {one.updated_at}",
+        f"Conversation {one.conversation}: {counted(one.turns, 'turn')}, "
+        f"{counted(one.compaction_count, 'compaction')}, used {one.updated_at}",
         f"  Tokens: {tokens} of {one.context_tokens:,}{stale}",
     ]
     if one.transcript:
