@@ -227,7 +227,7 @@ def use(places: Places, text: str) -> None:
     (config / "config.yaml").write_text(text)
 
 
-def test_the_bundle_begins_with_them_and_plugged_in_ones_are_the_last(
+def test_the_bundles_items_begin_with_them_and_plugged_in_ones_are_the_last(
     open_guard: OpenGuard, places: Places, repo: Path
 ) -> None:
     write(repo, AGENTS="Be kind.", notes="Remember the milk.")
@@ -280,6 +280,11 @@ def test_the_newest_conversations_host_says_which_files(
     assert [item.name for item in guard.bundle(with_bootstrap=True).items] == ["GEMINI.md"]
 
 
+def test_the_option_says_where_they_stand() -> None:
+    said = " ".join(CliRunner().invoke(app, ["bundle", "--help"]).output.split())
+    assert "Add the workspace's context files behind the state" in said
+
+
 def test_the_command_shows_them_and_why_others_are_left_out(guard: Guard, repo: Path) -> None:
     guard.ensure()
     write(repo, AGENTS="Be kind.")
@@ -293,5 +298,9 @@ def test_the_command_shows_them_and_why_others_are_left_out(guard: Guard, repo: 
     assert said.exit_code == 0, said.output
     assert "AGENTS.md:\nBe kind." in said.output
     assert "Left out: `CLAUDE.md` leads out of the workspace" in said.output
+    arguments.append("--summary")
+    with_summary = CliRunner().invoke(app, arguments, env=environment).output
+    order = [with_summary.index(part) for part in ("Goal:", "AGENTS.md:", "summary:", "Left out:")]
+    assert order == sorted(order)
     as_json = json.loads(CliRunner().invoke(app, [*arguments, "--json"], env=environment).output)
     assert as_json["items"][0] == {"name": "AGENTS.md", "text": "Be kind.", "worth": "high"}

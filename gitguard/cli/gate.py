@@ -128,7 +128,7 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
     "--bootstrap",
     "with_bootstrap",
     is_flag=True,
-    help="Begin with the workspace's context files, as the host loads them",
+    help="Add the workspace's context files behind the state, as the host loads them",
 )
 @click.option(
     "--host",
