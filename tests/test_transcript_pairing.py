@@ -300,6 +300,18 @@ def test_results_between_the_lines_of_one_answer_are_in_place(tmp_path: Path) ->
     assert host.repair().needs_nothing
 
 
+@pytest.mark.parametrize("place", range(1, 7))
+def test_results_are_in_place_wherever_the_first_line_stands(tmp_path: Path, place: int) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user(), agent("", "c1", "c2"), Result("c1"), Result("c2"), agent("end"))
+    root, first, second, one, two, end = documents
+    one["parentUuid"], second["parentUuid"] = first["uuid"], first["uuid"]
+    two["parentUuid"], end["parentUuid"] = second["uuid"], two["uuid"]
+    others = [first, second, one, two, {"type": "summary", "leafUuid": ""}]
+    write(host.path, [*others[: place - 1], root, *others[place - 1 :], end])
+    assert host.repair().needs_nothing
+
+
 def test_side_chains_are_left_alone(tmp_path: Path) -> None:
     host = Host("claude-code", tmp_path)
     documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))

@@ -103,7 +103,8 @@ def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
     """Add what belongs to the path beside it: several calls at once make several ways on."""
     on_path = {id(entry) for entry in path}
     answers = {entry.message for entry in path if entry.role == AGENT and entry.message}
-    begin, end = path[0].at, path[-1].at
+    places = [entry.at for entry in path]  # a root may stand behind what follows it
+    begin, end = min(places), max(places)
     beside = [e for e in known.values() if id(e) not in on_path and begin < e.at < end]
     parts = [e for e in beside if e.role == AGENT and e.message in answers]
     # Only hosts that keep an answer in several entries look beside the path for its results.
@@ -112,7 +113,23 @@ def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
     results = [e for e in beside if e.role == TOOL and _answers(e) & (calls - answered)]
     if not (parts or results):
         return path
-    return sorted((*path, *parts, *results), key=lambda entry: entry.at)
+    return _in_place(path, (*parts, *results))
+
+
+def _in_place(path: list[Entry], beside: Iterable[Entry]) -> list[Entry]:
+    """Put each entry behind that of the path before it in the file, and behind what it follows."""
+    places = {id(entry): place for place, entry in enumerate(path)}
+    known: dict[str, int] = {}
+    behind: list[list[Entry]] = [[] for _ in path]
+    before = 0
+    for entry in sorted((*path, *beside), key=lambda entry: entry.at):
+        if id(entry) in places:
+            place = before = places[id(entry)]
+        else:
+            place = max(before, known.get(entry.parent, 0))
+            behind[place].append(entry)
+        known[entry.id] = place
+    return [each for place, entry in enumerate(path) for each in (entry, *behind[place])]
 
 
 def _calls(entry: Entry) -> Iterator[str]:
