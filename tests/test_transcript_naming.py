@@ -10,7 +10,10 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.transcripts import NAMES
 
+from . import spoken
+from .spoken import turns
 from .test_transcript_command import PI, RECORDED, document, run
+from .test_transcript_compact_command import User
 from .written_conversations import claude_code, pi, user, write
 
 WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["compact"]]
@@ -110,3 +113,33 @@ def test_another_conversation_than_a_files_own_is_not_ignored(
     assert "holds one conversation, and it is not `nope`" in said
     assert talk.read_bytes() == before
     run("usage", talk, "--conversation", "talk", cwd=repo)
+
+
+# Counts
+
+
+@pytest.fixture
+def person(tmp_path: Path, repo: Path) -> User:
+    return User(tmp_path / "person", repo)
+
+
+def test_one_is_counted_as_one(person: User, tmp_path: Path) -> None:
+    person.run("ensure")
+    path = Path(spoken.pi(tmp_path / "talk.jsonl", [("user", "hello")]).path)
+    single = tmp_path / "single.jsonl"
+    single.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    said = person.run("transcript", "repair", str(single)).stdout
+    assert "needs nothing: 1 line was looked at" in said
+    assert " in 1 turn\n" in person.run("transcript", "budget", str(path)).stdout
+    said = person.run("transcript", "import", str(path)).stdout
+    assert ": 1 turn, 0 compactions, " in said
+    assert ", 1 compaction, " in person.run("transcript", "import", str(PI)).stdout
+    assert person.run("session", "maintain").stdout.startswith("1 session, ")
+
+
+def test_many_are_counted_as_many(person: User, tmp_path: Path) -> None:
+    person.run("ensure")
+    path = spoken.pi(tmp_path / "talk.jsonl", turns(2)).path
+    assert "lines were looked at" in person.run("transcript", "repair", path).stdout
+    said = person.run("transcript", "import", str(path)).stdout
+    assert ": 2 turns, 0 compactions, 13 entries (pi)" in said

@@ -10,7 +10,7 @@ from gitguard.cli.console import Console, confirm, named, progress, with_console
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.model.config_maintenance import ENFORCE, WARN
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from gitguard.store.archive import Archived
@@ -52,7 +52,7 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
 
 
 def _maintained_text(done: Maintained) -> str:
-    lines = [f"{done.sessions:,} sessions, {_megabytes(done.size)} of files."]
+    lines = [f"{counted(done.sessions, 'session')}, {_megabytes(done.size)} of files."]
     lines += [_examined_line(one) for one in done.found]
     lines += [f"Archived {_archived_line(one)}" for one in done.archived]
     lines += [

@@ -13,7 +13,7 @@ from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +102,7 @@ def _some(overview: Overview) -> str:
 
 
 def _conversation(known: HostSession) -> list[str]:
-    parts = [f"{known.turns} turns", f"{known.epoch} compactions"]
+    parts = [counted(known.turns, "turn"), counted(known.epoch, "compaction")]
     if known.halt is not None:
         parts.append(f"HALTED at {known.halt.at}: {known.halt.reason}")
     if known.override is not None:

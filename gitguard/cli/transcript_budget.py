@@ -85,7 +85,7 @@ def _text(found: Standing) -> str:
         f"  working space: {parts.working:,}",
         f"Safeguard: a compaction cuts the history down to {parts.safeguard:,}",
         f"Used: {used}",
-        f"History: about {found.history:,} tokens in {counted(found.turns, 'turn')}{over}",
+        f"History: about {counted(found.history, 'token')} in {counted(found.turns, 'turn')}{over}",
         _limit_text(found),
         f"Warning: {found.warning}" if found.warning else "",
         f"Transcript: {usage.transcript.path} ({usage.transcript.format})",
@@ -99,7 +99,7 @@ def _limit_text(found: Standing) -> str:
     last, left = counted(found.limit.turns, "turn"), counted(found.limited_turns, "turn")
     return one_line(
         f"Limit: the last {last} ({found.limit.source}), which leaves about "
-        f"{found.limited_history:,} tokens in {left}"
+        f"{counted(found.limited_history, 'token')} in {left}"
     )
 
 
@@ -164,7 +164,7 @@ def _pruned_text(found: Pruned, *, dry_run: bool) -> str:
     count, saved = len(found.done), found.tokens_saved
     if count:
         lines.append(f"Results {'to prune' if dry_run else 'pruned'}: {count:,}")
-        lines.append(f"Saved: about {saved:,} of {found.history:,} tokens in the history")
+        lines.append(f"Saved: about {saved:,} of {counted(found.history, 'token')} in the history")
     else:
         lines.append("Nothing to prune; the file is as it was.")
     if found.backup:
@@ -173,8 +173,12 @@ def _pruned_text(found: Pruned, *, dry_run: bool) -> str:
 
 
 def _verdict_text(verdict: Verdict) -> str:
-    what = f"{verdict.characters:,} characters of {verdict.tool or 'a tool'}"
-    left = "" if verdict.action == KEEP else f", {verdict.left:,} of them stay"
+    what = f"{counted(verdict.characters, 'character')} of {verdict.tool or 'a tool'}"
+    left = (
+        ""
+        if verdict.action == KEEP
+        else f", {counted(verdict.left, 'of them stays', 'of them stay')}"
+    )
     return f"{what} at {verdict.at:,}{left}: {verdict.reason}"
 
 

@@ -7,7 +7,7 @@ import click
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.errors import InvalidInput
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 
 @click.command("import")
@@ -31,8 +31,9 @@ def import_transcript(
         done = import_transcript(console.guard.store(), named, tell)
     again = "again, with newer counts" if done.was_known else "as a conversation of it"
     text = (
-        f"Session `{done.session}` knows `{done.conversation}` {again}: {done.turns:,} turns, "
-        f"{done.compactions:,} compactions, {done.entries:,} entries ({named.format})."
+        f"Session `{done.session}` knows `{done.conversation}` {again}: "
+        f"{counted(done.turns, 'turn')}, {counted(done.compactions, 'compaction')}, "
+        f"{counted(done.entries, 'entry', 'entries')} ({named.format})."
     )
     console.say(one_line(text), {name: getattr(done, name) for name in done.field_names})
 

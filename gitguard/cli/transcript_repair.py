@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
-from gitguard.model.text import one_line
+from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from gitguard.transcripts.repair import RepairReport
@@ -99,7 +99,8 @@ def _reset_text(told: RepairReport) -> list[str]:
 
 def _outcome(told: RepairReport) -> str:
     if not told.counts and not told.was_reset:
-        return f"`{told.path}` needs nothing: {told.lines:,} lines were looked at"
+        lines = counted(told.lines, "line was", "lines were")
+        return f"`{told.path}` needs nothing: {lines} looked at"
     if told.is_rehearsed:
         return f"Nothing was changed in `{told.path}`; leave out --dry-run to repair it"
     return f"Repaired `{told.path}`; the original is `{told.backup}`"

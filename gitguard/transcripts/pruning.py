@@ -7,7 +7,7 @@ can be read again. What was said, and calls themselves, always stay.
 from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT
-from gitguard.model.text import cut_middle, left_out
+from gitguard.model.text import counted, cut_middle, left_out
 from gitguard.model.value import Value
 from gitguard.transcripts.tokens import estimate, tokens_of
 
@@ -85,7 +85,7 @@ def judge(
         elif is_protected(one.tool, config.protected_tools):
             reason = f"`{one.tool[:_LONGEST_NAME]}` is protected"
         elif one.place >= protected:
-            reason = f"it belongs to the last {config.keep_exchanges:,} exchanges"
+            reason = f"it belongs to the last {counted(config.keep_exchanges, 'exchange')}"
         elif (one.entry.at, one.block.at) in pictured:
             reason = "it holds images"
         else:

@@ -15,7 +15,7 @@ from gitguard.model.conversation import (
     THINKING,
     TOOL,
 )
-from gitguard.model.text import cut_to, timestamp
+from gitguard.model.text import counted, cut_to, timestamp
 from gitguard.transcripts.exporting import chosen
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ def _text(block: Block) -> str:
     if block.kind == IMAGE:
         return "image"
     return block.text or (
-        "" if block.kind in (TEXT, THINKING, RESULT) else f"{block.size:,} characters"
+        "" if block.kind in (TEXT, THINKING, RESULT) else counted(block.size, "character")
     )
 
 

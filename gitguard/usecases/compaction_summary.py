@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TITLE = "# Where this conversation stands"
 HAPPENED = "## What happened"
 _BEFORE = "## Before that"
-_LEFT_OUT = "[… {:,} lines left out …]"
+_LEFT_OUT = "[… {} left out …]"
 _RULES = "## Rules of this workspace"
 _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
@@ -77,7 +77,7 @@ class Draft:
     def _span(self) -> str:
         entries = list(entries_of(self._plan.old))
         times = [entry.time for entry in entries if entry.time]
-        said = f"{self._plan.messages_before - self._plan.messages_after + 1:,} messages"
+        said = counted(self._plan.messages_before - self._plan.messages_after + 1, "message")
         return f"{said}, {timestamp(times[0])} to {timestamp(times[-1])}" if times else said
 
     def _beginning(self) -> tuple[Unit, ...]:
@@ -119,7 +119,7 @@ def _middle_left_out(text: str, most: int) -> str:
     first = _fitting(lines, room // 4)
     last = _fitting(lines[:first:-1], room - room // 4)
     left = len(lines) - first - last
-    kept = [*lines[:first], _LEFT_OUT.format(left), *lines[len(lines) - last :]]
+    kept = [*lines[:first], _LEFT_OUT.format(counted(left, "line")), *lines[len(lines) - last :]]
     return shorten("\n".join(kept), most)
 
 
