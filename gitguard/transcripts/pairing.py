@@ -188,12 +188,12 @@ class _Pairs:
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
         if call is not None:
             self._drop(ORPHANED, entry, block, "the answer with its call was broken off")
-        elif block.id in self._calls or block.id in self._early:
+        elif block.id in self._calls:
             self._drop(DUPLICATE, entry, block, "its call has a result already")
-        elif block.id:
+        elif block.id and block.id not in self._early:
             self._early[block.id] = entry, block
         else:
-            self._drop(ORPHANED, entry, block, "it names no call")
+            self._drop(ORPHANED, entry, block, "no call before it has its id")
 
     def _move(self, entry: Entry, block: Block, call: _Call) -> None:
         self._moves.append((entry, block, call))
