@@ -22,7 +22,7 @@ from typing import Any
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.exporting import Wishes, json_lines
-from gitguard.transcripts.repair import repair
+from gitguard.transcripts.rewriting.repair import repair
 from tests.bench import Row, show, timed
 
 _LARGE, _SMALL = 100_000_000, 1_000_000

@@ -17,7 +17,7 @@ from gitguard.model.config import DEFAULTS, read_config
 from gitguard.model.config_transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, MESSAGE, Entry
 from gitguard.model.events import Transcript
-from gitguard.transcripts.budget import Budget, caps_reserve, divide
+from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from gitguard.usecases.budgeting import budget_of
 
 from .spoken import DIALECTS, Said

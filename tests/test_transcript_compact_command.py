@@ -20,7 +20,7 @@ from gitguard.model.events import Transcript
 from gitguard.model.host_session import HostSession
 from gitguard.model.session import Session
 from gitguard.transcripts import find_format
-from gitguard.transcripts.context import context_of
+from gitguard.transcripts.fitting.context import context_of
 from gitguard.usecases.compaction_hooks import owner_of
 
 from . import spoken

@@ -19,9 +19,9 @@ from gitguard.model.conversation import BROKEN, COMPACTION, Entry
 from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.transcripts import find_format
-from gitguard.transcripts.appending import append
-from gitguard.transcripts.context import Context, context_of
-from gitguard.transcripts.replacing import look
+from gitguard.transcripts.fitting.context import Context, context_of
+from gitguard.transcripts.rewriting.appending import append
+from gitguard.transcripts.rewriting.replacing import look
 from gitguard.usecases.compacting import Compacted, Tools, compact
 from gitguard.usecases.compaction_summary import TITLE
 
@@ -304,8 +304,8 @@ def test_a_full_disk_takes_nothing_and_leaves_nothing(tmp_path: Path) -> None:
 import resource, signal, sys, time
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 from gitguard.errors import NotWritable
-from gitguard.transcripts.appending import append
-from gitguard.transcripts.replacing import look
+from gitguard.transcripts.rewriting.appending import append
+from gitguard.transcripts.rewriting.replacing import look
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path, size = sys.argv[1], {len(before)}
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, size + 100))

@@ -8,7 +8,7 @@ import pytest
 
 from gitguard.errors import InvalidInput
 from gitguard.model.config import DEFAULTS, Config
-from gitguard.transcripts.limits import Limit
+from gitguard.transcripts.fitting.limits import Limit
 from gitguard.usecases.compacting import compact
 
 from . import spoken

@@ -16,7 +16,7 @@ import pytest
 from gitguard.model.conversation import BROKEN, CALL, RESULT
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
-from gitguard.transcripts.context import Context, context_of
+from gitguard.transcripts.fitting.context import Context, context_of
 
 from .spoken import DIALECTS, Said, turns
 from .test_transcript_compact_command import User

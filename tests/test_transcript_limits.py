@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidInput
 from gitguard.model.conversation import CALL, RESULT, Entry
-from gitguard.transcripts.keys import DIRECT, GROUP, build_key, parse_key, without_thread
-from gitguard.transcripts.limits import Limit, history_limit, is_turn, last_turns, limits_of
+from gitguard.transcripts.fitting.keys import DIRECT, GROUP, build_key, parse_key, without_thread
+from gitguard.transcripts.fitting.limits import Limit, history_limit, is_turn, last_turns, limits_of
 
 from .spoken import Said, entries
 

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 from gitguard.cli.signals import ENDING, letting_go_of_locks
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.store import processes
-from gitguard.transcripts.host_lock import HostLock
-from gitguard.transcripts.locks import let_go_of_all, transcript_lock
+from gitguard.transcripts.rewriting.host_lock import HostLock
+from gitguard.transcripts.rewriting.locks import let_go_of_all, transcript_lock
 
 SOON = 0.2
 """Seconds that a test waits where nothing will be let go."""
 HOLDER = """
 import sys, time
-from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.rewriting.locks import transcript_lock
 with transcript_lock(sys.argv[1], time.time):
     print("held", flush=True)
     sys.stdin.read()
@@ -149,7 +149,7 @@ def test_a_forked_child_does_not_hold_what_its_parent_does(transcript: str) -> N
     program = """
 import os, sys, time
 from gitguard.errors import Locked
-from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.rewriting.locks import transcript_lock
 with transcript_lock(sys.argv[1], time.time) as lock:
     child = os.fork()
     if not child:
@@ -361,7 +361,7 @@ def test_readers_do_not_matter(transcript: str) -> None:
 SIGNALLED = """
 import signal, sys, time
 from gitguard.cli.signals import letting_go_of_locks
-from gitguard.transcripts.locks import transcript_lock
+from gitguard.transcripts.rewriting.locks import transcript_lock
 if sys.argv[2] == "handled":
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(5))
 elif sys.argv[2] == "ignored":

@@ -14,14 +14,10 @@ from hypothesis import strategies as st
 
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
 from gitguard.model.events import Transcript
-from gitguard.transcripts import (
-    claude_code_entries,
-    claude_code_writing,
-    session_entries,
-    session_writing,
-)
-from gitguard.transcripts.pairing import clean_name
-from gitguard.transcripts.repair import RepairReport, repair
+from gitguard.transcripts import claude_code_entries, session_entries
+from gitguard.transcripts.rewriting import claude_code_writing, session_writing
+from gitguard.transcripts.rewriting.pairing import clean_name
+from gitguard.transcripts.rewriting.repair import RepairReport, repair
 
 from .written_conversations import (
     CALLS,

@@ -22,7 +22,7 @@ from gitguard.model.conversation import RESULT
 from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.transcripts import find_format
-from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM, judge, pruned
+from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM, judge, pruned
 from gitguard.usecases.pruning import Pruned, plan, prune
 
 from .spoken import DIALECTS, NOW, Said, entries

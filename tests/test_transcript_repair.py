@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
 from gitguard.model.events import Transcript
-from gitguard.transcripts import claude_code_writing, session_writing
-from gitguard.transcripts.details import host_lines, strip_details
-from gitguard.transcripts.edits import Add, Cut, Drop
-from gitguard.transcripts.repair import MADE, PUT_FIRST, RepairReport, repair
-from gitguard.transcripts.replacing import look
-from gitguard.transcripts.rewriting import rewrite
+from gitguard.transcripts.rewriting import claude_code_writing, session_writing
+from gitguard.transcripts.rewriting.applying import rewrite
+from gitguard.transcripts.rewriting.details import host_lines, strip_details
+from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
+from gitguard.transcripts.rewriting.repair import MADE, PUT_FIRST, RepairReport, repair
+from gitguard.transcripts.rewriting.replacing import look
 
 from .test_pending import fill, mount, read_only
 from .written_conversations import (

@@ -19,7 +19,7 @@ from gitguard.model.transcript import Answer
 from gitguard.recovery.filling import Item, Section
 from gitguard.store.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
 from gitguard.transcripts import find_format
-from gitguard.transcripts.chunks import (
+from gitguard.transcripts.fitting.chunks import (
     FEWEST_MESSAGES,
     Unit,
     by_share,
@@ -30,10 +30,10 @@ from gitguard.transcripts.chunks import (
     total,
     units,
 )
-from gitguard.transcripts.compaction import Plan, plan
-from gitguard.transcripts.context import Context
-from gitguard.transcripts.facts import failures_in, files_in, rules_in
-from gitguard.transcripts.summarizing import (
+from gitguard.transcripts.fitting.compaction import Plan, plan
+from gitguard.transcripts.fitting.context import Context
+from gitguard.transcripts.fitting.facts import failures_in, files_in, rules_in
+from gitguard.transcripts.fitting.summarizing import (
     ATTEMPTS,
     NOTHING,
     Patience,

@@ -11,7 +11,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gitguard.transcripts.locks import let_go_of_all
+from gitguard.transcripts.rewriting.locks import let_go_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,14 +14,14 @@ from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_
 from gitguard.model.codec import load_json
 from gitguard.model.config import redactor_of
 from gitguard.model.text import counted, one_line
-from gitguard.transcripts.pruning import CLEAR, KEEP, TRIM
+from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.pruning import Verdict
+    from gitguard.transcripts.fitting.pruning import Verdict
     from gitguard.usecases.budgeting import Standing
     from gitguard.usecases.pruning import Pruned
 

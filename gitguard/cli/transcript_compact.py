@@ -145,7 +145,7 @@ def _tools(
 
 def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
     """Return the session's hooks, and the folder of the workspace; none for a foreign one's."""
-    from gitguard.transcripts.compaction import writer_of
+    from gitguard.transcripts.rewriting.writable import writer_of
     from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
 
     held_in = writer_of(named).folder
@@ -163,7 +163,7 @@ def _summarizer(config: Config, folder: str, telling: _Telling) -> Callable[[str
     """Return the user's own command, asked with patience."""
     from gitguard.store.program import path_of
     from gitguard.store.summarizer import SummarizerCommand
-    from gitguard.transcripts.summarizing import Patience, persistent
+    from gitguard.transcripts.fitting.summarizing import Patience, persistent
 
     name, *arguments = config.summarizer
     path = path_of(name, os.environ, os.path.realpath(folder) if folder else "")

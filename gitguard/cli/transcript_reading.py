@@ -149,7 +149,7 @@ def _exported(
 
         redactor = Redactor()
     if kind == "host":
-        from gitguard.transcripts.details import host_lines
+        from gitguard.transcripts.rewriting.details import host_lines
 
         return host_lines(named, redactor)
     if kind == "jsonl":

@@ -12,7 +12,7 @@ from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.transcripts.repair import RepairReport
+    from gitguard.transcripts.rewriting.repair import RepairReport
 
 _SHOWN = 10
 """Findings of one kind that people are shown; --json has them all."""
@@ -53,7 +53,7 @@ def repair(
     PATH.bak-<process>-<time>. End the host's session before; a file that is open for writing, or
     that changes meanwhile, is left as it is. Formats that are only read are refused.
     """
-    from gitguard.transcripts.repair import repair as repair_file
+    from gitguard.transcripts.rewriting.repair import repair as repair_file
 
     rehearse = wishes.pop("dry_run")
     with progress("bytes") as tell:

@@ -76,7 +76,7 @@ def size_of(transcript: Transcript) -> int:
 def _begin(entries: Iterator[Entry], turns: int) -> int:
     from collections import deque
 
-    from gitguard.transcripts.limits import is_turn
+    from gitguard.transcripts.fitting.limits import is_turn
 
     newest = deque((entry.at for entry in entries if is_turn(entry)), maxlen=turns)
     return newest[0] if newest else 0

@@ -7,9 +7,9 @@ from itertools import chain
 from gitguard.context.gauge import Window, window_warning
 from gitguard.model.value import Value
 from gitguard.transcripts import find_format
-from gitguard.transcripts.budget import Budget, caps_reserve, divide
-from gitguard.transcripts.context import context_of
-from gitguard.transcripts.limits import (
+from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.limits import (
     Limit,
     history_limit,
     is_turn,
@@ -17,7 +17,7 @@ from gitguard.transcripts.limits import (
     lightened,
     limits_of,
 )
-from gitguard.transcripts.tokens import estimate, tokens_of
+from gitguard.transcripts.fitting.tokens import estimate, tokens_of
 from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False

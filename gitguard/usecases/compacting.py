@@ -15,18 +15,19 @@ from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.artifacts import read_start
 from gitguard.transcripts import find_format
-from gitguard.transcripts.appending import append
-from gitguard.transcripts.budget import divide
-from gitguard.transcripts.chunks import by_size
-from gitguard.transcripts.compaction import Written, plan, writer_of
-from gitguard.transcripts.context import context_of
-from gitguard.transcripts.facts import rules_in
-from gitguard.transcripts.limits import history_limit, is_turn, last_turns
-from gitguard.transcripts.locks import transcript_lock
-from gitguard.transcripts.repair import repair
-from gitguard.transcripts.replacing import look
-from gitguard.transcripts.summarizing import summarize
-from gitguard.transcripts.tokens import CHARACTERS_PER_TOKEN, estimate
+from gitguard.transcripts.fitting.budget import divide
+from gitguard.transcripts.fitting.chunks import by_size
+from gitguard.transcripts.fitting.compaction import Written, plan
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.facts import rules_in
+from gitguard.transcripts.fitting.limits import history_limit, is_turn, last_turns
+from gitguard.transcripts.fitting.summarizing import summarize
+from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
+from gitguard.transcripts.rewriting.appending import append
+from gitguard.transcripts.rewriting.locks import transcript_lock
+from gitguard.transcripts.rewriting.repair import repair
+from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.writable import writer_of
 from gitguard.usecases.compaction_summary import Draft
 from gitguard.usecases.conversations import usage_of
 
@@ -40,12 +41,12 @@ if TYPE_CHECKING:
     from gitguard.model.redaction import Redactor
     from gitguard.model.transcript import Answer
     from gitguard.recovery.filling import Section
-    from gitguard.transcripts.compaction import Plan
-    from gitguard.transcripts.context import Context
-    from gitguard.transcripts.facts import Files
-    from gitguard.transcripts.limits import Limit
-    from gitguard.transcripts.repair import RepairReport
-    from gitguard.transcripts.summarizing import Summarized
+    from gitguard.transcripts.fitting.compaction import Plan
+    from gitguard.transcripts.fitting.context import Context
+    from gitguard.transcripts.fitting.facts import Files
+    from gitguard.transcripts.fitting.limits import Limit
+    from gitguard.transcripts.fitting.summarizing import Summarized
+    from gitguard.transcripts.rewriting.repair import RepairReport
     from gitguard.usecases.conversations import Usage
 
     class Hooks(Protocol):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitguard.recovery.filling import Section
     from gitguard.session_store import Saved, SessionStore
     from gitguard.store.workspace import Workspace
-    from gitguard.transcripts.compaction import Plan
+    from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.usecases.compacting import Compacted
 
 TRIGGER = "compaction"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.recovery.filling import Item, Section, fill
-from gitguard.transcripts.facts import Files, entries_of, failures_in, files_in, said_in
+from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.redaction import Redactor
     from gitguard.recovery.filling import Filled
-    from gitguard.transcripts.chunks import Unit
-    from gitguard.transcripts.compaction import Plan
-    from gitguard.transcripts.summarizing import Summarized
+    from gitguard.transcripts.fitting.chunks import Unit
+    from gitguard.transcripts.fitting.compaction import Plan
+    from gitguard.transcripts.fitting.summarizing import Summarized
 
 TITLE = "# Where this conversation stands"
 HAPPENED = "## What happened"

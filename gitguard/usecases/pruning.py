@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 from gitguard.transcripts import find_format
-from gitguard.transcripts.budget import divide
-from gitguard.transcripts.context import context_of
-from gitguard.transcripts.edits import Cut
-from gitguard.transcripts.limits import lightened
-from gitguard.transcripts.locks import transcript_lock
-from gitguard.transcripts.pruning import KEEP, judge, pictured_among, pruned
-from gitguard.transcripts.replacing import look
-from gitguard.transcripts.rewriting import rewrite
-from gitguard.transcripts.tokens import estimate, tokens_of
-from gitguard.transcripts.writable import entry_at, writable_of
+from gitguard.transcripts.fitting.budget import divide
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.limits import lightened
+from gitguard.transcripts.fitting.pruning import KEEP, judge, pictured_among, pruned
+from gitguard.transcripts.fitting.tokens import estimate, tokens_of
+from gitguard.transcripts.rewriting.applying import rewrite
+from gitguard.transcripts.rewriting.edits import Cut
+from gitguard.transcripts.rewriting.locks import transcript_lock
+from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.writable import entry_at, writable_of
 from gitguard.usecases.conversations import usage_of
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.pruning import Verdict
+    from gitguard.transcripts.fitting.pruning import Verdict
 
 
 class Pruned(Value):

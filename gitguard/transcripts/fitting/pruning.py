@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT
 from gitguard.model.text import counted, cut_middle, left_out
 from gitguard.model.value import Value
-from gitguard.transcripts.tokens import estimate, tokens_of
+from gitguard.transcripts.fitting.tokens import estimate, tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

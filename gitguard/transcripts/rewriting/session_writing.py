@@ -7,9 +7,9 @@ import os
 from gitguard.model.conversation import AGENT, MESSAGE, TOOL
 from gitguard.transcripts import session_entries
 from gitguard.transcripts.blocks import word
+from gitguard.transcripts.rewriting.sketching import result, sketched
+from gitguard.transcripts.rewriting.tree import Mended
 from gitguard.transcripts.session_entries import ROLES, STOPPED
-from gitguard.transcripts.sketching import result, sketched
-from gitguard.transcripts.tree import Mended
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UN
 from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.claude_code import BY_THE_HOST, NOT_THE_USERS
-from gitguard.transcripts.sketching import sketched
-from gitguard.transcripts.tree import Mended, ids_with
+from gitguard.transcripts.rewriting.sketching import sketched
+from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import os
-
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.transcripts.chunks import Unit, count_messages, last_turns, prune, total, units
-from gitguard.transcripts.tokens import estimate
+from gitguard.transcripts.fitting.chunks import (
+    Unit,
+    count_messages,
+    last_turns,
+    prune,
+    total,
+    units,
+)
+from gitguard.transcripts.fitting.tokens import estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gitguard.model.events import Transcript
-    from gitguard.transcripts.context import Context
-    from gitguard.transcripts.limits import Limit
+    from gitguard.transcripts.fitting.context import Context
+    from gitguard.transcripts.fitting.limits import Limit
 
 KEPT_TURNS = 3
-
-
-class Writer(Value):
-    """Where and how a conversation's compactions are written."""
-
-    path: str
-    """The transcript's file."""
-    lines: Callable[[Plan, Written, str, Callable[[int], bytes]], list[bytes]]
-    """Returns the lines to append to the file at a path; the last argument gives random bytes."""
-    folder: str
-    """The folder in which the conversation was held, empty where the file does not tell."""
-
-
-def writer_of(transcript: Transcript) -> Writer:
-    """Return how a conversation is written to; raise `InvalidInput` where it is only read."""
-    from gitguard.transcripts import claude_code_compaction, session_compaction
-    from gitguard.transcripts.writable import writable_of
-
-    path, _ = writable_of(transcript)
-    is_claude_code = transcript.format == "claude-code"
-    module = claude_code_compaction if is_claude_code else session_compaction
-    folder = module.folder(path)
-    # Whoever wrote the file wrote this, too.
-    is_one = os.path.isabs(folder) and "\0" not in folder
-    return Writer(path, module.lines, os.path.realpath(folder) if is_one else "")
 
 
 class Written(Value):

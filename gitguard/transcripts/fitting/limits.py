@@ -15,7 +15,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
-from gitguard.transcripts.keys import parse_key
+from gitguard.transcripts.fitting.keys import parse_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.transcripts.compaction import Plan, Written
+    from gitguard.transcripts.fitting.compaction import Plan, Written
 
 _encode = json_text.encoder(members=",", colon=":")
 _COMMON = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")

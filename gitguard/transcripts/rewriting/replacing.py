@@ -14,7 +14,7 @@ from gitguard.errors import InvalidDocument, Locked
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.transcripts.entries import unreadable
-from gitguard.transcripts.locks import refuse_written
+from gitguard.transcripts.rewriting.locks import refuse_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iter
     """
     from gitguard.model.conversation import BROKEN
     from gitguard.transcripts import find_format
-    from gitguard.transcripts.writable import writable_of
+    from gitguard.transcripts.rewriting.writable import writable_of
 
     writable_of(transcript)
     for entry in find_format(transcript.format).entries(transcript):
@@ -46,7 +46,7 @@ def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iter
 
 def _told(line: bytes, redactor: Redactor | None) -> bytes:
     """Return a line without details and secrets; one that held none is what it was."""
-    from gitguard.transcripts.rewriting import line_of, parse
+    from gitguard.transcripts.rewriting.applying import line_of, parse
 
     if redactor is None and not any(mark in line for mark in _MARKS):
         return line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, Block, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.edits import Answer, Drop, Edit, Move, Rename
+from gitguard.transcripts.rewriting.edits import Answer, Drop, Edit, Move, Rename
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

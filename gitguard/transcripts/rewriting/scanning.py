@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.transcripts.replacing import Standing
-    from gitguard.transcripts.tree import Writable
+    from gitguard.transcripts.rewriting.replacing import Standing
+    from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
 _LONGEST = 1 << 27

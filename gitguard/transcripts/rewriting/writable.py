@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import InvalidInput
+from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.tree import Writable
+    from gitguard.transcripts.fitting.compaction import Plan, Written
+    from gitguard.transcripts.rewriting.tree import Writable
+
+
+class Writer(Value):
+    """Where and how a conversation's compactions are written."""
+
+    path: str
+    """The transcript's file."""
+    lines: Callable[[Plan, Written, str, Callable[[int], bytes]], list[bytes]]
+    """Returns the lines to append to the file at a path; the last argument gives random bytes."""
+    folder: str
+    """The folder in which the conversation was held, empty where the file does not tell."""
 
 
 def writable_of(transcript: Transcript) -> tuple[str, Writable]:
@@ -16,8 +33,8 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
 
     Raises `InvalidInput` for a format that is read only.
     """
-    from gitguard.transcripts import claude_code_writing, session_writing
     from gitguard.transcripts.openclaw import file_of
+    from gitguard.transcripts.rewriting import claude_code_writing, session_writing
 
     if transcript.format == "claude-code":
         return transcript.path, claude_code_writing
@@ -37,3 +54,16 @@ def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
     is_claude_code = transcript.format == "claude-code"
     translate = claude_code_entries.fields_of if is_claude_code else session_entries.fields_of
     return jsonl.entry_at(path, at, end, translate)
+
+
+def writer_of(transcript: Transcript) -> Writer:
+    """Return how a conversation is written to; raise `InvalidInput` where it is only read."""
+    from gitguard.transcripts.rewriting import claude_code_compaction, session_compaction
+
+    path, _ = writable_of(transcript)
+    is_claude_code = transcript.format == "claude-code"
+    module = claude_code_compaction if is_claude_code else session_compaction
+    folder = module.folder(path)
+    # Whoever wrote the file wrote this, too.
+    is_one = os.path.isabs(folder) and "\0" not in folder
+    return Writer(path, module.lines, os.path.realpath(folder) if is_one else "")

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import COMPACTION, MESSAGE, UNKNOWN, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.context import context_of
-from gitguard.transcripts.edits import START, Add, Drop, Edit, End, Relink, Replace
-from gitguard.transcripts.locks import transcript_lock
-from gitguard.transcripts.pairing import pair
-from gitguard.transcripts.replacing import Replacing, Standing, look
-from gitguard.transcripts.rewriting import line_at, line_of, parse, rewrite
-from gitguard.transcripts.scanning import Broken, Scan, scan
-from gitguard.transcripts.tree import Tree
-from gitguard.transcripts.writable import writable_of
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
+from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Relink, Replace
+from gitguard.transcripts.rewriting.locks import transcript_lock
+from gitguard.transcripts.rewriting.pairing import pair
+from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
+from gitguard.transcripts.rewriting.scanning import Broken, Scan, scan
+from gitguard.transcripts.rewriting.tree import Tree
+from gitguard.transcripts.rewriting.writable import writable_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.pairing import Finding
-    from gitguard.transcripts.tree import Writable
+    from gitguard.transcripts.rewriting.pairing import Finding
+    from gitguard.transcripts.rewriting.tree import Writable
 
 SOUND, MADE, PUT_FIRST = "sound", "made anew", "put first"
 """What there was to do about a header; `sound` also where the format has none."""

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from gitguard.errors import Locked
 from gitguard.store import files, processes
 from gitguard.transcripts.entries import unreadable
-from gitguard.transcripts.host_lock import HostLock
+from gitguard.transcripts.rewriting.host_lock import HostLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

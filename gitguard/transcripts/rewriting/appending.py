@@ -13,7 +13,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.store import files
-from gitguard.transcripts.replacing import Standing, look, refuse_changed
+from gitguard.transcripts.rewriting.replacing import Standing, look, refuse_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

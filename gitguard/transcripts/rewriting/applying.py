@@ -11,7 +11,8 @@ import os
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model import json_text
 from gitguard.model.value import Value
-from gitguard.transcripts.edits import (
+from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
     Answer,
@@ -24,16 +25,15 @@ from gitguard.transcripts.edits import (
     Rename,
     Replace,
 )
-from gitguard.transcripts.entries import open_file, unreadable
-from gitguard.transcripts.replacing import Replacing, Standing, look
-from gitguard.transcripts.tree import Link, Mended, Mending, Tree
+from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
+from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    from gitguard.transcripts.tree import Writable
+    from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
 _write = json_text.encoder(members=",", colon=":")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Block, Entry
     from gitguard.model.redaction import Redactor
-    from gitguard.transcripts.chunks import Unit
+    from gitguard.transcripts.fitting.chunks import Unit
 
 MOST_FAILURES, FAILURE_LENGTH = 8, 240
 _LOOKED_AT = 10_000

@@ -10,8 +10,8 @@ from gitguard.model.conversation import AGENT, CALL, IMAGE, RESULT, TEXT, USER
 from gitguard.model.text import shorten
 from gitguard.model.transcript import Answer
 from gitguard.model.value import Value
-from gitguard.transcripts.facts import entries_of, parameters, said_in
-from gitguard.transcripts.tokens import CHARACTERS_PER_TOKEN
+from gitguard.transcripts.fitting.facts import entries_of, parameters, said_in
+from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Block, Entry
     from gitguard.model.redaction import Redactor
-    from gitguard.transcripts.chunks import Unit
+    from gitguard.transcripts.fitting.chunks import Unit
 
 NOTHING = "Nothing that was said before could be summarized."
 ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE = 3, 0.5, 5.0

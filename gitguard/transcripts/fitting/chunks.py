@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, USER
 from gitguard.model.value import Value
-from gitguard.transcripts.tokens import tokens_of
+from gitguard.transcripts.fitting.tokens import tokens_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

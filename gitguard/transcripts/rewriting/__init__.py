@@ -1,0 +1,1 @@
+"""Changing a transcript's file: repair, and lines that go, come or are replaced."""
