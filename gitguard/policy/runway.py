@@ -1,0 +1,36 @@
+"""How far a conversation can still go: tool calls left, and whether compactions eat it up."""
+
+from __future__ import annotations
+
+MOST_COMPACTIONS = 3
+"""More than so many of one conversation are a sign of the death spiral."""
+MOST_SUMMARIES = 0.3
+"""So is more than this share of the window that summaries take."""
+_FURTHEST = 1_000_000
+"""More calls than this are no runway; a number that large comes from costs near nothing."""
+
+
+def runway(used: int, window: int, per_call: float, halt_at: float) -> int | None:
+    """Return the tool calls left before the halt; 0 when that is reached.
+
+    used and window are tokens, per_call is this conversation's own average of tokens for a call,
+    and halt_at the share of the window at which the gate halts. None when it cannot be told.
+    """
+    if used < 0 or window <= 0 or not per_call > 0 or not halt_at > 0:
+        return None
+    left = min(halt_at, 1.0) * window - used
+    return int(min(max(left, 0) / per_call, _FURTHEST))
+
+
+def death_spiral(compactions: int, summaries: int, window: int) -> str:
+    """Say why a conversation is in the death spiral, empty when it is not.
+
+    Each compaction raises the floor on which the next begins. summaries is the tokens that those
+    in the context take; 0 when that is not known.
+    """
+    if compactions > MOST_COMPACTIONS:
+        return f"{compactions:,} compactions, more than {MOST_COMPACTIONS}"
+    if window > 0 and summaries > MOST_SUMMARIES * window:
+        share = summaries / window
+        return f"summaries take {share:.1%} of the window, more than {MOST_SUMMARIES:.0%}"
+    return ""
