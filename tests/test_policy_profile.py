@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
+from gitguard.policy.profiling import (
+    BASELINE,
+    COUNTED,
+    DEDUCED,
+    MEASURED,
+    RULE,
+    SUMMARIES,
+    UNEXPLAINED,
+    Component,
+    Facts,
+    Growth,
+    Profile,
+    Range,
+    Scale,
+    profile,
+)
 from gitguard.policy.runway import death_spiral, runway
+from gitguard.policy.tally import (
+    ANSWERS,
+    HOST_NOTES,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    USER_MESSAGES,
+    Opening,
+    Part,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,3 +78,158 @@ def test_the_death_spiral_has_two_signs(compactions: int, summaries: int, why: s
 def test_without_a_window_only_compactions_tell_of_the_spiral() -> None:
     assert death_spiral(3, 10**9, 0) == ""
     assert death_spiral(4, 0, 0)
+
+
+# Taking a context apart
+
+SCALE = Scale(4, 1.2)
+
+
+def facts(**changes: Any) -> Facts:
+    """A conversation of 100,000 tokens in 200,000, of which 48,000 characters are shown."""
+    parts = {
+        USER_MESSAGES: Part(4, 4_000),
+        ANSWERS: Part(8, 8_000),
+        TOOL_CALLS: Part(10, 6_000),
+        TOOL_RESULTS: Part(10, 30_000),
+    }
+    known = Facts(
+        window=200_000,
+        used=100_000,
+        parts=parts,
+        later=0,
+        summaries=Part(),
+        opening=Opening(20_000, 4_000),
+        growth=Growth(10, 50_000),
+        tools=(),
+        largest=(),
+        halt_at=0.85,
+        scale=SCALE,
+    )
+    return known.replace(**changes)
+
+
+def component(found: Profile, name: str) -> Component | None:
+    return next((each for each in found.components if each.name == name), None)
+
+
+def test_what_is_measured_is_one_number_and_what_is_counted_a_range() -> None:
+    found = profile(facts())
+    assert (found.used, found.used_source) == (Range(100_000, 100_000), MEASURED)
+    results = component(found, TOOL_RESULTS)
+    assert results is not None
+    assert results.tokens == Range(6_250, 9_000)
+    assert (results.source, results.count, results.usual) == (COUNTED, 10, Range(5_000, 50_000))
+
+
+def test_the_first_request_tells_the_baseline() -> None:
+    baseline = component(profile(facts()), BASELINE)
+    assert baseline == Component(BASELINE, Range(18_800, 19_167), DEDUCED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"opening": None}, Range(10_000, 30_000)),
+        ({"opening": Opening(20_000, 96_005)}, Range(10_000, 30_000)),
+        ({"opening": Opening(101_000, 0)}, Range(10_000, 30_000)),
+        ({"opening": None, "used": 25_000}, Range(10_000, 25_000)),
+        ({"opening": None, "used": 9_000}, Range(0, 9_000)),
+        ({"opening": None, "used": None}, Range(10_000, 30_000)),
+    ],
+)
+def test_without_a_first_request_the_baseline_is_a_rule_of_thumb(
+    changes: dict[str, Any], expected: Range
+) -> None:
+    baseline = component(profile(facts(**changes)), BASELINE)
+    assert baseline is not None
+    assert (baseline.tokens, baseline.source) == (expected, RULE)
+
+
+def test_the_largest_come_first_and_what_nothing_explains_last() -> None:
+    found = profile(facts())
+    highs = [each.tokens.high for each in found.components[:-1]]
+    assert highs == sorted(highs, reverse=True)
+    rest = found.components[-1]
+    known = [each.tokens for each in found.components[:-1]]
+    assert rest.name == UNEXPLAINED
+    assert rest.tokens.low == 100_000 - sum(each.high for each in known)
+    assert rest.tokens.high == 100_000 - sum(each.low for each in known)
+
+
+def test_what_is_explained_leaves_no_rest() -> None:
+    assert component(profile(facts(used=31_000)), UNEXPLAINED) is None
+    assert not profile(facts(used=31_000)).note
+
+
+def test_more_in_the_transcript_than_in_the_context_is_said() -> None:
+    assert "no longer reaches the model" in profile(facts(used=20_500)).note
+
+
+def test_nothing_measured_makes_the_whole_a_range() -> None:
+    found = profile(facts(used=None, opening=None, later=4_000))
+    assert found.used == Range(19_999, 44_400)  # each part is rounded outwards
+    assert found.used_source == "rule of thumb, counted characters"
+    assert found.since == Range(0, 0)
+    assert component(found, UNEXPLAINED) is None
+
+
+def test_what_came_after_the_measure_is_told_apart() -> None:
+    assert profile(facts(later=4_000)).since == Range(833, 1_200)
+
+
+@pytest.mark.parametrize(
+    ("summaries", "expected", "source"),
+    [
+        (Part(1, 8_000), Range(1_666, 2_400), COUNTED),
+        (Part(1, 0), Range(2_000, 5_000), RULE),
+        (Part(3, 0), Range(6_000, 15_000), RULE),
+    ],
+)
+def test_hidden_summaries_add_up(summaries: Part, expected: Range, source: str) -> None:
+    found = component(profile(facts(summaries=summaries)), SUMMARIES)
+    assert found is not None
+    assert (found.tokens, found.source) == (expected, source)
+
+
+def test_without_a_compaction_there_are_no_summaries() -> None:
+    assert component(profile(facts()), SUMMARIES) is None
+
+
+def test_the_spiral_is_seen_in_the_profile() -> None:
+    assert profile(facts(summaries=Part(4, 0))).spiral == "4 compactions, more than 3"
+    assert "summaries take" in profile(facts(summaries=Part(1, 250_000))).spiral
+    assert not profile(facts(summaries=Part(3, 240_000))).spiral
+
+
+def test_the_share_of_tools_is_of_what_is_said_and_done() -> None:
+    assert profile(facts()).share_of_tools == 36_000 / 48_000
+    assert profile(facts(parts={})).share_of_tools is None
+    notes = {HOST_NOTES: Part(1, 10**6), USER_MESSAGES: Part(1, 10)}
+    assert profile(facts(parts=notes)).share_of_tools == 0
+
+
+def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
+    """Ten calls took 9,000 tokens by themselves, while the context grew by 50,000."""
+    found = profile(facts()).runway
+    assert found is not None
+    assert found.per_call == Range(900, 5_000)
+    assert found.calls == Range(14, 77)
+    assert (found.from_calls, found.halt_at) == (10, 0.85)
+
+
+def test_an_unmeasured_runway_goes_by_characters() -> None:
+    found = profile(facts(growth=Growth())).runway
+    assert found is not None
+    assert found.per_call == Range(900, 1_200)
+
+
+def test_a_conversation_without_calls_has_no_runway() -> None:
+    assert profile(facts(parts={USER_MESSAGES: Part(4, 4_000)})).runway is None
+    assert profile(facts(parts={TOOL_RESULTS: Part(2, 0)}, growth=Growth())).runway is None
+
+
+def test_past_the_halt_no_calls_are_left() -> None:
+    found = profile(facts(used=180_000)).runway
+    assert found is not None
+    assert found.calls == Range(0, 0)

@@ -111,7 +111,7 @@ def document_of(error: GitguardError) -> dict[str, Any]:
 
 def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
-    colour = None if _wants_colour() else False
+    colour = None if wants_colour() else False
     heading = click.style("error:", fg="red", bold=True)
     said = one_line(_REDACTOR.text(message))
     click.echo(f"{heading} {said}", err=True, color=colour)
@@ -119,7 +119,7 @@ def say_error(message: str, hint: str = "") -> None:
         click.echo(f"{click.style('hint:', fg='cyan')} {one_line(hint)}", err=True, color=colour)
 
 
-def _wants_colour() -> bool:
+def wants_colour() -> bool:
     """Whether colour may be used on a terminal; click itself leaves it out elsewhere."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +9,18 @@ import click
 
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.signals import letting_go_of_locks
-from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import (
+    config_of,
+    find_transcript,
+    naming_a_transcript,
+    telling,
+)
 from gitguard.model.codec import load_json
 from gitguard.model.config import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gitguard.model.conversation import Entry
-    from gitguard.model.events import Transcript
     from gitguard.transcripts.fitting.pruning import Verdict
     from gitguard.usecases.budgeting import Standing
     from gitguard.usecases.pruning import Pruned
@@ -67,7 +67,7 @@ def budget(
     key = session_key or ("" if path else console.guard.workspace.current().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
-        wishes |= {"session_key": key, "channels": told, "seen": _telling(named, tell)}
+        wishes |= {"session_key": key, "channels": told, "seen": telling(named, tell)}
         found = budget_of(named, config_of(console), **wishes)
     console.say(_text(found), _document(found))
 
@@ -137,23 +137,12 @@ def prune(
     config = config_of(console)
     clean = redactor_of(config.redaction).text
     with progress("bytes") as tell, letting_go_of_locks():
-        seen = _telling(named, tell)
+        seen = telling(named, tell)
         if dry_run:
             found = pruning.plan(named, config, time.time(), model=model, seen=seen)
         else:
             found = pruning.prune(named, config, time.time, clean, model=model, seen=seen)
     console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
-
-
-def _telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
-    """Return what is shown each entry of a file as it is read, and tells how far that is."""
-    size = os.path.getsize(named.path) if os.path.isfile(named.path) else 0
-
-    def seen(entry: Entry) -> None:
-        if size:
-            tell(entry.end, size)
-
-    return seen
 
 
 def _pruned_text(found: Pruned, *, dry_run: bool) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.model.config import Config
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
 
@@ -112,3 +113,14 @@ def config_of(console: Console) -> Config:
 
         here = places(os.environ)
         return load_user_config(here.config_home, here.state_home)
+
+
+def telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
+    """Return what is shown each entry of a file as it is read, and tells how far that is."""
+    size = os.path.getsize(named.path) if os.path.isfile(named.path) else 0
+
+    def seen(entry: Entry) -> None:
+        if size:
+            tell(entry.end, size)
+
+    return seen

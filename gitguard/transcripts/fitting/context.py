@@ -37,7 +37,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
     known: dict[str, Entry] = {}
     turning: list[str] = []
     for number, entry in enumerate(entries):
-        if entry.is_aside or not (entry.id or entry.kind == MESSAGE):
+        if entry.is_aside or not (entry.id or entry.kind in (MESSAGE, COMPACTION)):
             continue
         name = entry.id or f"#{number}"
         known.pop(name, None)  # the last line is what the next one follows, also as a copy
@@ -47,7 +47,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
     if not known:
         return Context()
     ids, newest = frozenset(known), known[turning[-1]] if turning else None
-    if newest is not None and not newest.keeps_on and newest.id == turning[-1]:
+    if newest is not None and not newest.keeps_on:
         found = _behind_a_list(known, newest, len(turning))
     else:
         found = _on_the_path(known, len(turning))
@@ -58,13 +58,20 @@ def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> 
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
     kept = [known[name] for name in newest.kept if name in known]
     later = {name: entry for name, entry in known.items() if entry.at > newest.at}
-    told = next((e for e in later.values() if e.parent == newest.id and e.kind == MESSAGE), None)
+    told = None if newest.blocks else _told_behind(newest, later.values())
     if told is not None:
         later.pop(told.id)
     path = _with_sides(later, _path(later)) if later else []
     found = [*kept, *path]
-    summary = "\n".join(block.text for block in told.blocks) if told is not None else ""
+    summary = "\n".join(block.text for block in (told or newest).blocks)
     return Context(tuple(found), summary, compactions, found[-1] if found else told or newest)
+
+
+def _told_behind(newest: Entry, later: Iterable[Entry]) -> Entry | None:
+    """Return the message with a compaction's summary, which may stand behind notes of the host."""
+    first = next((entry for entry in later if entry.kind == MESSAGE), None)
+    is_it = first is not None and first.id and (first.by_host or first.parent == newest.id)
+    return first if is_it else None
 
 
 def _on_the_path(known: dict[str, Entry], compactions: int) -> Context:

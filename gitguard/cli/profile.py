@@ -1,0 +1,193 @@
+"""What is eating a conversation's context, and what the patterns of past sessions advise."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitguard.cli.console import Console, printable, progress, wants_colour, with_console
+from gitguard.cli.transcript_naming import (
+    config_of,
+    find_transcript,
+    naming_a_transcript,
+    telling,
+    what_is_known,
+)
+from gitguard.model.config import redactor_of
+from gitguard.model.text import counted, one_line
+
+if TYPE_CHECKING:
+    from gitguard.policy.profiling import Component, Profile, Range, Runway
+    from gitguard.usecases.profiling import Profiled
+
+_LONGEST_BAR, _SHORTEST_BAR = 40, 8
+_MOST_TOOLS = 12
+_COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
+
+
+@click.command()
+@naming_a_transcript
+@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@with_console
+def profile(
+    console: Console, path: str | None, format_name: str, conversation: str | None, model: str
+) -> None:
+    """Show what is eating a conversation's context
+
+    What is used in all is the host's own figure. Of what, no host tells: components, tools and
+    results are ranges, counted in characters, and the baseline before the conversation is what the
+    first request had besides. Each says where it comes from. Then how many tool calls are left
+    until the halt, and the pattern of the work, with its evidence.
+    """
+    from gitguard.usecases.profiling import profile_of
+
+    named = find_transcript(console, path, format_name, conversation)
+    config, known = config_of(console), what_is_known(console, named)
+    clean = redactor_of(config.redaction)
+    with progress("bytes") as tell:
+        seen = telling(named, tell)
+        found = profile_of(named, config, clean, known=known, model=model, seen=seen)
+    if console.as_json:
+        console.say("", _document(found))
+    else:
+        _show(found)
+
+
+def _document(found: Profiled) -> dict[str, Any]:
+    parts = (found.profile, found)
+    document = {name: getattr(part, name) for part in parts for name in part.field_names}
+    document.pop("profile")
+    return document
+
+
+def _show(found: Profiled) -> None:
+    """Print line by line; only what we colour ourselves may hold colours."""
+    for line in _headline(found):
+        click.echo(printable(one_line(line)))
+    width = shutil.get_terminal_size((80, 24)).columns
+    for name, bar, colour, numbers in _rows(found, width):
+        shown = click.style(bar, fg=colour) if bar.strip() and wants_colour() else bar
+        click.echo(f"{printable(name)} {shown} {printable(numbers)}")
+    for line in (*_details(found.profile, found.usage.window), *_pattern(found)):
+        click.echo(printable(line))
+
+
+def _headline(found: Profiled) -> list[str]:
+    usage, used = found.usage, found.profile.used
+    share = _shares(used, usage.window)
+    lines = [
+        f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
+        f"({found.profile.used_source}; window: {usage.window_source})"
+    ]
+    if found.profile.since.high:
+        lines.append(f"Since that measure: about {_tokens(found.profile.since)} tokens more")
+    return lines
+
+
+def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]:
+    """Return for each component its name, a bar, the bar's colour, and the numbers."""
+    components = [part for part in found.profile.components if part.tokens.high]
+    names = [f"{part.name}{f' ({part.count:,})' if part.count else ''}" for part in components]
+    numbers = [_numbers(part, found.usage.window) for part in components]
+    longest = max(map(len, names), default=0)
+    room = width - longest - max(map(len, numbers), default=0) - 2
+    bars = _bars(components, max(min(room, _LONGEST_BAR), _SHORTEST_BAR))
+    colours = [_COLOURS.get(part.name) for part in components]
+    names = [name.ljust(longest) for name in names]
+    return list(zip(names, bars, colours, numbers, strict=True))
+
+
+def _numbers(part: Component, window: int) -> str:
+    return f"{_tokens(part.tokens)} ({_shares(part.tokens, window)}), {part.source}"
+
+
+def _bars(components: list[Component], room: int) -> list[str]:
+    """Return bars as long as what they stand for: whole for the least, light up to the most."""
+    whole, light = ("█", "░") if _speaks("█░") else ("#", "-")
+    longest = max((component.tokens.high for component in components), default=0) or 1
+    bars = []
+    for component in components:
+        low, high = (round(tokens * room / longest) for tokens in _ends(component.tokens))
+        bars.append((whole * low + light * (high - low)).ljust(room))
+    return bars
+
+
+def _speaks(letters: str) -> bool:
+    try:
+        letters.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeError, LookupError):
+        return False
+    return os.environ.get("TERM") != "dumb"
+
+
+def _details(profile: Profile, window: int) -> list[str]:
+    lines = []
+    if profile.share_of_tools is not None:
+        share = round(profile.share_of_tools * 100)
+        lines.append(f"Tools against conversation: {share} to {100 - share}; usual is 60 to 40")
+    lines += ["Tools:"] * bool(profile.tools)
+    for tool in profile.tools[:_MOST_TOOLS]:
+        failed = f", {tool.failed:,} failed" if tool.failed else ""
+        lines.append(
+            f"  {one_line(tool.tool) or 'a tool'}: {_tokens(tool.tokens)} in "
+            f"{counted(tool.calls, 'call')}{failed}, the largest result {_tokens(tool.largest)}"
+        )
+    if len(profile.tools) > _MOST_TOOLS:
+        lines.append(f"  and {counted(len(profile.tools) - _MOST_TOOLS, 'tool')} more")
+    lines += ["Largest results:"] * bool(profile.largest)
+    for result in profile.largest:
+        what = one_line(f"{result.tool or 'a tool'} {result.given}")
+        lines.append(f"  {_tokens(result.tokens)} tokens: {what}")
+    lines += [_runway(profile.runway)] if profile.runway is not None else []
+    lines += [f"Death spiral: {profile.spiral}"] * bool(profile.spiral)
+    return lines + [f"Note: {profile.note}"] * bool(profile.note)
+
+
+def _runway(runway: Runway) -> str:
+    calls = f"{_rounded(runway.calls.low):,}–{_rounded(runway.calls.high):,}"
+    if runway.calls.low == runway.calls.high:
+        calls = f"{runway.calls.low:,}"
+    return (
+        f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
+        f"{_tokens(runway.per_call)} tokens each "
+        f"(average of {counted(runway.from_calls, 'call')} here)"
+    )
+
+
+def _pattern(found: Profiled) -> list[str]:
+    pattern = found.pattern
+    near = f", nearly {pattern.near}" if pattern.near else ""
+    return [f"Pattern: {pattern.name}{near}", *(f"  {why}" for why in pattern.evidence)]
+
+
+def _ends(tokens: Range) -> tuple[int, int]:
+    return tokens.low, tokens.high
+
+
+def _tokens(tokens: Range) -> str:
+    """Return a range in as many digits as a guess deserves, and a measured number whole."""
+    if tokens.low == tokens.high:
+        return f"{tokens.low:,}"
+    low, high = _rounded(tokens.low), _rounded(tokens.high)
+    return f"{low:,}–{high:,}" if low < high else f"about {high:,}"
+
+
+def _rounded(number: int) -> int:
+    """Round to two digits."""
+    return round(number, 2 - len(str(number)))
+
+
+def _shares(tokens: Range, window: int) -> str:
+    low, high = (tokens / window * 100 for tokens in _ends(tokens))
+    if tokens.low == tokens.high:
+        return f"{low:.1f} %"
+    if high < 1:
+        return "under 1 %"
+    return f"{low:.0f}–{high:.0f} %" if round(low) < round(high) else f"about {high:.0f} %"
+
+
+COMMANDS: list[click.Command] = [profile]

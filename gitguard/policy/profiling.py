@@ -1,0 +1,271 @@
+"""What is eating a conversation's context: components, tools and single results.
+
+A host tells how much is used in all; of what, nobody tells. So every number but that one is a
+range, and says where it comes from: measured by the host, counted in characters, or a rule of thumb
+(seed: Context Management, estimation method).
+"""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+from gitguard.policy.runway import death_spiral, runway
+from gitguard.policy.tally import (
+    ANSWERS,
+    HOST_NOTES,
+    SAID,
+    TOOL_RESULTS,
+    USER_MESSAGES,
+    Opening,
+    Part,
+    ToolPart,
+    characters_of_tools,
+    share_of_tools,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MEASURED, COUNTED, RULE = "measured", "counted characters", "rule of thumb"
+DEDUCED = "measured less counted characters"
+"""Where a number comes from."""
+BASELINE, SUMMARIES, UNEXPLAINED = "baseline", "summaries", "not in the transcript"
+BASELINE_SHARE = (0.05, 0.15)
+"""Of the window: system prompt, tools, context files and skills, before anything is said."""
+USUAL = {
+    USER_MESSAGES: (100, 500),
+    ANSWERS: (200, 1_000),
+    TOOL_RESULTS: (500, 5_000),
+    SUMMARIES: (2_000, 5_000),
+}
+"""Tokens that one of them usually takes."""
+USUAL_SHARE_OF_TOOLS = 0.6
+"""Of what is said and done in a conversation; the rest is talk."""
+
+
+class Range(Value):
+    """From so many tokens to so many."""
+
+    low: int
+    high: int
+
+    def plus(self, other: Range) -> Range:
+        """Return the sum."""
+        return Range(self.low + other.low, self.high + other.high)
+
+
+class Scale(Value):
+    """How characters are turned into tokens."""
+
+    characters_per_token: int
+    margin: float
+    """By which factor the guess may be wrong, either way."""
+
+    def tokens(self, characters: int) -> Range:
+        """Return the tokens that a text of so many characters may have."""
+        middle = characters / self.characters_per_token
+        return Range(int(middle / self.margin), -int(-middle * self.margin // 1))
+
+
+class Component(Value):
+    """One of the things that take room in the context."""
+
+    name: str
+    tokens: Range
+    source: str
+    count: int = 0
+    usual: Range | None = None
+    """What so many of them usually take; None where no rule says so."""
+
+
+class ToolShare(Value):
+    """What one tool's calls and results take."""
+
+    tool: str
+    calls: int
+    failed: int
+    tokens: Range
+    largest: Range
+    """Of its largest result."""
+
+
+class LargeResult(Value):
+    """One result among the largest."""
+
+    tool: str
+    given: str
+    """To its call, cut short and without secrets."""
+    characters: int
+    tokens: Range
+
+
+class Runway(Value):
+    """Tool calls until the halt, at what they cost in this conversation so far."""
+
+    calls: Range
+    per_call: Range
+    """Tokens: from a call with its result alone, to all that was said beside it as well."""
+    from_calls: int
+    """The calls of this conversation that the average is of."""
+    halt_at: float
+
+
+class Growth(Value):
+    """By how much the context grew between two answers that were measured, over how many calls."""
+
+    calls: int = 0
+    tokens: int = 0
+
+
+class Facts(Value):
+    """What is known of a conversation before anything is estimated."""
+
+    window: int
+    used: int | None
+    """Tokens in the context as its host measured them; None where nothing was measured."""
+    parts: Mapping[str, Part]
+    """What stood in the context at that measure; all that stands in it where there is none."""
+    later: int
+    """Characters of what came after the measure."""
+    summaries: Part
+    """Compactions so far, and the characters of the summary that stands; 0 where it is hidden."""
+    opening: Opening | None
+    growth: Growth
+    tools: tuple[ToolPart, ...]
+    largest: tuple[LargeResult, ...]
+    halt_at: float
+    scale: Scale
+
+
+class Profile(Value):
+    """A conversation's context, taken apart."""
+
+    used: Range
+    used_source: str
+    since: Range
+    """Tokens of what came after the measure; they are not in `used`."""
+    components: tuple[Component, ...]
+    """The largest first; what nothing accounts for is the last."""
+    tools: tuple[ToolShare, ...]
+    largest: tuple[LargeResult, ...]
+    share_of_tools: float | None
+    """Of what is said and done, calls with results; None where nothing is. Usual is 0.6."""
+    runway: Runway | None
+    spiral: str
+    """Why this is the death spiral, empty where it is not."""
+    note: str
+    """What the numbers show about themselves."""
+
+
+def profile(facts: Facts) -> Profile:
+    """Take a context apart by what is known of it."""
+    known = tuple(_bounded(component, facts.used) for component in _components(facts))
+    total = Range(0, 0)
+    for component in known:
+        total = total.plus(component.tokens)
+    used = total if facts.used is None else Range(facts.used, facts.used)
+    ordered = sorted(known, key=lambda component: -component.tokens.high)
+    return Profile(
+        used=used,
+        used_source=f"{RULE}, {COUNTED}" if facts.used is None else MEASURED,
+        since=facts.scale.tokens(facts.later if facts.used is not None else 0),
+        components=(*ordered, *_unexplained(facts.used, total)),
+        tools=tuple(_tool(part, facts.scale) for part in facts.tools),
+        largest=facts.largest,
+        share_of_tools=share_of_tools(facts.parts),
+        runway=_runway(facts, used),
+        spiral=_spiral(facts),
+        note=_note(facts.used, total),
+    )
+
+
+def _components(facts: Facts) -> Iterator[Component]:
+    yield _baseline(facts)
+    if facts.summaries.count:
+        usual = _times(SUMMARIES, facts.summaries.count)
+        shown = facts.summaries.characters
+        tokens = facts.scale.tokens(shown) if shown else usual or Range(0, 0)
+        source = COUNTED if shown else RULE
+        yield Component(SUMMARIES, tokens, source, facts.summaries.count, usual)
+    for name in SAID:
+        part = facts.parts.get(name, Part())
+        if part.count or name != HOST_NOTES:
+            tokens = facts.scale.tokens(part.characters)
+            yield Component(name, tokens, COUNTED, part.count, _times(name, part.count))
+
+
+def _bounded(component: Component, used: int | None) -> Component:
+    """Return a component that, where it is a rule of thumb, takes no more than what is used."""
+    if used is None or component.source != RULE:
+        return component
+    low, high = component.tokens.low, min(component.tokens.high, used)
+    return component.replace(tokens=Range(low if low < high else 0, high))
+
+
+def _baseline(facts: Facts) -> Component:
+    if facts.opening is not None:
+        said = facts.scale.tokens(facts.opening.characters)
+        high = facts.opening.tokens - said.low
+        if high > 0 and (facts.used is None or high <= facts.used):
+            low = max(facts.opening.tokens - said.high, 0)
+            return Component(BASELINE, Range(low, high), DEDUCED)
+    low, high = (round(share * facts.window) for share in BASELINE_SHARE)
+    return Component(BASELINE, Range(low, high), RULE)
+
+
+def _times(name: str, count: int) -> Range | None:
+    usual = USUAL.get(name)
+    return Range(usual[0] * count, usual[1] * count) if usual else None
+
+
+def _unexplained(used: int | None, total: Range) -> tuple[Component, ...]:
+    if used is None or used <= total.high:
+        return ()
+    return (Component(UNEXPLAINED, Range(used - total.high, used - total.low), DEDUCED),)
+
+
+def _note(used: int | None, total: Range) -> str:
+    if used is None or used >= total.low:
+        return ""
+    return (
+        "the transcript holds more than its host measured, so something in it no longer reaches "
+        "the model; the components say what is in the transcript"
+    )
+
+
+def _tool(part: ToolPart, scale: Scale) -> ToolShare:
+    return ToolShare(
+        part.tool,
+        part.calls,
+        part.failed,
+        scale.tokens(part.characters),
+        scale.tokens(part.largest),
+    )
+
+
+def _runway(facts: Facts, used: Range) -> Runway | None:
+    calls = facts.parts.get(TOOL_RESULTS, Part()).count
+    if not calls:
+        return None
+    low, high = _cost_of_a_call(facts, calls)
+    at_least = runway(used.high, facts.window, high, facts.halt_at)
+    at_most = runway(used.low, facts.window, low, facts.halt_at)
+    if at_least is None or at_most is None:
+        return None
+    return Runway(Range(at_least, at_most), Range(int(low), -int(-high // 1)), calls, facts.halt_at)
+
+
+def _cost_of_a_call(facts: Facts, calls: int) -> tuple[float, float]:
+    """Return the tokens of a call with its result alone, and with all that was said beside it."""
+    per_token, parts = facts.scale.characters_per_token, facts.parts
+    alone = characters_of_tools(parts) / per_token / calls
+    if facts.growth.calls and facts.growth.tokens > 0:
+        grown = facts.growth.tokens / facts.growth.calls
+    else:
+        grown = sum(part.characters for part in parts.values()) / per_token / calls
+    return min(alone, grown), max(alone, grown)
+
+
+def _spiral(facts: Facts) -> str:
+    summaries = facts.summaries.characters // facts.scale.characters_per_token
+    return death_spiral(facts.summaries.count, summaries, facts.window)

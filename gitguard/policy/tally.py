@@ -1,0 +1,218 @@
+"""What a conversation adds up to: characters by component and by tool, and what it did when.
+
+Entries are taken one by one and none is kept, so that a long conversation takes little memory.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import (
+    AGENT,
+    CALL,
+    COMPACTION,
+    IMAGE,
+    MESSAGE,
+    RESET,
+    RESULT,
+    THINKING,
+    TOOL,
+    USER,
+)
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gitguard.model.conversation import Block, Entry
+
+USER_MESSAGES, ANSWERS, THOUGHTS = "user messages", "answers", "thinking"
+TOOL_CALLS, TOOL_RESULTS, HOST_NOTES = "tool calls", "tool results", "notes of the host"
+SAID = (USER_MESSAGES, ANSWERS, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, HOST_NOTES)
+"""The components whose characters a transcript shows."""
+QUIET_SECONDS = 1_800
+"""Without a message for so long, a conversation rests."""
+
+
+class Part(Value):
+    """How often something is there, and the characters of all of it."""
+
+    count: int = 0
+    characters: int = 0
+
+    def plus(self, count: int, characters: int) -> Part:
+        """Return the sum."""
+        return Part(self.count + count, self.characters + characters)
+
+
+class Stretch(Value):
+    """What was done between two rests."""
+
+    seconds: float
+    calls: int
+
+
+class Opening(Value):
+    """The first measured request, which shows what stands before every conversation."""
+
+    tokens: int
+    """In the context when it was answered."""
+    characters: int
+    """That users, the agent and tools had said by then."""
+
+
+class Story(Value):
+    """A conversation from its beginning to its end, or from its last reset on."""
+
+    parts: Mapping[str, Part]
+    stretches: tuple[Stretch, ...]
+    """Empty where the transcript tells no times."""
+    rest_seconds: float
+    """Of all rests together."""
+    compactions: int
+    opening: Opening | None
+
+    def count(self, component: str) -> int:
+        """Return how often a component is there."""
+        return self.parts.get(component, Part()).count
+
+
+class Teller:
+    """Takes the entries of a conversation, oldest first, and tells its story."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parts: dict[str, Part] = {}
+        self._stretches: list[Stretch] = []
+        self._began = self._last = self._rest = 0.0
+        self._calls = self._compactions = 0
+        self._opening: Opening | None = None
+        self._answer = ""
+
+    def take(self, entry: Entry) -> None:
+        """Go on with the next entry; those of sub-agents are no part of the conversation."""
+        if entry.is_aside:
+            return
+        if entry.kind == RESET:
+            self._begin()
+        elif entry.kind == COMPACTION:
+            self._compactions += 1
+        elif entry.kind == MESSAGE:
+            add_to(self._parts, entry)
+            self._keep_time(entry)
+            self._keep_opening(entry)
+
+    def _keep_time(self, entry: Entry) -> None:
+        if not entry.time:
+            return
+        if self._last and entry.time - self._last >= QUIET_SECONDS:
+            self._rest += entry.time - self._last
+            self._end_stretch()
+        self._began = self._began or entry.time
+        self._last = max(self._last, entry.time)
+        self._calls += sum(block.kind == CALL for block in entry.blocks)
+
+    def _end_stretch(self) -> None:
+        self._stretches.append(Stretch(self._last - self._began, self._calls))
+        self._began, self._calls = 0.0, 0
+
+    def _keep_opening(self, entry: Entry) -> None:
+        opening = self._opening
+        if opening is not None:
+            if entry.message and entry.message == self._answer:
+                self._opening = opening.replace(characters=opening.characters + entry.size)
+        elif entry.role == AGENT and entry.tokens > 0 and not self._compactions:
+            said = sum(p.characters for name, p in self._parts.items() if name != HOST_NOTES)
+            self._opening = Opening(entry.tokens, said)
+            self._answer = entry.message
+
+    def story(self) -> Story:
+        """Return what was told so far."""
+        stretches = tuple(self._stretches)
+        if self._last:
+            stretches = (*stretches, Stretch(self._last - self._began, self._calls))
+        return Story(dict(self._parts), stretches, self._rest, self._compactions, self._opening)
+
+
+def tally(entries: Iterable[Entry]) -> dict[str, Part]:
+    """Return what entries add up to, by component."""
+    parts: dict[str, Part] = {}
+    for entry in entries:
+        if entry.kind == MESSAGE and not entry.is_aside:
+            add_to(parts, entry)
+    return parts
+
+
+def add_to(parts: dict[str, Part], entry: Entry) -> None:
+    """Add a message; calls and results count one by one, everything else once a message."""
+    once: set[str] = set()
+    for block in entry.blocks:
+        name = component_of(entry, block)
+        number = block.kind in (CALL, RESULT) or name not in once
+        once.add(name)
+        parts[name] = parts.get(name, Part()).plus(int(number), block.size)
+
+
+def component_of(entry: Entry, block: Block) -> str:
+    """Say to which component a block of a message belongs."""
+    if block.kind == RESULT or (entry.role == TOOL and block.kind == IMAGE):
+        return TOOL_RESULTS
+    if entry.by_host or entry.role == TOOL:
+        return HOST_NOTES
+    if entry.role == USER:
+        return USER_MESSAGES
+    return {CALL: TOOL_CALLS, THINKING: THOUGHTS}.get(block.kind, ANSWERS)
+
+
+def characters_of_tools(parts: Mapping[str, Part]) -> int:
+    """Return the characters of calls and their results."""
+    found = (part for name, part in parts.items() if name in (TOOL_CALLS, TOOL_RESULTS))
+    return sum(part.characters for part in found)
+
+
+def share_of_tools(parts: Mapping[str, Part]) -> float | None:
+    """Return the share of calls and their results in what is said and done, None of nothing."""
+    work = characters_of_tools(parts)
+    said = sum(part.characters for name, part in parts.items() if name != HOST_NOTES)
+    return work / said if said else None
+
+
+class ToolPart(Value):
+    """What the calls of one tool take."""
+
+    tool: str
+    """Empty where the results do not tell, and no call of theirs is there."""
+    calls: int = 0
+    failed: int = 0
+    characters: int = 0
+    """Of calls and results."""
+    largest: int = 0
+    """Characters of the largest result."""
+
+
+def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
+    """Return what each tool takes, the largest first."""
+    found: dict[str, ToolPart] = {}
+    for tool, block in named_blocks(entries):
+        part = found.get(tool) or ToolPart(tool)
+        found[tool] = part.replace(
+            calls=part.calls + (block.kind == CALL),
+            failed=part.failed + block.is_error,
+            characters=part.characters + block.size,
+            largest=max(part.largest, block.size if block.kind == RESULT else 0),
+        )
+    return tuple(sorted(found.values(), key=lambda part: -part.characters))
+
+
+def named_blocks(entries: Iterable[Entry]) -> Iterator[tuple[str, Block]]:
+    """Yield calls and results, each with the tool's name."""
+    names: dict[str, str] = {}
+    for entry in entries:
+        for block in entry.blocks:
+            if block.kind == CALL:
+                names[block.id] = block.name
+                yield block.name, block
+            elif block.kind == RESULT:
+                yield block.name or names.get(block.id, ""), block

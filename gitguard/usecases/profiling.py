@@ -1,0 +1,130 @@
+"""What is eating a conversation's context, and how it works, by its transcript."""
+
+from __future__ import annotations
+
+from gitguard.model.conversation import AGENT, CALL, RESULT
+from gitguard.model.text import one_line, shorten_clean
+from gitguard.model.value import Value
+from gitguard.policy.patterns import Pattern, classify
+from gitguard.policy.profiling import Facts, Growth, LargeResult, Profile, Scale, profile
+from gitguard.policy.tally import Part, Teller, named_blocks, tally, tools_in
+from gitguard.transcripts import find_format
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.facts import parameters
+from gitguard.transcripts.fitting.thinning import thinned
+from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
+from gitguard.usecases.conversations import UNKNOWN, usage_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gitguard.model.config import Config
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
+    from gitguard.model.redaction import Redactor
+    from gitguard.usecases.conversations import Usage
+
+_MOST_LISTED = 10
+"""Single results that are named."""
+_LONGEST_GIVEN = 80
+
+
+class Profiled(Value):
+    """A conversation's context taken apart, and the pattern of its work."""
+
+    usage: Usage
+    profile: Profile
+    pattern: Pattern
+
+
+def profile_of(
+    transcript: Transcript,
+    config: Config,
+    redactor: Redactor,
+    *,
+    known: HostSession = UNKNOWN,
+    model: str = "",
+    seen: Callable[[Entry], object] = bool,
+) -> Profiled:
+    """Take a conversation's context apart; nothing is changed.
+
+    The context is what stands in it now, the pattern of the whole conversation. known and model are
+    as for `usage_of`; seen is shown each entry as it is read. Raises `InvalidDocument` where the
+    transcript does not read, and `InvalidConfig` for a window that is too small.
+    """
+    usage = usage_of(transcript, config, known=known, model=model)
+    teller = Teller()
+    read = find_format(transcript.format).entries
+    context = context_of(thinned(_told(read(transcript), teller, seen)))
+    story = teller.story()
+    measured = context.entries[: _measured_upto(context.entries, usage)]
+    facts = Facts(
+        window=usage.window,
+        used=usage.tokens,
+        parts=tally(measured),
+        later=sum(entry.size for entry in context.entries[len(measured) :]),
+        summaries=Part(max(usage.compactions, story.compactions), len(context.summary)),
+        opening=story.opening,
+        growth=_growth(measured),
+        tools=tools_in(measured),
+        largest=(),
+        halt_at=config.thresholds.critical,
+        scale=Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin),
+    )
+    facts = facts.replace(largest=_largest(transcript, measured, facts.scale, redactor))
+    return Profiled(usage, profile(facts), classify(story))
+
+
+def _told(
+    entries: Iterator[Entry], teller: Teller, seen: Callable[[Entry], object]
+) -> Iterator[Entry]:
+    for entry in entries:
+        seen(entry)
+        teller.take(entry)
+        yield entry
+
+
+def _measured_upto(entries: Sequence[Entry], usage: Usage) -> int:
+    """Return how many of the entries were there when the context was measured."""
+    if usage.tokens is None:
+        return len(entries)
+    if usage.source != "compaction":
+        upto = max((i for i, entry in enumerate(entries, 1) if _is_measured(entry)), default=0)
+        if upto:
+            return upto
+    return sum(entry.time <= usage.at for entry in entries)
+
+
+def _is_measured(entry: Entry) -> bool:
+    return entry.role == AGENT and entry.tokens > 0 and not entry.by_host
+
+
+def _growth(entries: Sequence[Entry]) -> Growth:
+    """Say by how much the context grew from the first measured answer that stands to the last."""
+    places = [i for i, entry in enumerate(entries) if _is_measured(entry)]
+    if not places:
+        return Growth()
+    between = entries[places[0] : places[-1] + 1]
+    calls = sum(block.kind == RESULT for entry in between for block in entry.blocks)
+    return Growth(calls, entries[places[-1]].tokens - entries[places[0]].tokens)
+
+
+def _largest(
+    transcript: Transcript, entries: Sequence[Entry], scale: Scale, redactor: Redactor
+) -> tuple[LargeResult, ...]:
+    """Name the largest results; what was given to their calls is looked up in the transcript."""
+    results = [(tool, block) for tool, block in named_blocks(entries) if block.kind == RESULT]
+    largest = sorted(results, key=lambda result: -result[1].size)[:_MOST_LISTED]
+    wanted = {block.id for _, block in largest if block.id}
+    given: dict[str, str] = {}
+    for entry in find_format(transcript.format).entries(transcript) if wanted else ():
+        for block in entry.blocks:
+            if block.kind == CALL and block.id in wanted:
+                words = one_line(parameters(block))
+                given[block.id] = shorten_clean(words, _LONGEST_GIVEN, redactor)
+    return tuple(
+        LargeResult(tool, given.get(block.id, ""), block.size, scale.tokens(block.size))
+        for tool, block in largest
+    )
