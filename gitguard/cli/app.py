@@ -17,6 +17,7 @@ from gitguard.cli import (
     gate,
     handoff,
     notes,
+    profile,
     repair,
     secrets,
     sessions,
@@ -78,6 +79,7 @@ MODULES = (
     verify,
     secrets,
     transcript,
+    profile,
 )
 for module in MODULES:
     for command in module.COMMANDS:
