@@ -26,6 +26,10 @@ MODEL_WINDOWS = {
 """Windows by model (claude-haiku-4-5 and claude-opus-5-5: as Claude Code 2.1.330 reports them)."""
 
 
+FIRST_TURN = "first-turn"
+"""The source of a pressure that nobody measured yet."""
+
+
 class Window(Value):
     """A context window, and where its size comes from."""
 
@@ -116,7 +120,7 @@ def window_warning(window: Window) -> str:
 def measure(reading: Reading | None, window: Window, *, first_turn: bool) -> Pressure | None:
     """Turn a reading into pressure; on the first turn a missing one is 0.0, later it is missing."""
     if reading is None:
-        return Pressure(0.0, None, window, "first-turn") if first_turn else None
+        return Pressure(0.0, None, window, FIRST_TURN) if first_turn else None
     share = reading.share
     if share is None:
         share = min(reading.tokens or 0, MOST_TOKENS) / window.tokens

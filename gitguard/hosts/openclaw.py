@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import UserSettings
 
 NAME = "openclaw"
-ABILITIES = Abilities(offers_pressure=True)
+ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False)
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,

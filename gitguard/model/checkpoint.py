@@ -45,6 +45,7 @@ EVENT_RULES = (
     EventRule("failure that changes the plan", "at once", "failure"),
     EventRule("before a destructive tool call", "yes", "before-destructive", only_if_changed=True),
     EventRule("phase or goal changed", "yes", "phase-change"),
+    EventRule("pressure crosses 75 %", "yes", "auto-75pct"),
     EventRule("pressure crosses 80 %", "yes", "auto-80pct"),
     EventRule("before a compaction", "yes", "compaction"),
     EventRule("end of turn", "yes", "turn-end", only_if_changed=True),

@@ -44,16 +44,22 @@ class Thresholds(Record):
 
 
 class GaugeConfig(Record):
-    """When the gauge speaks and when it checkpoints by itself."""
+    """When the gauge speaks and warns, and when it checkpoints by itself."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "show_from": Kind("share", "Pressure from which the agent is told how full it is."),
         "checkpoint_at": Kind("share", "Pressure at which `auto-80pct` is taken."),
         "checkpoint_step": Kind("share", "How far usage must move before the next `auto-80pct`."),
+        "warn_hand_over": Kind("share", "Pressure at which a warning says to hand work over."),
+        "warn_compact": Kind("share", "Pressure at which one says to compact; `auto-75pct`."),
+        "warn_critical": Kind("share", "Pressure at which one says that the context is critical."),
     }
     show_from: float = 0.70
     checkpoint_at: float = 0.80
     checkpoint_step: float = 0.05
+    warn_hand_over: float = 0.65
+    warn_compact: float = 0.75
+    warn_critical: float = 0.85
     extra: Mapping[str, Any] = {}
 
 
@@ -346,9 +352,7 @@ def tighten(user: Config, repository: Config) -> Config:
     return user.replace(
         thresholds=_tighten_thresholds(user.thresholds, repository.thresholds),
         gauge=GaugeConfig(
-            min(user.gauge.show_from, repository.gauge.show_from),
-            min(user.gauge.checkpoint_at, repository.gauge.checkpoint_at),
-            min(user.gauge.checkpoint_step, repository.gauge.checkpoint_step),
+            *(min(getattr(user.gauge, n), getattr(repository.gauge, n)) for n in GaugeConfig.kinds)
         ),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),

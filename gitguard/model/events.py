@@ -77,6 +77,8 @@ class Abilities(Value):
 
     offers_pressure: bool = True
     """Whether the host tells how full the context is."""
+    hears_after_tools: bool = True
+    """Whether what answers the end of a tool call reaches the agent."""
 
 
 class PlanItem(Record):

@@ -90,7 +90,14 @@ class HostSession(Record):
         "compactions": Kind("count", "Compactions that the transcript tells of."),
         "counted_upto": Kind("count", "Up to where in the transcript they are counted."),
         "answer": Kind("text", "How the agent's last answer began."),
-        "checkpointed_tokens": Kind("number", "Usage at the last `auto-80pct`; -1: re-armed."),
+        "checkpointed_tokens": Kind(
+            "number", "Usage at the last `auto-75pct` or `auto-80pct`; -1: re-armed."
+        ),
+        "warned": Kind("count", "The warning that was said last in this rise, 1 to 3; else 0."),
+        "told_calls": Kind("count", "Calls that had ended when the agent was last advised."),
+        "paced_tokens": Kind("number", "Usage from which a call's average is counted, else -1."),
+        "paced_calls": Kind("count", "Calls that had ended by then."),
+        "told_spiral": Kind("flag", "Whether it was said that compactions eat the context up."),
     }
     started_at: str
     turns: int = 0
@@ -111,6 +118,11 @@ class HostSession(Record):
     counted_upto: int = 0
     answer: str = ""
     checkpointed_tokens: float = -1
+    warned: int = 0
+    told_calls: int = 0
+    paced_tokens: float = -1
+    paced_calls: int = 0
+    told_spiral: bool = False
     head: str = ""
     extra: Mapping[str, Any] = {}
 
@@ -134,6 +146,8 @@ class HostSession(Record):
             halt=None,
             override=None,
             checkpointed_tokens=-1,
+            warned=0,
+            paced_tokens=-1,
         )
 
 

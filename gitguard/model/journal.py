@@ -42,6 +42,7 @@ class Entry(Record):
         "settles": Kind("text", "What the agent had said at length, if a short prompt answers it."),
         "pivot": Kind("flag", "Whether the prompt answered a long message that is not here."),
         "long": Kind("flag", "Whether the answer was long, of which this is the beginning."),
+        "calls": Kind("count", "Of the end of a call: how many of the conversation's had ended."),
     }
     event: str
     at: str
@@ -58,6 +59,7 @@ class Entry(Record):
     settles: str = ""
     pivot: bool = False
     long: bool = False
+    calls: int = 0
     extra: Mapping[str, Any] = {}
 
     def line(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 from gitguard.errors import EditedState
 from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
-from gitguard.model.journal import Entry, open_calls, read_entries
+from gitguard.model.journal import ENDED, FAILED, Entry, open_calls, read_entries
 from gitguard.model.value import Value
 from gitguard.store import files
 
@@ -23,10 +23,14 @@ FORMAT = 1
 _READ_LIMIT = 1 << 24
 _LOOK_BACK = 1 << 18
 """A call that began longer ago than so many bytes is not taken for a running one."""
+_COUNT_BACK = 1 << 16
+"""A conversation of which so many bytes say nothing begins to count its calls anew."""
 _HEADER_LIMIT = 1 << 12
 _ROTATE_AT = 1 << 18
 
 
+_COUNT, _BY_ANOTHER = b',"calls":', b',"sub_agent":"'
+"""What stands in a line with a count, and in one of a sub-agent."""
 SEALED = "-sealed"
 """How the ids of journals end in which every line has to carry a seal."""
 _RECENT = 16
@@ -121,6 +125,20 @@ class JournalFile:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
         return _entries(self._own(_open_calls(_placed(lines, 0)), journal_id))
+
+    def calls(self, host_session: str) -> tuple[int, int]:
+        """Return how many of a conversation's own calls ended well or badly, and since when.
+
+        That is the count that its newest well ended call carries, and that count with the calls
+        that failed since.
+        """
+        size = self._size()
+        position = max(size - _COUNT_BACK, 0)
+        lines, _ = files.complete_lines(self.path, offset=position, limit=_COUNT_BACK)
+        own = _calls_of(_placed(lines, position), host_session)
+        counted = [_number_in(line) for line in self._own(own, _id_in(self._begins()))]
+        told = max(counted, default=0)
+        return told, told + counted.count(0)
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
@@ -241,6 +259,30 @@ def _placed(lines: list[bytes], position: int) -> list[tuple[int, bytes]]:
         placed.append((position, line))
         position += len(line) + 1
     return placed
+
+
+def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[int, bytes]]:
+    """Return the newest line that tells a conversation's count, and its failed calls since.
+
+    Most lines are of no interest, so they are looked at as bytes, the way `append` writes them.
+    """
+    whose = f'"host_session":{json_text.encode(host_session)}'.encode()
+    ended, failed = (f'{{"event":"{event}"'.encode() for event in (ENDED, FAILED))
+    found = []
+    for placed in reversed(lines):
+        line = placed[1]
+        if whose not in line or _BY_ANOTHER in line or not line.startswith((ended, failed)):
+            continue
+        found.append(placed)
+        if line.startswith(ended):
+            break
+    return found
+
+
+def _number_in(line: bytes) -> int:
+    """Return the count that a line of the journal carries, 0 where it has none."""
+    digits = line.rpartition(_COUNT)[2].partition(b",")[0].rstrip(b"}")
+    return int(digits) if digits.isdigit() and len(digits) < 10 else 0
 
 
 def _open_calls(

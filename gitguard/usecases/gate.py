@@ -27,6 +27,8 @@ OVERRIDE_ROOM = 0.05
 """How far pressure may rise after an override before the halt is back (DESIGN section 4)."""
 
 
+ASSESS_EVERY = 5
+"""Tool calls after which hooks look at the pressure band of a conversation again."""
 _MARK_LAG = 60.0
 """Seconds after an event by which a host has written the mark of the same compaction."""
 
@@ -180,9 +182,10 @@ def _save(
     circumstances = Circumstances(pressure, compaction_count=known.epoch)
     if verdict.halts:
         return _save_halt(store, verdict.reasons[0], circumstances), known
-    if rises(known, pressure, store.config):
+    trigger = risen_to(known, pressure, store.config)
+    if trigger:
         assert pressure is not None
-        saved = store.checkpoint("auto-80pct", verdict.reasons[0], circumstances)
+        saved = store.checkpoint(trigger, verdict.reasons[0], circumstances)
         return saved, checkpointed(known, pressure)
     if question.phase_or_goal_changed:
         return store.checkpoint("phase-change", "Phase or goal changed.", circumstances), known
@@ -199,18 +202,32 @@ def _save_halt(store: SessionStore, why: str, circumstances: Circumstances) -> S
         return Saved("halt", pending=error.message)
 
 
-def rises(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
-    """Say whether pressure has risen to the next `auto-80pct` checkpoint."""
-    return pressure is not None and crosses_checkpoint(
-        pressure,
-        known.checkpointed_tokens,
-        at=config.gauge.checkpoint_at,
-        step=config.gauge.checkpoint_step,
-    )
+def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> str:
+    """Return the trigger of the checkpoint that pressure has risen to, empty where there is none.
+
+    What is taken with the warning at 75 % is the first of a rise; `auto-80pct` comes a step later.
+    """
+    if pressure is None:
+        return ""
+    gauge, last = config.gauge, known.checkpointed_tokens
+    at, step = gauge.checkpoint_at, gauge.checkpoint_step
+    if crosses_checkpoint(pressure, last, at=at, step=step):
+        return "auto-80pct"
+    return "auto-75pct" if last < 0 and pressure.share >= gauge.warn_compact else ""
+
+
+def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
+    """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
+    gauge = config.gauge
+    if pressure is None:
+        return True
+    lowest = min(gauge.warn_hand_over, gauge.warn_compact, gauge.warn_critical)
+    below = pressure.share < lowest and not known.warned
+    return below and not risen_to(known, pressure, config)
 
 
 def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
-    """Remember the usage at which `auto-80pct` was taken."""
+    """Remember the usage at which such a checkpoint was taken."""
     return known.replace(checkpointed_tokens=pressure.used)
 
 

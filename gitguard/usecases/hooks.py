@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import Circumstances
+from gitguard.context.gauge import FIRST_TURN, Circumstances
 from gitguard.errors import (
     EditedState,
     GitguardError,
@@ -31,6 +31,7 @@ from gitguard.usecases.measuring import measure_pressure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from gitguard.context.gauge import Pressure
     from gitguard.model.config import Config
@@ -169,25 +170,36 @@ class Conversation:
 
     def _expect_usage(self, pressure: Pressure) -> None:
         late = self._known.turns > _TURNS_WITHOUT_USAGE and self._known.epoch == 0
-        if pressure.source == "first-turn" and late:
+        if pressure.source == FIRST_TURN and late:
             where = self._event.transcript.path if self._event.transcript else "nowhere"
             raise InvalidDocument(f"the transcript tells no usage; the host says it is `{where}`")
 
     def _auto_checkpoint(self, pressure: Pressure | None) -> Saved | None:
-        """Take the `auto-80pct` checkpoint if pressure has risen to the next one."""
-        if pressure is None or not gate.rises(self._known, pressure, self._config):
+        """Take the checkpoint that pressure has risen to, if it has."""
+        trigger = gate.risen_to(self._known, pressure, self._config)
+        if pressure is None or not trigger:
             return None
-        saved = self._checkpoint(
-            "auto-80pct", f"Pressure is {pressure.share:.2f}.", pressure=pressure
-        )
+        saved = self._checkpoint(trigger, f"Pressure is {pressure.share:.2f}.", pressure=pressure)
         self._known = gate.checkpointed(self._known, pressure)
         return saved
 
-    def _gauge_line(self, pressure: Pressure | None, saved: Saved | None) -> str:
-        """Return the line that tells the agent how full its context is, empty below 70 %."""
-        if pressure is None or (saved is None and pressure.share < self._config.gauge.show_from):
+    def _line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:
+        """Return the one line that tells the agent of its context, with a checkpoint if it is due.
+
+        A checkpoint that fails keeps nothing from the agent.
+        """
+        try:
+            saved = self._auto_checkpoint(pressure)
+        except GitguardError as error:
+            self._mark(error)
+            saved = None
+        if pressure is None:
             return ""
-        return pressure.gauge_line(saved=saved is not None and bool(saved.commit))
+        from gitguard.usecases.speaking import Moment, line_of
+
+        moment = Moment(calls, saved=saved is not None and bool(saved.commit), **due)
+        self._known, line = line_of(self._known, pressure, self._config, moment)
+        return line
 
     # Small parts
 

@@ -29,9 +29,10 @@ class ToolCalls(Conversation):
         main = not self._event.sub_agent
         if self._event.kind == events.TOOL_START:
             return self._tool_start() if main else self._begin_tool()
-        if self._event.kind == events.TOOL_END:
-            return self._tool_end() if main else self._tool_ended()
-        return self._tool_failed()
+        if self._event.kind == events.TOOL_FAILED:
+            return self._tool_failed()
+        calls = self._tool_ended()
+        return self._after_tool(*calls) if main else NEUTRAL
 
     def _tool_start(self) -> HookReply:
         refused = self._bring_up()
@@ -73,7 +74,16 @@ class ToolCalls(Conversation):
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
-        return HookReply(stop=f"{HALT_STATUS}\n{reason}. {saved} {self._way_out}")
+        warning = self._halt_warning(pressure)
+        return HookReply(stop=f"{HALT_STATUS}\n{warning}{reason}. {saved} {self._way_out}")
+
+    def _halt_warning(self, pressure: Pressure | None) -> str:
+        """Return the warning's line as part of the halt's message: nothing else will be read."""
+        from gitguard.usecases.speaking import halt_line
+
+        _, calls = self._store.journal.calls(self._event.host_session)
+        line = halt_line(self._known, pressure, self._config, calls)
+        return f"{line}\n" if line else ""
 
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""
@@ -85,23 +95,39 @@ class ToolCalls(Conversation):
         if found.state is not None:
             self._store.write_summary(found.state)
 
-    def _tool_end(self) -> HookReply:
-        self._tool_ended()
+    def _after_tool(self, before: int, calls: int) -> HookReply:
+        """Answer the end of a call; before and calls are the counts without it and with it."""
         if "gitguard" in self._tool.command:
             self._adopt_own_head()
         _, pressure = self._measure()
-        if self._known.halt is not None or not gate.rises(self._known, pressure, self._config):
+        assess = before // gate.ASSESS_EVERY < calls // gate.ASSESS_EVERY
+        calm = gate.is_calm(self._known, pressure, self._config)
+        if self._known.halt is not None or (calm and not assess):
             return NEUTRAL
+        if not self._abilities.hears_after_tools:
+            return self._save_unheard(pressure)
         with self._record():
-            saved = self._auto_checkpoint(pressure)
-        return HookReply(context=self._gauge_line(pressure, saved))
+            return HookReply(context=self._line(pressure, calls, assess=assess))
 
-    def _tool_ended(self) -> HookReply:
-        if not self._bring_back():
-            return NEUTRAL
-        with self._lock():
-            self._store.journal.append(self._entry(journal.ENDED))
+    def _save_unheard(self, pressure: Pressure | None) -> HookReply:
+        """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
+        if gate.risen_to(self._known, pressure, self._config):
+            with self._record():
+                self._auto_checkpoint(pressure)
         return NEUTRAL
+
+    def _tool_ended(self) -> tuple[int, int]:
+        """Journal the end of a call; return the conversation's count before it and with it."""
+        if not self._bring_back():
+            return 0, 0
+        entry = self._entry(journal.ENDED)
+        with self._lock():
+            before, now = 0, 0
+            if not self._event.sub_agent:
+                before, now = self._store.journal.calls(self._event.host_session)
+                now += 1
+            self._store.journal.append(entry.replace(calls=now))
+        return before, now
 
     def _tool_failed(self) -> HookReply:
         tool = self._tool

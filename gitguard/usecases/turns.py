@@ -52,18 +52,16 @@ class Turns(Capturing, HandingBack):
             self._record_prompt(found)
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             self._keep_window()
-            line = self._gauge()
+            line = self._about_context()
         return HookReply(context="\n".join(text for text in (block, line) if text))
 
-    def _gauge(self) -> str:
-        """Return the gauge's line; a checkpoint that fails keeps nothing from the agent."""
+    def _about_context(self) -> str:
+        """Return the line about the context; advice is in it where tool calls got no answer."""
         _, pressure = self._measure()
-        try:
-            saved = self._auto_checkpoint(pressure)
-        except GitguardError as error:
-            self._mark(error)
-            saved = None
-        return self._gauge_line(pressure, saved)
+        _, calls = self._store.journal.calls(self._event.host_session)
+        unheard = not self._abilities.hears_after_tools
+        due = unheard and calls - self._known.told_calls >= gate.ASSESS_EVERY
+        return self._line(pressure, calls, assess=due, begins_turn=True)
 
     def _keep_window(self) -> None:
         """Keep a window that comes with the event's reading, for events that come without one."""

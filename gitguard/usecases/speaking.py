@@ -1,0 +1,113 @@
+"""What is said to an agent about its context: at most one line an event, and when it is said.
+
+The one place that picks among warning, advice and gauge. What was said is kept in the record of the
+conversation, so that each warning comes once a rise.
+"""
+
+from __future__ import annotations
+
+from gitguard.context.gauge import FIRST_TURN
+from gitguard.model.value import Value
+from gitguard.policy.bands import band_of
+from gitguard.policy.runway import runway
+from gitguard.policy.warnings import (
+    CRITICAL,
+    highest,
+    spiral_line,
+    tokens_per_call,
+    warning_line,
+    warning_of,
+)
+from gitguard.usecases.gate import OVERRIDE_ROOM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.config import Config
+    from gitguard.model.host_session import HostSession
+
+
+class Moment(Value):
+    """At what event something may be said."""
+
+    calls: int
+    """Tool calls of the conversation that have ended."""
+    assess: bool = False
+    """Whether advice on the work that remains is due."""
+    saved: bool = False
+    """Whether a checkpoint was taken because of the pressure."""
+    begins_turn: bool = False
+    """Whether a turn begins, and with it the gauge is shown from its threshold on."""
+    spiral: str = ""
+    """Why compactions eat the context up, where that is to be said."""
+
+
+def line_of(
+    known: HostSession, pressure: Pressure, config: Config, moment: Moment
+) -> tuple[HostSession, str]:
+    """Return the record after the event, and the one line that the agent reads, if any."""
+    if pressure.source == FIRST_TURN:
+        warned = ""
+    else:
+        known, warned = _warn(paced(known, pressure, moment.calls), pressure, config, moment)
+    spiral = spiral_line(moment.spiral) if moment.spiral and not known.told_spiral else ""
+    advice = ""
+    if moment.assess:
+        advice = advice_line(pressure)
+        known = known.replace(told_calls=moment.calls)
+    gauge = pressure.gauge_line(saved=moment.saved)
+    is_shown = moment.begins_turn and pressure.share >= config.gauge.show_from
+    shown = gauge if moment.saved or is_shown else ""
+    line = highest(warned, spiral, advice, shown)
+    return known.replace(told_spiral=known.told_spiral or line == spiral != ""), line
+
+
+def _warn(
+    known: HostSession, pressure: Pressure, config: Config, moment: Moment
+) -> tuple[HostSession, str]:
+    """Return the record and the warning that is due; a fall arms what lies above it again."""
+    warning = warning_of(pressure.share, config.gauge)
+    line = ""
+    if warning > known.warned:
+        left = calls_left(known, pressure, config, moment.calls)
+        line = warning_line(warning, pressure.share, pressure.used, pressure.window.tokens, left)
+    elif warning < known.warned:
+        known = _rearmed(known, pressure, config)
+    return known.replace(warned=warning), line
+
+
+def _rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
+    """Return the record after a fall that no compaction caused; small ones save nothing again."""
+    fallen = known.checkpointed_tokens - pressure.used
+    if fallen < config.gauge.checkpoint_step * pressure.window.tokens:
+        return known
+    return known.replace(checkpointed_tokens=-1)
+
+
+def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
+    """Return the record with a usage to count the average of a call from."""
+    begun = known.paced_tokens >= 0 and known.paced_calls <= calls
+    return known if begun else known.replace(paced_tokens=pressure.used, paced_calls=calls)
+
+
+def calls_left(known: HostSession, pressure: Pressure, config: Config, calls: int) -> int | None:
+    """Return the runway in tool calls, None when it is not known."""
+    average = tokens_per_call(known.paced_tokens, known.paced_calls, pressure.used, calls)
+    critical = config.thresholds.critical
+    if known.override is not None:
+        critical = max(critical, known.override.pressure + OVERRIDE_ROOM)
+    return runway(int(pressure.used), pressure.window.tokens, average, critical)
+
+
+def advice_line(pressure: Pressure) -> str:
+    """Return what the pressure's band advises, with the gauge before it; empty below the bands."""
+    advice = band_of(pressure.share).advice
+    return f"{pressure.gauge_line()} {advice}" if advice else ""
+
+
+def halt_line(known: HostSession, pressure: Pressure | None, config: Config, calls: int) -> str:
+    """Return the critical warning as part of a halt's message; empty if pressure is not the why."""
+    if pressure is None or pressure.share < config.thresholds.critical:
+        return ""
+    left = calls_left(known, pressure, config, calls)
+    return warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, left)

@@ -1,0 +1,173 @@
+"""Pressure bands: exact at their boundaries, assessed after every five tool calls."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.hosts import openclaw
+from gitguard.model.events import PROMPT, TOOL_END, Abilities, HookEvent, Reading, ToolCall
+from gitguard.model.journal import ENDED, FAILED, Entry
+from gitguard.policy.bands import BANDS, band_of
+from gitguard.store.journal import JournalFile
+
+from .conversation import Conversation
+
+WINDOW = 200_000
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    return talk
+
+
+def after_tool(talk: Conversation, **changes: object) -> str:
+    """A tool call ends; return what is added to the context."""
+    answer = talk.send("PostToolUse.Bash", **changes)
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@pytest.mark.parametrize(
+    ("pressure", "name", "most_calls"),
+    [
+        (0.0, "continue", None),
+        (0.4999, "continue", None),
+        (0.50, "hand-over-heavy", 3),
+        (0.6999, "hand-over-heavy", 3),
+        (0.70, "hand-over-any", 1),
+        (0.8499, "hand-over-any", 1),
+        (0.85, "checkpoint", None),
+        (1.0, "checkpoint", None),
+    ],
+)
+def test_a_band_begins_at_its_boundary(pressure: float, name: str, most_calls: int | None) -> None:
+    band = band_of(pressure)
+    assert (band.name, band.most_calls) == (name, most_calls)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "name"),
+    [
+        (99_999, "continue"),
+        (100_000, "hand-over-heavy"),
+        (139_999, "hand-over-heavy"),
+        (140_000, "hand-over-any"),
+        (169_999, "hand-over-any"),
+        (170_000, "checkpoint"),
+    ],
+)
+def test_a_share_of_whole_tokens_meets_the_boundary(tokens: int, name: str) -> None:
+    assert band_of(tokens / WINDOW).name == name
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_more_pressure_is_never_a_lower_band(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert BANDS.index(band_of(low)) <= BANDS.index(band_of(high))
+
+
+def test_the_band_is_assessed_after_every_fifth_call(talk: Conversation) -> None:
+    talk.uses(104_000)
+    said = [after_tool(talk) for _ in range(10)]
+    told = "[Context: 52% | 104k/200k tokens] Hand work of more than 3 tool calls to a sub-agent."
+    assert said == ["", "", "", "", told] * 2
+
+
+def test_below_the_bands_nothing_is_said(talk: Conversation) -> None:
+    talk.uses(99_999)
+    assert [after_tool(talk) for _ in range(10)] == [""] * 10
+
+
+def test_a_fifth_call_that_failed_is_made_up_for_by_the_next(talk: Conversation) -> None:
+    talk.uses(104_000)
+    assert [after_tool(talk) for _ in range(4)] == [""] * 4
+    assert talk.send("PostToolUseFailure") == {}
+    assert "more than 3" in after_tool(talk)
+    assert [after_tool(talk) for _ in range(3)] == [""] * 3
+    assert "more than 3" in after_tool(talk)
+
+
+def test_calls_of_sub_agents_and_of_other_conversations_do_not_count(talk: Conversation) -> None:
+    other = talk.beside("S2")
+    other.prompt("Begin as well")
+    talk.uses(104_000)
+    for _ in range(4):
+        assert after_tool(talk, agent_id="sub") == ""
+        assert after_tool(talk) == ""
+        assert after_tool(other) == ""
+    assert "more than 3" in after_tool(talk)
+
+
+def test_calls_are_counted_on_behind_a_journal_that_was_begun_anew(talk: Conversation) -> None:
+    talk.uses(104_000)
+    said = []
+    for number in range(1, 11):
+        said += [number] if after_tool(talk) else []
+        store = talk.guard.store()
+        with store.lock():
+            found, part = store.fold(store.state())
+            begun = store.journal.restart(part.entries[-4:])
+            store.states.write(found.state, found, journal_id=begun.id, journal_offset=begun.end)  # type: ignore[arg-type]
+    assert said == [5, 10]
+
+
+def test_a_count_that_was_written_by_hand_is_not_believed(talk: Conversation) -> None:
+    talk.uses(104_000)
+    for _ in range(3):
+        after_tool(talk)
+    journal = talk.guard.store().journal
+    line = Path(journal.path).read_bytes().splitlines(keepends=True)[-1]
+    with Path(journal.path).open("ab") as file:
+        file.write(line.replace(b'"calls":3', b'"calls":4'))
+    assert after_tool(talk) == ""
+    assert after_tool(talk) == ""
+
+
+@given(st.text(min_size=1), st.lists(st.sampled_from(["end", "fail", "other", "sub"]), max_size=12))
+def test_any_name_of_a_conversation_is_counted(name: str, calls: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        journal = JournalFile(f"{folder}/journal.jsonl", itertools.count().__next__)
+        expected = 0
+        for call in calls:
+            whose = name + "'" if call == "other" else name
+            event = FAILED if call == "fail" else ENDED
+            known = journal.calls(whose)[1]
+            entry = Entry(event, "2026-01-31T09:30:00Z", whose, summary=f'"host_session":"{name}"')
+            if call == "end" or call == "other":
+                entry = entry.replace(calls=known + 1)
+            journal.append(entry.replace(sub_agent="a" if call == "sub" else ""))
+            expected += call in ("end", "fail")
+        assert journal.calls(name)[1] == expected
+
+
+def unheard(talk: Conversation, kind: str, tokens: int) -> str:
+    """An event of a host that passes nothing on after tool calls; return what it is answered."""
+    talk.clock.pass_by(1)
+    reading = Reading("hook", talk.clock(), tokens=tokens, window=WINDOW)
+    event = HookEvent(
+        kind, "S1", str(talk.root), prompt="go on", tool=ToolCall("exec"), reading=reading
+    )
+    return talk.guard.handle(event, Abilities(hears_after_tools=False)).context
+
+
+def test_where_tool_calls_get_no_answer_the_next_prompt_advises(talk: Conversation) -> None:
+    assert not openclaw.ABILITIES.hears_after_tools
+    for _ in range(5):
+        assert unheard(talk, TOOL_END, 104_000) == ""
+    assert "more than 3" in unheard(talk, PROMPT, 104_000)
+    for _ in range(4):
+        assert unheard(talk, TOOL_END, 104_000) == ""
+    assert unheard(talk, PROMPT, 104_000) == ""
+
+
+def test_where_tool_calls_get_no_answer_the_next_prompt_warns(talk: Conversation) -> None:
+    assert unheard(talk, TOOL_END, 151_000) == ""
+    assert talk.triggers()[-1] == "auto-75pct"
+    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)

@@ -1,0 +1,220 @@
+"""Warnings at 65, 75 and 85 %: one line each, once a rise, with the checkpoint that they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.model.config import GaugeConfig
+from gitguard.policy import warnings
+from gitguard.policy.warnings import highest, tokens_per_call, warning_line, warning_of
+
+from .conversation import Conversation
+from .test_policy_bands import after_tool
+
+HAND_OVER = "Spawning sub-agents for remaining tool-heavy work."
+COMPACT = "Recommend compacting soon. Writing checkpoint."
+CRITICAL = "Context critical. Writing checkpoint now. Suggest /compact or /new."
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    return talk
+
+
+# What is said
+
+
+@pytest.mark.parametrize(
+    ("pressure", "warning"),
+    [
+        (0.0, 0),
+        (0.6499, 0),
+        (0.65, warnings.HAND_OVER),
+        (0.7499, warnings.HAND_OVER),
+        (0.75, warnings.COMPACT),
+        (0.8499, warnings.COMPACT),
+        (0.85, warnings.CRITICAL),
+        (1.0, warnings.CRITICAL),
+    ],
+)
+def test_a_warning_is_due_from_its_level_on(pressure: float, warning: int) -> None:
+    assert warning_of(pressure, GaugeConfig()) == warning
+
+
+def test_the_gravest_warning_counts_whatever_order_the_levels_have() -> None:
+    gauge = GaugeConfig(warn_critical=0.5)
+    assert warning_of(0.5, gauge) == warning_of(0.7, gauge) == warnings.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("warning", "recommendation"),
+    [
+        (warnings.HAND_OVER, HAND_OVER),
+        (warnings.COMPACT, COMPACT),
+        (warnings.CRITICAL, CRITICAL),
+    ],
+)
+def test_a_warning_is_exactly_one_line(warning: int, recommendation: str) -> None:
+    line = warning_line(warning, 0.66, 132_400, 200_000, 12)
+    runway = "Estimated runway: ~12 tool calls."
+    assert line == f"⚠️ Context: 66% (132k/200k). {runway} {recommendation}"
+    without = warning_line(warning, 0.66, 132_400, 200_000, None)
+    assert without == f"⚠️ Context: 66% (132k/200k). {recommendation}"
+
+
+@pytest.mark.parametrize(
+    ("before", "calls_before", "now", "calls_now", "average"),
+    [
+        (20_000, 5, 30_000, 10, 2_000.0),
+        (20_000, 5, 30_000, 9, 0.0),
+        (-1, 0, 30_000, 10, 0.0),
+        (30_000, 5, 20_000, 10, 0.0),
+    ],
+)
+def test_the_average_of_a_call_is_this_conversations_own(
+    before: float, calls_before: int, now: float, calls_now: int, average: float
+) -> None:
+    assert tokens_per_call(before, calls_before, now, calls_now) == average
+
+
+def test_at_most_one_line_is_picked_and_it_is_the_highest() -> None:
+    assert highest("warning", "advice", "gauge") == "warning"
+    assert highest("", "advice", "gauge") == "advice"
+    assert highest("", "", "") == ""
+
+
+# When it is said
+
+
+def test_each_level_is_said_once_a_rise(talk: Conversation) -> None:
+    said = []
+    for tokens in (129_999, 130_000, 131_000, 149_999, 150_000, 151_000, 169_999):
+        talk.uses(tokens)
+        said.append(after_tool(talk))
+    assert [bool(line) for line in said] == [False, True, False, False, True, False, True]
+    assert said[1] == f"⚠️ Context: 65% (130k/200k). {HAND_OVER}"
+    assert said[4] == f"⚠️ Context: 75% (150k/200k). {COMPACT}"
+
+
+def test_a_jump_over_several_levels_says_the_gravest_alone(talk: Conversation) -> None:
+    talk.uses(152_000)
+    assert after_tool(talk).endswith(COMPACT)
+    talk.uses(152_100)
+    assert after_tool(talk) == ""
+
+
+def test_a_compaction_arms_the_warnings_again(talk: Conversation) -> None:
+    talk.uses(131_000)
+    assert after_tool(talk).endswith(HAND_OVER)
+    talk.send("PreCompact")
+    talk.compacts(20_000)
+    talk.send("SessionStart.compact")
+    talk.uses(131_000)
+    assert after_tool(talk).endswith(HAND_OVER)
+
+
+def test_a_fall_without_a_compaction_arms_what_lies_above_it(talk: Conversation) -> None:
+    talk.uses(151_000)
+    assert after_tool(talk).endswith(COMPACT)
+    talk.uses(140_000)
+    assert after_tool(talk) == ""
+    talk.uses(150_000)
+    assert after_tool(talk).endswith(COMPACT)
+
+
+def test_the_next_conversation_is_warned_for_itself(talk: Conversation) -> None:
+    talk.uses(131_000)
+    assert after_tool(talk).endswith(HAND_OVER)
+    other = talk.beside("S2")
+    other.prompt("Begin")
+    other.uses(131_000)
+    assert after_tool(other).endswith(HAND_OVER)
+
+
+def test_a_prompt_warns_as_a_tool_call_does(talk: Conversation) -> None:
+    talk.uses(131_000)
+    assert talk.prompt().endswith(HAND_OVER)
+    assert talk.prompt() == ""
+
+
+def test_the_runway_comes_from_this_conversations_own_calls(talk: Conversation) -> None:
+    said = []
+    for number in range(1, 13):
+        talk.uses(100_000 + 3_000 * number)
+        said.append(after_tool(talk))
+    # From the fifth call on 3,000 tokens each; at 130,000 of 200,000 there are 40,000 to the halt.
+    assert said[9].startswith("⚠️ Context: 65% (130k/200k). Estimated runway: ~13 tool calls. ")
+
+
+def test_warning_advice_and_gauge_never_come_together(talk: Conversation) -> None:
+    talk.uses(104_000)
+    for _ in range(4):
+        after_tool(talk)
+    talk.uses(161_000)
+    line = after_tool(talk)  # a fifth call, a new level and a checkpoint at once
+    assert line == f"⚠️ Context: 80% (161k/200k). {COMPACT}"
+    assert "auto-80pct" in talk.triggers()
+
+
+# What is done
+
+
+def test_at_seventy_five_percent_a_checkpoint_is_written_and_the_next_one_needs_its_step(
+    talk: Conversation,
+) -> None:
+    talk.uses(152_000)
+    after_tool(talk)
+    assert talk.triggers()[-1] == "auto-75pct"
+    talk.uses(161_999)
+    after_tool(talk)
+    assert "auto-80pct" not in talk.triggers()
+    talk.uses(162_000)
+    after_tool(talk)
+    assert talk.triggers()[-1] == "auto-80pct"
+    assert talk.triggers().count("auto-75pct") == 1
+
+
+def test_a_small_fall_and_rise_saves_nothing_again(talk: Conversation) -> None:
+    for tokens in (150_000, 149_900, 150_000, 149_900, 150_000):
+        talk.uses(tokens)
+        after_tool(talk)
+    assert talk.triggers().count("auto-75pct") == 1
+    talk.uses(140_000)
+    after_tool(talk)
+    talk.uses(150_000)
+    after_tool(talk)
+    assert talk.triggers().count("auto-75pct") == 2
+
+
+def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:
+    talk.uses(172_000)
+    answer = talk.bash("echo hi")
+    assert answer["continue"] is False
+    first, second, *_ = answer["stopReason"].splitlines()
+    assert first == "STATUS:HALT_CONTEXT_LIMIT"
+    assert second == f"⚠️ Context: 86% (172k/200k). {CRITICAL}"
+    assert "pressure is 0.86" in answer["stopReason"]
+
+
+def test_a_halt_for_a_missing_pressure_warns_of_none(talk: Conversation) -> None:
+    talk.uses(172_000)
+    talk.bash("echo hi")
+    talk.uses(20_000)
+    assert "⚠️" not in talk.bash("echo hi")["stopReason"]
+
+
+# The configuration
+
+
+def test_a_repository_may_only_lower_the_levels(talk: Conversation) -> None:
+    path = talk.root / ".gitguard" / "config.yaml"
+    path.write_text("gauge: {warn_hand_over: 0.9, warn_compact: 0.3}\n")
+    gauge = talk.guard.config.gauge
+    assert (gauge.warn_hand_over, gauge.warn_compact) == (0.65, 0.3)
+    talk.uses(60_000)
+    assert after_tool(talk).endswith(COMPACT)
+    assert talk.triggers()[-1] == "auto-75pct"
