@@ -96,6 +96,7 @@ def facts(**changes: Any) -> Facts:
     known = Facts(
         window=200_000,
         used=100_000,
+        answered=50,
         parts=parts,
         later=0,
         summaries=Part(),

@@ -83,6 +83,8 @@ def _headline(found: Profiled) -> list[str]:
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
         f"({found.profile.used_source}; window: {usage.window_source})"
     ]
+    if found.profile.answered:
+        lines.append(f"Its last answer is {found.profile.answered:,} tokens of them")
     if found.profile.since.high:
         lines.append(f"Since that measure: about {_tokens(found.profile.since)} tokens more")
     return lines

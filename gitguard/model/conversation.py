@@ -98,6 +98,8 @@ class Entry(Value):
     """Of answers: aborted or failed, empty when complete."""
     tokens: int = 0
     """Of answers: the tokens in the context when it was given, 0 if it does not tell."""
+    answered: int = 0
+    """Of these, the tokens of the answer itself; the others were what the model was sent."""
     model: str = ""
     by_host: bool = False
     """Whether the host wrote it in the user's or the agent's name."""

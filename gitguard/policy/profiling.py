@@ -123,6 +123,8 @@ class Facts(Value):
     window: int
     used: int | None
     """Tokens in the context as its host measured them; None where nothing was measured."""
+    answered: int
+    """Of these, the tokens of the last answer itself; 0 where it does not tell."""
     parts: Mapping[str, Part]
     """What stood in the context at that measure; all that stands in it where there is none."""
     later: int
@@ -142,6 +144,9 @@ class Profile(Value):
 
     used: Range
     used_source: str
+    answered: int
+    """Of what is used, the tokens of the last answer itself; the rest is what the model was sent,
+    which some hosts call the size of the context."""
     since: Range
     """Tokens of what came after the measure; they are not in `used`."""
     components: tuple[Component, ...]
@@ -168,6 +173,7 @@ def profile(facts: Facts) -> Profile:
     return Profile(
         used=used,
         used_source=f"{RULE}, {COUNTED}" if facts.used is None else MEASURED,
+        answered=facts.answered,
         since=facts.scale.tokens(facts.later if facts.used is not None else 0),
         components=(*ordered, *_unexplained(facts.used, total)),
         tools=tuple(_tool(part, facts.scale) for part in facts.tools),

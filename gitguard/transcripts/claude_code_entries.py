@@ -62,6 +62,7 @@ def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[
     if document["type"] == "assistant":
         known["role"], known["message"] = AGENT, word(message.get("id"))
         known["tokens"] = tokens(message.get("usage"), COUNTED)
+        known["answered"] = tokens(message.get("usage"), COUNTED[-1:])
     elif any([block.kind == RESULT for block in blocks]):  # noqa: C419
         known["role"] = TOOL
     else:

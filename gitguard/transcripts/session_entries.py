@@ -86,6 +86,7 @@ def _add_message(known: dict[str, Any], message: dict[str, Any], role: str) -> N
         usage = message.get("usage")
         told = usage.get("contextUsage") if isinstance(usage, dict) else None
         known["tokens"] = tokens(told, ("totalTokens",)) or tokens(usage, COUNTED)
+        known["answered"] = tokens(usage, COUNTED[-1:]) if known["tokens"] else 0
         provider, model = word(message.get("provider")), word(message.get("model"))
         known["model"] = f"{provider}/{model}" if provider and model else provider or model
         known["stopped"] = STOPPED.get(word(message.get("stopReason")), "")

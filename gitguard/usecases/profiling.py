@@ -63,6 +63,7 @@ def profile_of(
     facts = Facts(
         window=usage.window,
         used=usage.tokens,
+        answered=_answered(measured, usage),
         parts=tally(measured),
         later=sum(entry.size for entry in context.entries[len(measured) :]),
         summaries=Part(max(usage.compactions, story.compactions), len(context.summary)),
@@ -99,6 +100,12 @@ def _measured_upto(entries: Sequence[Entry], usage: Usage) -> int:
 
 def _is_measured(entry: Entry) -> bool:
     return entry.role == AGENT and entry.tokens > 0 and not entry.by_host
+
+
+def _answered(entries: Sequence[Entry], usage: Usage) -> int:
+    """Return the tokens of the last answer, where the measure is that of it."""
+    last = entries[-1] if entries and usage.source == "transcript" else None
+    return last.answered if last is not None and last.tokens == usage.tokens else 0
 
 
 def _growth(entries: Sequence[Entry]) -> Growth:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KEPT = ("at", "end", "kind", "id", "parent", "role", "message", "time", "tokens")
-_RARE = ("by_host", "kept", "keeps_on")
+_RARE = ("answered", "by_host", "kept", "keeps_on")
 
 
 def thinned(entries: Iterable[Entry]) -> list[Entry]:
