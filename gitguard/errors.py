@@ -24,7 +24,9 @@
     ├── NotWritable              38
     ├── NotConfirmed             39
     ├── SecretsFound             40
-    └── NotReadable              41
+    ├── NotReadable              41
+    ├── HostFailed               42
+    └── SettingsMoved            43
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
@@ -188,3 +190,20 @@ class NotReadable(GitguardError):
     """The system fails to read a file; it never means that the file is missing or damaged."""
 
     exit_code = 41
+
+
+class HostFailed(GitguardError):
+    """A host refused a change of its settings; they are as they were before."""
+
+    exit_code = 42
+
+
+class SettingsMoved(GitguardError):
+    """A host's settings are not as they were looked at, or a change of them was cut off."""
+
+    exit_code = 43
+
+    def __init__(self, message: str, hint: str = "", difference: str = "") -> None:
+        super().__init__(message, hint)
+        self.difference = difference
+        """What is different, as a unified diff; it may hold secrets."""

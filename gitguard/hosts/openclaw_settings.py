@@ -85,7 +85,7 @@ def look(ask: Ask) -> dict[str, Any]:
         "plugins": _object(ask(read_command("plugins"))),
         "internal": _object(ask(read_command("hooks.internal"))),
         "compaction": _object(ask(read_command("agents.defaults.compaction"))),
-        "window": _window(ask(("models", "list", "--json"))),
+        "window": window_of(ask(("models", "list", "--json"))),
     }
 
 
@@ -100,7 +100,8 @@ def _object(answer: ProgramOutcome) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _window(answer: ProgramOutcome) -> int:
+def window_of(answer: ProgramOutcome) -> int:
+    """Return the window of the default model that `models list` names, 0 where it names none."""
     models = _json(answer.stdout)
     listed = models.get("models") if isinstance(models, dict) else None
     for model in listed if isinstance(listed, list) else ():

@@ -1,0 +1,179 @@
+"""Commands about a host's own settings: what suits the work, making it so, and going back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.config_report import (
+    advice_document,
+    advice_text,
+    applied_document,
+    applied_text,
+    rollback_document_of,
+    rollback_text,
+    rolled_back_text,
+)
+from gitguard.cli.console import Console, asking, confirm, printable, with_console
+from gitguard.cli.surroundings import places
+from gitguard.errors import NotARepository, SettingsMoved
+from gitguard.hosts.advising import NAMES, find_adviser, only_host
+from gitguard.model.redaction import Redactor
+from gitguard.policy.advice import LONG
+from gitguard.policy.patterns import PATTERNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.hosts.advising import Adviser
+    from gitguard.usecases.advising import Advice, Desk
+
+
+@click.group()
+def config() -> None:
+    """Advise on a host's own settings, apply the advice, take it back
+
+    When an agent compresses its conversation, and how fast it clears old tool output, is set in the
+    host. `advise` compares what is set with what suits the way of working, and changes nothing;
+    with `--apply` it shows the file, each value and what follows, asks, and keeps a backup.
+    `rollback` puts the file back as it was.
+    """
+
+
+_HOST = click.argument("host", required=False, type=click.Choice(NAMES))
+
+
+@config.command()
+@_HOST
+@click.option("--pattern", type=click.Choice(PATTERNS), help="The way of working")
+@click.option(
+    "--hours", type=float, default=0.0, help=f"How long it goes on; over {LONG:g} is long"
+)
+@click.option(
+    "--protect", multiple=True, metavar="TOOL", help="Never clear what this tool returned"
+)
+@click.option("--window", type=int, default=0, metavar="TOKENS", help="The model's context window")
+@click.option("--apply", is_flag=True, help="Make the changes, after asking")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask")
+@with_console
+def advise(
+    console: Console,
+    host: str | None,
+    pattern: str | None,
+    hours: float,
+    protect: tuple[str, ...],
+    window: int,
+    apply: bool,
+    yes: bool,
+) -> None:
+    """Say which of a HOST's settings to change for a way of working
+
+    Lists what is right first, then each change with what it does in practice, and nothing is
+    written. With `--apply` the changes are made as the host wants them made, checked by the host,
+    read back, and taken back if anything fails; `--yes` is the consent where nobody can be asked.
+    """
+    from gitguard.usecases.advising import Question, advise
+
+    desk = open_desk(console)
+    adviser = find_adviser(host or only_host(os.environ, desk.worktree))
+    question = Question(pattern or "", hours, protect, window)
+    advice = advise(desk, adviser, question)
+    if not apply:
+        console.say(advice_text(advice), advice_document(advice))
+        return
+    _apply(console, desk, adviser, advice, yes=yes)
+
+
+def _apply(
+    console: Console,
+    desk: Desk,
+    adviser: Adviser,
+    advice: Advice,
+    *,
+    yes: bool,
+) -> None:
+    from gitguard.usecases.applying import apply, plan_change
+
+    if not advice.changes:
+        console.say(advice_text(advice), advice_document(advice))
+        return
+    planned = plan_change(desk, adviser, advice, tempfile.gettempdir())
+    ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
+    with showing_differences(console):
+        applied = apply(desk, adviser, advice, planned)
+    console.say(applied_text(advice, applied, adviser.UNDO), applied_document(advice, applied))
+
+
+@config.command()
+@_HOST
+@click.option("--even-if-changed", is_flag=True, help="Also when it was changed since")
+@asking
+@with_console
+def rollback(
+    console: Console, host: str | None, even_if_changed: bool, dry_run: bool, yes: bool
+) -> None:
+    """Put a HOST's settings back as they were before the newest change
+
+    The file gets the same bytes again. One that somebody changed since is left alone unless you
+    say so, and then what was in it is kept beside it. A change that was cut off halfway is taken
+    back in the same way.
+    """
+    from gitguard.usecases.applying import plan_rollback, refuse_moved_since, roll_back
+
+    desk = open_desk(console)
+    planned = plan_rollback(desk, host or "")
+    if dry_run:
+        console.say(rollback_text(planned), rollback_document_of(planned))
+        return
+    with showing_differences(console):
+        refuse_moved_since(planned, even_if_moved=even_if_changed)
+    ask_with(console, rollback_text(planned), "Put it back?", yes=yes)
+    with showing_differences(console):
+        kept = roll_back(desk, planned, even_if_moved=even_if_changed)
+    undo = find_adviser(planned.made.host).UNDO
+    console.say(rolled_back_text(planned, kept, undo), rollback_document_of(planned, kept))
+
+
+def open_desk(console: Console) -> Desk:
+    """Return where advice is given: in the project, or outside of one for the user alone."""
+    from gitguard.store.settings import load_user_config
+    from gitguard.usecases.advising import Desk
+
+    try:
+        guard = console.guard
+    except NotARepository:
+        own = places(os.environ)
+        return Desk(own, load_user_config(own.config_home, own.state_home), time.time)
+    workspace = guard.workspace
+    return Desk(
+        workspace.places,
+        guard.config,
+        guard.clock,
+        workspace.place.worktree,
+        workspace.state_folder,
+    )
+
+
+def ask_with(console: Console, text: str, question: str, *, yes: bool) -> None:
+    """Show what would be done and ask; programs see it in the outcome."""
+    if not console.as_json:
+        click.echo(printable(text))
+    confirm(question, yes=yes)
+
+
+@contextmanager
+def showing_differences(console: Console) -> Iterator[None]:
+    """Print the difference that an error knows of before it ends the command."""
+    try:
+        yield
+    except SettingsMoved as error:
+        difference = Redactor().text(error.difference)
+        console.say(difference.rstrip("\n"), {"difference": difference}, error)
+
+
+COMMANDS: list[click.Command] = [config]

@@ -1,0 +1,183 @@
+"""What the commands about hosts' settings say, for people and for programs.
+
+Lists, as tables read badly on small screens. Each change is spelled out: nobody is asked to agree
+to a number of changes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gitguard.model.redaction import Redactor
+
+if TYPE_CHECKING:
+    from gitguard.hosts.advising import UndoHelp
+    from gitguard.model.host_settings import Setting
+    from gitguard.store.settings_changes import MadeChange
+    from gitguard.usecases.advising import Advice
+    from gitguard.usecases.applying import Applied, Rollback
+
+_SOURCES = {
+    "given": "as named",
+    "config": "by your config.yaml",
+    "host": "as the host says",
+    "model": "by its model",
+}
+
+
+def advice_text(advice: Advice, planned: MadeChange | None = None) -> str:
+    """Return the advice; planned says where the backup will be, once it is to be applied."""
+    lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_changes(advice)]
+    if advice.changes:
+        lines += ["Consequences:", *(f"- {said}" for said in advice.offer.consequences)]
+        lines += _safety(advice, planned)
+    lines += [f"Note: {note}." for note in advice.offer.notes]
+    if advice.changes and planned is None:
+        lines.append(f"Apply it: `{apply_command(advice)}`")
+    return "\n".join(lines)
+
+
+def apply_command(advice: Advice) -> str:
+    """Return what to type to apply an advice."""
+    figures = advice.figures
+    parts = [f"gitguard config advise {advice.host} --pattern {figures.pattern}"]
+    parts += [f"--window {figures.window}"] if advice.window_source == "given" else []
+    parts += ["--hours 3"] if figures.is_long else []
+    parts += [f"--protect {tool}" for tool in figures.spared]
+    return " ".join([*parts, "--apply"])
+
+
+def _unfinished(advice: Advice) -> list[str]:
+    if advice.unfinished is None:
+        return []
+    return [
+        f"Warning: a change of `{advice.unfinished.file}` at {advice.unfinished.at} was cut off, "
+        f"so it may be half done; `gitguard config rollback {advice.host}` takes it back."
+    ]
+
+
+def _heading(advice: Advice) -> str:
+    version = f" {advice.found.version}" if advice.found.version else ""
+    window = "not known"
+    if advice.figures.window:
+        window = f"{advice.figures.window:,} tokens ({_source(advice.window_source)})"
+    evidence = "; ".join(advice.evidence)
+    return (
+        f"{advice.title}{version}. Work: {advice.figures.pattern} ({evidence}). Window: {window}."
+    )
+
+
+def _source(source: str) -> str:
+    first, _, cap = source.partition(", ")
+    return ", ".join(filter(None, (_SOURCES.get(first, first), cap)))
+
+
+def _right(advice: Advice) -> list[str]:
+    if not advice.right:
+        return []
+    return ["Already right:", *(f"- {one.title}: `{one.key}` is {one.now}" for one in advice.right)]
+
+
+def _changes(advice: Advice) -> list[str]:
+    if not advice.changes:
+        return ["Nothing to change."] if advice.right else ["There is nothing to advise here."]
+    lines = [f"To change in `{advice.found.file}`:"]
+    for one in advice.changes:
+        lines += [f"- {one.title}: `{one.key}`, {one.now} → {one.after}", f"  {one.practice}."]
+    return lines
+
+
+def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
+    if planned is None:
+        return ["- a backup is made beside the file first, and a rollback document is written"]
+    backup = f"the backup will be `{planned.backup}`" if planned.backup else "there is no file yet"
+    return [f"- {backup}", f"- how to go back will be in `{planned.document}`"]
+
+
+def advice_document(advice: Advice) -> dict[str, Any]:
+    """Return the advice for programs."""
+    return {
+        "host": advice.host,
+        "version": advice.found.version,
+        "pattern": advice.figures.pattern,
+        "evidence": list(advice.evidence),
+        "window": advice.figures.window or None,
+        "window_source": advice.window_source,
+        "file": advice.found.file,
+        "right": [_setting(one) for one in advice.right],
+        "changes": [_setting(one) for one in advice.changes],
+        "notes": list(advice.offer.notes),
+        "consequences": list(advice.offer.consequences),
+        "unfinished": advice.unfinished,
+    }
+
+
+def _setting(one: Setting) -> dict[str, Any]:
+    names = ("key", "title", "before", "default", "after", "practice")
+    return {name: getattr(one, name) for name in names}
+
+
+def applied_text(advice: Advice, applied: Applied, undo: UndoHelp) -> str:
+    """Return what was changed, and all that is needed to go on or back."""
+    made = applied.made
+    done = [one for one in advice.changes if one.key not in applied.left_out]
+    lines = [f"Changed in `{made.file}`, and read back:"]
+    lines += [f"- `{one.key}`: {one.now} → {one.after}" for one in done]
+    lines += [f"Left out, as this version has no `{key}`." for key in applied.left_out]
+    if applied.checked_by:
+        lines.append(f"Valid, says `{applied.checked_by}`.")
+    else:
+        lines.append("No command of the host's could check it.")
+    lines += [f"- {said}" for said in advice.offer.consequences[:1]]
+    lines += [f"Backup: `{made.backup}`."] if made.backup else []
+    lines += [f"How to go back: `{made.document}`, or `gitguard config rollback {made.host}`."]
+    lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
+    return "\n".join(lines)
+
+
+def applied_document(advice: Advice, applied: Applied) -> dict[str, Any]:
+    """Return what was changed, for programs."""
+    return {
+        **advice_document(advice),
+        "applied": True,
+        "left_out": list(applied.left_out),
+        "checked_by": applied.checked_by,
+        "backup": applied.made.backup,
+        "rollback_document": applied.made.document,
+    }
+
+
+def rollback_text(planned: Rollback) -> str:
+    """Return what taking a change back would do; what looks like a secret is left out."""
+    made = planned.made
+    cut = "" if made.is_finished else ", which was cut off"
+    lines = [f"The change of `{made.file}` at {made.at}{cut}:"]
+    lines += [
+        f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in made.changes
+    ]
+    difference = Redactor().text(planned.difference()).rstrip("\n")
+    return "\n".join([*lines, difference or "The file is as it was before it already."])
+
+
+def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp) -> str:
+    """Return that a change was taken back."""
+    lines = [f"`{planned.made.file}` has the same bytes as before the change."]
+    if planned.before is None:
+        lines = [f"`{planned.made.file}` is gone, as before the change."]
+    lines += [f"What was in it is kept in `{kept}`."] if kept else []
+    return "\n".join([*lines, f"To make it count: {undo.restart}."])
+
+
+def rollback_document_of(planned: Rollback, kept: str = "") -> dict[str, Any]:
+    """Return a rollback for programs."""
+    made = planned.made
+    return {
+        "host": made.host,
+        "file": made.file,
+        "at": made.at,
+        "changes": [{"key": key, "before": now, "after": was} for key, was, now in made.changes],
+        "finished": made.is_finished,
+        "changed_since": planned.is_moved,
+        "difference": Redactor().text(planned.difference()),
+        "kept": kept,
+    }

@@ -1,0 +1,151 @@
+"""What every host's adviser offers: which settings its version has, and how they are made.
+
+Kept beside the adapters: a host can be advised of which no hooks are known, and hooks never need
+any of this.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+from gitguard.hosts import NAMES as SURROUNDING
+from gitguard.hosts import find_host
+from gitguard.model.value import Value
+from gitguard.store.program import path_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Protocol
+
+    from typing_extensions import TypeIs
+
+    from gitguard.hosts.base import Ask
+    from gitguard.model.host_settings import Figures, Setting
+    from gitguard.store.program import ProgramOutcome
+
+    class _AnyAdviser(Protocol):
+        """A module with these members and those of one of the two below."""
+
+        NAME: str
+        TITLE: str
+        """As people call the host."""
+        PROGRAM: str
+        """The host's own command."""
+        UNDO: UndoHelp
+
+        def look(self, at: Surroundings) -> Found:
+            """Return what the host has set; nothing is written.
+
+            Raises `InvalidDocument` for a configuration that the host or we cannot read.
+            """
+
+        def offer(self, found: Found, figures: Figures) -> Offer:
+            """Return the settings that this version has for the figures."""
+
+    class FileAdviser(_AnyAdviser, Protocol):
+        """The same for a host whose file gitguard edits."""
+
+        def edit(self, data: bytes | None, values: Mapping[str, str]) -> bytes:
+            """Return the file with settings changed, and all else as it was."""
+
+    class CommandAdviser(_AnyAdviser, Protocol):
+        """The same for a host whose own command makes its settings, one key at a time."""
+
+        def write_command(self, name: str, value: str) -> tuple[str, ...]:
+            """Return the arguments that give a setting a JSON value, or none where it is empty."""
+
+        def read_command(self, name: str) -> tuple[str, ...]:
+            """Return the arguments that show a setting."""
+
+        def value_of(self, answer: ProgramOutcome) -> str:
+            """Return the JSON text that `read_command` showed, empty where nothing is set."""
+
+        def is_unknown(self, answer: ProgramOutcome) -> bool:
+            """Say whether a setting was refused because this version does not have it."""
+
+    Adviser = FileAdviser | CommandAdviser
+
+
+class Surroundings(Value):
+    """What an adviser may look at."""
+
+    ask: Ask | None
+    """Asks the host's own command; None where it is not on PATH."""
+    read: Callable[[str], bytes | None]
+    """Reads a file; None where there is none."""
+    environment: Mapping[str, str]
+    home: str
+    worktree: str
+    """The project's folder, empty outside of one."""
+
+
+class Found(Value):
+    """What a host has set."""
+
+    version: str
+    """As the host says it, empty where it does not."""
+    file: str
+    """The file that the settings stand in, or will."""
+    standing: Mapping[str, str]
+    """JSON texts by key, of those that are set."""
+    window: int = 0
+    """Tokens, where the host says how many; else 0."""
+    checked_by: str = ""
+    """The host's command that found its settings valid, empty where it has none."""
+    model: str = ""
+    """The model that is set, where the host does not say the window."""
+
+
+class Offer(Value):
+    """What a version of a host has for a way of working."""
+
+    settings: tuple[Setting, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What to know besides, and what this host has no setting for; sentences without full stop."""
+    consequences: tuple[str, ...] = ()
+    """What making the changes brings with it."""
+
+
+class UndoHelp(Value):
+    """What people need after a change of a host's settings."""
+
+    restart: str
+    """How a change is made to count: a command, or what to do."""
+    health: tuple[str, ...]
+    """Commands that show whether all is well."""
+    repair: str
+    """What to do when the host does not start, as a sentence without its full stop."""
+
+
+NAMES = ("openclaw",)
+
+
+def find_adviser(name: str) -> Adviser:
+    """Return the adviser of a host; only that one is imported."""
+    if name not in NAMES:
+        raise InvalidInput(
+            f"`{name[:80]}` is not a host gitguard can advise on", "Hosts: " + ", ".join(NAMES)
+        )
+    from importlib import import_module
+
+    return import_module(f"gitguard.hosts.{name.replace('-', '_')}_advice")
+
+
+def only_host(environment: Mapping[str, str], worktree: str) -> str:
+    """Return the host around this command, else the one whose command is on PATH.
+
+    Raises `InvalidInput` where there is none, or several.
+    """
+    for name in SURROUNDING:
+        if find_host(name).host_session(environment):
+            return name
+    here = [name for name in NAMES if path_of(find_adviser(name).PROGRAM, environment, worktree)]
+    if len(here) == 1:
+        return here[0]
+    found = "several hosts are on PATH: " + ", ".join(here) if here else "no host is on PATH"
+    raise InvalidInput(f"{found}, so name one", "Hosts: " + ", ".join(NAMES))
+
+
+def has_command(adviser: Adviser) -> TypeIs[CommandAdviser]:
+    """Say whether the host's own command makes its settings."""
+    return hasattr(adviser, "write_command")

@@ -1,0 +1,259 @@
+"""What OpenClaw can be advised to set, by version.
+
+The four settings of the seed exist up to 2026.7; from 2026.8 on a file with one of three of them
+is refused whole (2026.3.13 and 2026.9.6 tried, 2026.8 by its documentation).
+"""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.openclaw_settings import (
+    PROGRAM,
+    RESTART,
+    is_unknown,
+    read_command,
+    value_of,
+    version_of,
+    window_of,
+    write_command,
+)
+from gitguard.model.host_settings import Setting
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.base import Ask
+    from gitguard.model.host_settings import Figures
+
+NAME, TITLE = "openclaw", "OpenClaw"
+UNDO = UndoHelp(
+    restart=RESTART,
+    health=("openclaw config validate", "openclaw gateway status"),
+    repair="put the backup back as said above, then run `openclaw doctor`; `openclaw logs` and "
+    "`openclaw gateway run` say why a Gateway does not come up",
+)
+__all__ = ["is_unknown", "read_command", "value_of", "write_command"]
+
+_DEFAULTS = "agents.defaults"
+_COMPACTION = f"{_DEFAULTS}.compaction"
+_RESERVE = f"{_COMPACTION}.reserveTokensFloor"
+_PRUNING = f"{_DEFAULTS}.contextPruning"
+_NEWER = (2026, 8)
+"""From this version on three of the four settings are gone."""
+_NO_RESTART = (2026, 9)
+"""From this version on such changes apply without a restart (as 2026.9.6 says of each)."""
+_BUILT_IN_RESERVE = 20_000
+_NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
+
+
+def look(at: Surroundings) -> Found:
+    """Ask the host for version, file, settings in force, and the default model's window."""
+    if at.ask is None:
+        raise InvalidDocument(
+            f"`{PROGRAM}` is not on PATH, so nobody can say what OpenClaw has set",
+            "Install it, or put its folder on PATH",
+        )
+    said = at.ask(("--version",))
+    version = version_of(said.stdout)
+    if not version:
+        raise InvalidDocument(
+            f"`{PROGRAM} --version` does not say a version, but: {said.complaint}",
+            "Advice depends on the version; look at the installation",
+        )
+    file = _file(at.ask)
+    defaults = json.loads(value_of(at.ask(read_command(_DEFAULTS))) or "{}")
+    standing = dict(_flat(defaults, _DEFAULTS))
+    window = window_of(at.ask(("models", "list", "--json")))
+    return Found(".".join(map(str, version)), file, standing, window, f"{PROGRAM} config validate")
+
+
+def _file(ask: Ask) -> str:
+    """Return the path of the file in use, which `config validate` of all versions says."""
+    answer = ask(("config", "validate", "--json"))
+    said = json.loads(value_of(answer.replace(returncode=0)) or "{}")
+    path = said.get("path") if isinstance(said, dict) else None
+    if not isinstance(path, str):
+        raise InvalidDocument(
+            f"`{PROGRAM} config validate` does not say which file is in use: {answer.complaint}",
+            "Run it yourself",
+        )
+    wrong = _issues(said)
+    if wrong:
+        raise InvalidDocument(
+            f"`{path}` is not valid to OpenClaw: {wrong}",
+            "Correct it, or run `openclaw doctor`; nothing was changed",
+        )
+    return path
+
+
+def _issues(said: dict[str, Any]) -> str:
+    issues = said.get("issues")
+    found = [one for one in issues if isinstance(one, dict)] if isinstance(issues, list) else []
+    return "; ".join(f"{one.get('path')}: {one.get('message')}" for one in found[:3])
+
+
+def _flat(value: Any, name: str) -> list[tuple[str, str]]:
+    """Return the JSON texts of all that is not an object, by key."""
+    if not isinstance(value, dict):
+        return [(name, json.dumps(value, sort_keys=True))]
+    return [item for key, below in value.items() for item in _flat(below, f"{name}.{key}")]
+
+
+# What a version has
+
+
+def offer(found: Found, figures: Figures) -> Offer:
+    """Return what this version has of what the figures ask for."""
+    version = version_of(found.version)
+    newer = version >= _NEWER
+    settings, notes = (_newer if newer else _older)(found, figures)
+    tools, tips = _tools(found, figures)
+    restart = (
+        "a running Gateway takes the changes without a restart"
+        if version >= _NO_RESTART
+        else "the changes count after `openclaw gateway restart`: the Gateway, and nothing else, "
+        "pauses for 2 to 3 seconds, and the conversation reconnects by itself"
+    )
+    rewrite = (
+        "OpenClaw's own command writes the file anew: comments in it go, and its order changes"
+    )
+    return Offer((*settings, *tools), (*notes, *tips), (restart, rewrite))
+
+
+class _About(Value):
+    title: str
+    practice: str
+    default: object = None
+
+
+_ABOUT = {
+    _RESERVE: _About(
+        "When to compress the conversation",
+        "OpenClaw summarises the history at about {compress_at:.0%} of the window of {window:,} "
+        "tokens, with {free:,} still free{why}",
+        20_000,
+    ),
+    f"{_PRUNING}.mode": _About(
+        "Whether old tool output is cleared",
+        "old command output, file reads and search results leave the context; the transcript keeps "
+        "them",
+    ),
+    f"{_PRUNING}.ttl": _About(
+        "How quickly old tool output is cleared",
+        "it goes once the last request is {clear_after} ago; a shorter time clears more, and some "
+        "files are then read again",
+        "5m",
+    ),
+    f"{_PRUNING}.keepLastAssistants": _About(
+        "How many exchanges are protected from clearing",
+        "tool output stays from the agent's newest {protect} on",
+        3,
+    ),
+    f"{_PRUNING}.minPrunableToolChars": _About(
+        "How much tool output there has to be before it is cleared",
+        "clearing begins once there are {trim_above:,} characters of old output",
+        50_000,
+    ),
+    f"{_COMPACTION}.mode": _About(
+        "How the conversation is compressed",
+        "the summary is checked, and what is newest stays as it is",
+        "safeguard",
+    ),
+    f"{_COMPACTION}.recentTurnsPreserve": _About(
+        "How many exchanges a compaction leaves as they are",
+        "the newest {protect} stay word for word beside the summary",
+        3,
+    ),
+    f"{_COMPACTION}.keepRecentTokens": _About(
+        "How much of the newest conversation a compaction leaves as it is",
+        "{keep_recent:,} of {window:,} tokens stay; fewer leave more room after it",
+        20_000,
+    ),
+    f"{_COMPACTION}.midTurnPrecheck.enabled": _About(
+        "Whether room is looked after in the middle of a turn",
+        "a long row of tool calls is compacted before the context overflows, not after",
+        False,
+    ),
+    f"{_PRUNING}.tools.deny": _About(
+        "Which tools keep their output", "what {spared} returned is never cleared"
+    ),
+}
+
+
+def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting:
+    about = _ABOUT[key]
+    practice = about.practice.format(
+        compress_at=figures.compress_at if figures.window else 0,
+        why=f"; {figures.why_free}" if figures.why_free else "",
+        spared=" and ".join(figures.spared),
+        **{name: getattr(figures, name) for name in _NUMBERS},
+    )
+    usual = "" if about.default is None else json.dumps(about.default)
+    before = found.standing.get(key, "")
+    return Setting(key, about.title, before, json.dumps(after), practice, usual)
+
+
+_NUMBERS = ("window", "free", "clear_after", "protect", "trim_above", "keep_recent")
+
+
+def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+    wanted: dict[str, object] = {_RESERVE: figures.free} if figures.window else {}
+    wanted |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
+    wanted[f"{_PRUNING}.keepLastAssistants"] = figures.protect
+    wanted[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
+    notes = [] if figures.window else [_NO_WINDOW]
+    return [_setting(found, figures, key, after) for key, after in wanted.items()], notes
+
+
+def _newer(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+    wanted: dict[str, object] = {
+        f"{_COMPACTION}.mode": "safeguard",
+        f"{_COMPACTION}.recentTurnsPreserve": figures.protect,
+        f"{_PRUNING}.mode": "cache-ttl",
+        f"{_PRUNING}.ttl": figures.clear_after,
+    }
+    if figures.window:
+        wanted[f"{_COMPACTION}.keepRecentTokens"] = figures.keep_recent
+    if figures.is_long and figures.calls_in_rows:
+        wanted[f"{_COMPACTION}.midTurnPrecheck.enabled"] = True
+    settings = [_setting(found, figures, key, after) for key, after in wanted.items()]
+    return settings, _fixed(found, figures)
+
+
+def _fixed(found: Found, figures: Figures) -> list[str]:
+    notes = [
+        "what is cleared is built in since 2026.8: not the newest 3 exchanges, and only where over "
+        "50,000 characters of old output are there"
+    ]
+    if figures.window:
+        reserve = min(_BUILT_IN_RESERVE, figures.window // 4)
+        share = 1 - reserve / figures.window
+        notes.insert(
+            0,
+            f"when to compress has no setting since 2026.8: it is at about {share:.0%} of the "
+            f"window of {figures.window:,} tokens",
+        )
+    if found.standing.get(f"{_COMPACTION}.enabled") == "false":
+        notes.append("compaction is switched off (`compaction.enabled`), and stays so")
+    return notes
+
+
+def _tools(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+    """Return what spares the output of tools, as a setting where that is asked for."""
+    key = f"{_PRUNING}.tools.deny"
+    denied = json.loads(found.standing.get(key, "[]"))
+    missing = [tool for tool in figures.spared if tool not in denied]
+    if figures.spared:
+        return [_setting(found, figures, key, [*denied, *missing])], []
+    if not denied:
+        return [], [
+            "for work with browser or canvas, protect those tools from clearing: "
+            "`--protect browser --protect canvas`"
+        ]
+    return [], []

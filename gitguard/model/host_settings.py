@@ -1,0 +1,67 @@
+"""What is said of a host's settings: the figures a way of working asks for, and one setting each.
+
+The figures are the same for all hosts; each host says which of its settings stand for them.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+
+class Figures(Value):
+    """What a way of working asks of a host, in units of no host."""
+
+    pattern: str
+    window: int = 0
+    """Tokens; 0 where nobody knows it, and then all that depends on it is 0 too."""
+    free: int = 0
+    """Tokens that stay free: the host is to compress when fewer are."""
+    keep_recent: int = 0
+    """Tokens of the newest messages that a compaction leaves as they are."""
+    clear_after: str = ""
+    """How long a conversation rests before old tool output goes, as `2m`."""
+    protect: int = 0
+    """The newest exchanges whose tool output stays."""
+    trim_above: int = 0
+    """Characters from which on tool output may go."""
+    spared: tuple[str, ...] = ()
+    """Tools whose output is never to go."""
+    calls_in_rows: bool = False
+    """Whether one tool call follows another for long."""
+    is_long: bool = False
+    """Whether the conversations go on for hours."""
+    why_free: str = ""
+    """What decided about `free` besides the way of working, in words."""
+
+    @property
+    def compress_at(self) -> float:
+        """The share of the window from which on the host is to compress."""
+        return 1 - self.free / self.window
+
+
+class Setting(Value):
+    """One setting of a host: what stands there, and what is advised. Values are JSON texts."""
+
+    key: str
+    """As the host names it, with dots between its parts."""
+    title: str
+    """What it decides, in words that need no knowledge of the host."""
+    before: str
+    """Empty where nothing is set."""
+    after: str
+    practice: str
+    """What the advised value does in practice, as a sentence without its full stop."""
+    default: str = ""
+    """What counts where nothing is set; empty where that differs or is not known."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether what counts now is what is advised."""
+        return (self.before or self.default) == self.after
+
+    @property
+    def now(self) -> str:
+        """What counts now, for people."""
+        if self.before:
+            return self.before
+        return f"{self.default} (default)" if self.default else "not set"

@@ -1,0 +1,117 @@
+"""Which settings suit a way of working, and which of a host's are already right.
+
+The table is that of the seed (Context Management, recommended combinations). Its token figures
+mean shares of a window of 200,000, so they are scaled by the window there is.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+from gitguard.model.host_settings import Figures
+from gitguard.model.value import Value
+from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, PATTERNS, TOOL_HEAVY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.host_settings import Setting
+
+_TABLE_WINDOW = 200_000
+_MOST_FREE = 4
+"""Never more than the window divided by this stays free: the rest would be too small to work in."""
+_MOST_RECENT = 20_000
+"""Tokens of the newest messages that are kept at most, however large the window is."""
+LONG = 2.0
+"""Hours from which on a conversation is long."""
+
+
+class _Style(Value):
+    free: int
+    clear_after: str
+    protect: int
+    trim_above: int
+    recent_share: float
+
+
+_STYLES = {
+    TOOL_HEAVY: _Style(60_000, "1m", 1, 10_000, 0.05),
+    CONVERSATIONAL: _Style(30_000, "5m", 3, 50_000, 0.1),
+    MIXED: _Style(50_000, "2m", 2, 10_000, 0.1),
+    BURSTY: _Style(50_000, "2m", 1, 10_000, 0.05),
+}
+"""Tokens to keep free at 200,000, rest before clearing, exchanges kept, characters, share kept."""
+
+
+class Halting(Value):
+    """Where gitguard writes its checkpoint and where it halts the agent, as shares of a window."""
+
+    checkpoint_at: float
+    critical: float
+
+
+class Verdict(Value):
+    """What a host's settings are worth for a way of working."""
+
+    right: tuple[Setting, ...]
+    changes: tuple[Setting, ...]
+
+
+def figures_for(
+    pattern: str,
+    window: int,
+    *,
+    halting: Halting | None = None,
+    hours: float = 0.0,
+    spared: tuple[str, ...] = (),
+) -> Figures:
+    """Return what a way of working asks for in a window of so many tokens.
+
+    window is 0 where it is not known; halting is given where gitguard halts the host's agent, which
+    then has to compress before that. Raises `InvalidInput` for another pattern.
+    """
+    if pattern not in _STYLES:
+        raise InvalidInput(f"`{pattern[:80]}` is not a pattern", "Patterns: " + ", ".join(PATTERNS))
+    style, is_long = _STYLES[pattern], hours > LONG
+    free, why = _free(style, window, halting, is_long=is_long) if window else (0, "")
+    return Figures(
+        pattern=pattern,
+        window=window,
+        free=free,
+        keep_recent=min(round(style.recent_share * window), _MOST_RECENT),
+        clear_after=style.clear_after,
+        protect=style.protect,
+        trim_above=style.trim_above,
+        spared=spared,
+        calls_in_rows=pattern in (TOOL_HEAVY, BURSTY),
+        is_long=is_long,
+        why_free=why,
+    )
+
+
+def _free(style: _Style, window: int, halting: Halting | None, *, is_long: bool) -> tuple[int, str]:
+    most = window // _MOST_FREE
+    scaled = style.free * window // _TABLE_WINDOW
+    least = _free_before_halt(halting, window)
+    if is_long and max(scaled, least) < most:
+        return most, "conversations of hours survive more rounds with more room after each"
+    if least > most:
+        return most, "gitguard halts earlier still, and more than a quarter is never kept free"
+    if scaled > most:
+        return most, "a quarter of the window is the most that is kept free"
+    if scaled < least:
+        return least, "compressing later would come after gitguard has halted the agent"
+    return scaled, ""
+
+
+def _free_before_halt(halting: Halting | None, window: int) -> int:
+    """Return what has to be free so that the host compresses before gitguard halts."""
+    if halting is None:
+        return 0
+    return round(window * (1 - (halting.checkpoint_at + halting.critical) / 2))
+
+
+def judge(settings: tuple[Setting, ...]) -> Verdict:
+    """Tell the settings that are right from those that are to change."""
+    return Verdict(
+        tuple(setting for setting in settings if setting.is_right),
+        tuple(setting for setting in settings if not setting.is_right),
+    )

@@ -1,0 +1,108 @@
+"""Which changes of hosts' settings gitguard made, so that each can be taken back.
+
+Kept in the user's state directory. A change is written down before its first setting is made: one
+that a crash cut off is found by the next run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.value import Value
+from gitguard.store import files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORMAT = 1
+_NAME = "_settings.json"
+_LIMIT = 4 << 20
+_MOST = 50
+"""Changes that are remembered; the oldest go first, and their backups stay."""
+
+
+class MadeChange(Value):
+    """One change of a host's settings."""
+
+    host: str
+    file: str
+    at: str
+    """When, as UTC in ISO 8601."""
+    backup: str
+    """Where the file's bytes are as they were; empty where there was no file."""
+    document: str
+    """Where people find how to take it back."""
+    before: str
+    """The SHA-256 of the file as it was; empty where there was none."""
+    mode: int
+    """The file's permissions as they were."""
+    changes: tuple[tuple[str, str, str], ...]
+    """Key, value before, value after; values are JSON texts."""
+    after: str = ""
+    """The SHA-256 of the file as it was left; empty until all settings are made."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all of its settings were made."""
+        return bool(self.after)
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> MadeChange:
+        """Read what the file holds."""
+        texts = {name: str(document[name]) for name in cls.field_names if name not in _OTHERS}
+        changes = tuple((str(k), str(b), str(a)) for k, b, a in document["changes"])
+        return cls(**texts, mode=int(document["mode"]), changes=changes)
+
+
+_OTHERS = ("mode", "changes")
+
+
+class ChangesFile:
+    """The file that they are remembered in."""
+
+    def __init__(self, state_home: str) -> None:
+        """Name the file in gitguard's folder of the user's state directory."""
+        self.path = os.path.join(state_home, _NAME)
+        self.lock_path = os.path.join(state_home, "_settings.lock")
+
+    def read(self) -> tuple[MadeChange, ...]:
+        """Return the changes, oldest first."""
+        data = files.read_bytes(self.path, limit=_LIMIT)
+        if data is None:
+            return ()
+        document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
+        check_format(document, FORMAT, what=f"`{self.path}`")
+        try:
+            return tuple(map(MadeChange.from_document, document["changes"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidDocument(
+                f"`{self.path}` is damaged: {error!r}",
+                "Move it away; the backups beside the hosts' files stay",
+            ) from error
+
+    def of(self, host: str) -> tuple[MadeChange, ...]:
+        """Return the changes of one host, oldest first."""
+        return tuple(change for change in self.read() if change.host == host)
+
+    def put(self, change: MadeChange) -> None:
+        """Remember a change, or what became of it."""
+        self._write((*self._without(change), change)[-_MOST:])
+
+    def forget(self, change: MadeChange) -> None:
+        """Forget a change that was taken back."""
+        self._write(self._without(change))
+
+    def _without(self, change: MadeChange) -> tuple[MadeChange, ...]:
+        same = (change.host, change.file, change.at)
+        return tuple(one for one in self.read() if (one.host, one.file, one.at) != same)
+
+    def _write(self, changes: tuple[MadeChange, ...]) -> None:
+        if not changes:
+            files.remove(self.path)
+            return
+        files.make_folder(os.path.dirname(self.path))
+        documents = [{name: getattr(one, name) for name in one.field_names} for one in changes]
+        files.write_bytes(self.path, dump_json({"format": FORMAT, "changes": documents}))

@@ -1,0 +1,155 @@
+"""Which settings of a host to change for a way of working; nothing is written here."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from gitguard.context.gauge import resolve_window
+from gitguard.errors import InvalidInput
+from gitguard.hosts.advising import Surroundings
+from gitguard.model.value import Value
+from gitguard.policy.advice import Halting, figures_for, judge
+from gitguard.policy.patterns import MIXED
+from gitguard.store import files
+from gitguard.store.ledger import LedgerFile
+from gitguard.store.program import find_program
+from gitguard.store.settings_changes import ChangesFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.hosts.advising import Adviser, Found, Offer
+    from gitguard.model.config import Config
+    from gitguard.model.host_settings import Figures, Setting
+    from gitguard.store.settings_changes import MadeChange
+    from gitguard.store.workspace import Places
+
+LIMIT = 4 << 20
+"""Bytes of a host's settings file; one that is larger is none."""
+
+
+class Desk(Value):
+    """Where advice on hosts' settings is given and carried out: one user, in a project or not."""
+
+    places: Places
+    config: Config
+    clock: Callable[[], float]
+    worktree: str = ""
+    """The project's folder, empty outside of one."""
+    state_folder: str = ""
+    """gitguard's state of that project, empty outside of one."""
+
+    def surroundings(self, adviser: Adviser) -> Surroundings:
+        """Return what an adviser may look at."""
+        places = self.places
+        environment = {"HOME": places.home, **places.environment}
+        program = find_program(adviser.PROGRAM, environment, self.worktree)
+        return Surroundings(
+            program.run if program else None, read_file, environment, places.home, self.worktree
+        )
+
+    def is_halted(self, host: str) -> bool:
+        """Say whether gitguard's hooks are installed for a host, and so may halt its agent."""
+        if LedgerFile(self.places.state_home, host).read():
+            return True
+        folder = self.state_folder
+        return bool(folder) and self.worktree in LedgerFile(folder, host).read()
+
+
+class Question(Value):
+    """What advice is asked for."""
+
+    pattern: str = ""
+    """The way of working as somebody named it, else empty."""
+    hours: float = 0.0
+    """How long the conversations go on."""
+    spared: tuple[str, ...] = ()
+    """Tools whose output is never to be cleared."""
+    window: int = 0
+    """The window as somebody named it, in tokens; else 0."""
+
+
+class Advice(Value):
+    """What is right in a host's settings, and what is to change."""
+
+    host: str
+    title: str
+    found: Found
+    figures: Figures
+    evidence: tuple[str, ...]
+    """How the pattern is known, in words."""
+    window_source: str
+    """config, host, model, given, or empty where nobody knows the window."""
+    right: tuple[Setting, ...]
+    changes: tuple[Setting, ...]
+    offer: Offer
+    seen: bytes | None
+    """The file as it was when this was decided; None where there was none."""
+    unfinished: MadeChange | None = None
+    """A change that was cut off, and has to be taken back first."""
+
+
+def read_file(path: str) -> bytes | None:
+    """Read a host's settings file through whatever links to it, None where there is none."""
+    return files.read_bytes(os.path.realpath(path), limit=LIMIT)
+
+
+def digest(data: bytes | None) -> str:
+    """Return the SHA-256 of a file's content, empty for no file."""
+    return "" if data is None else sha256(data).hexdigest()
+
+
+def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
+    """Say what to change in a host's settings for a way of working, and why."""
+    if question.window < 0 or question.hours < 0:
+        raise InvalidInput("a window and a number of hours are at least 0")
+    pattern, evidence = _pattern(question)
+    at = desk.surroundings(adviser)
+    found = adviser.look(at)
+    window, source = _window(desk.config, found, question.window)
+    halting = None
+    if desk.is_halted(adviser.NAME):
+        halting = Halting(desk.config.gauge.checkpoint_at, desk.config.thresholds.critical)
+    figures = figures_for(
+        pattern, window, halting=halting, hours=question.hours, spared=question.spared
+    )
+    offer = adviser.offer(found, figures)
+    verdict = judge(offer.settings)
+    return Advice(
+        adviser.NAME,
+        adviser.TITLE,
+        found,
+        figures,
+        evidence,
+        source,
+        verdict.right,
+        verdict.changes,
+        offer,
+        read_file(found.file),
+        unfinished(desk, adviser.NAME, found.file),
+    )
+
+
+def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
+    if question.pattern:
+        figures_for(question.pattern, 0)  # refused before the host is asked, which takes seconds
+        return question.pattern, ("named",)
+    return MIXED, ("assumed, as nothing tells; name it with --pattern",)
+
+
+def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
+    """Return a change of a host's settings that was cut off."""
+    made = ChangesFile(desk.places.state_home).of(host)
+    cut = (one for one in made if not one.is_finished and file in ("", one.file))
+    return next(cut, None)
+
+
+def _window(config: Config, found: Found, given: int) -> tuple[int, str]:
+    """Return the window and who says so; an assumed one is none, as settings outlive a mistake."""
+    if given:
+        return given, "given"
+    window = resolve_window(found.model, found.window, config.window)
+    known = not window.source.startswith("assumed")
+    return (window.tokens, window.source) if known else (0, "")

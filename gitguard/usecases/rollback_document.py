@@ -1,0 +1,49 @@
+"""What people read who take a change of a host's settings back, with or without gitguard."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hosts.advising import UndoHelp
+    from gitguard.store.settings_changes import MadeChange
+    from gitguard.usecases.advising import Advice
+
+
+def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:
+    """Return the document, as markdown."""
+    rows = [
+        f"| {one.title} | `{one.key}` | `{_value(one.before)}` | `{_value(one.after)}` |"
+        for one in advice.changes
+    ]
+    parts = [
+        f"# Settings of {advice.title} changed by gitguard, {planned.at}",
+        f"- File: `{planned.file}`\n- Backup: {_backup(planned)}",
+        "## What changed",
+        "\n".join(["| what | setting | before | after |", "| --- | --- | --- | --- |", *rows]),
+        "## How to go back",
+        f"    gitguard config rollback {planned.host}",
+        f"Or without gitguard:\n\n    {_by_hand(planned)}",
+        "## How to make a change count",
+        undo.restart[:1].upper() + undo.restart[1:] + ".",
+        "## How to see that all is well",
+        "\n".join(f"    {command}" for command in undo.health),
+        "## If it does not start",
+        undo.repair[:1].upper() + undo.repair[1:] + ".",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _value(text: str) -> str:
+    return text or "not set"
+
+
+def _backup(planned: MadeChange) -> str:
+    return f"`{planned.backup}`" if planned.backup else "none, because there was no file"
+
+
+def _by_hand(planned: MadeChange) -> str:
+    if not planned.backup:
+        return f"rm {quote(planned.file)}"
+    return f"cp {quote(planned.backup)} {quote(planned.file)}"
