@@ -65,7 +65,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_commands_exist(page: Path) -> None:
-    groups = {"session", "handoff", "transcript"}
+    groups = {"session", "handoff", "policy", "transcript"}
     known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | groups
     options = {opt for _, command in generated.commands() for p in command.params for opt in p.opts}
     for words in re.findall(r"`gitguard ([a-z][^`]*)`", " ".join(page.read_text().split())):
@@ -104,7 +104,7 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
     assert shell("git status --short", root, home) == ""
 
 
-@pytest.mark.parametrize("page", ["handoff.md", "redaction.md", "signing.md"])
+@pytest.mark.parametrize("page", ["handoff.md", "policy.md", "redaction.md", "signing.md"])
 def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)

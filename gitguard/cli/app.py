@@ -14,9 +14,11 @@ import click
 from gitguard import __version__
 from gitguard.cli import (
     checkpoints,
+    config,
     gate,
     handoff,
     notes,
+    policy,
     profile,
     repair,
     secrets,
@@ -80,6 +82,8 @@ MODULES = (
     secrets,
     transcript,
     profile,
+    policy,
+    config,
 )
 for module in MODULES:
     for command in module.COMMANDS:

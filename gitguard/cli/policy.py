@@ -1,0 +1,128 @@
+"""Commands about the work that remains: hand it over or not, and what a sub-agent has to know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gitguard.cli.console import Console, with_console
+from gitguard.cli.surroundings import host_session
+from gitguard.errors import NotInitialised
+from gitguard.model.text import counted, one_line
+from gitguard.policy.spawning import CATEGORIES, Task
+
+if TYPE_CHECKING:
+    from gitguard.policy.spawning import SpawnPolicy
+    from gitguard.session_store import SessionStore
+    from gitguard.usecases.spawning import Standing
+
+_WARNINGS = ("none", "hand over", "compact", "critical")
+
+
+@click.group()
+def policy() -> None:
+    """Decide what goes to a sub-agent, and write what it has to know
+
+    A `.context-policy.yml` at the workspace's root changes the rules. It comes with a clone, and
+    only ever changes what `policy spawn` answers.
+    """
+
+
+def _asking(command: Any) -> Any:
+    return click.option(
+        "--host-session",
+        "key",
+        default="",
+        metavar="ID",
+        help="Whose pressure counts; else the session's newest [GITGUARD_HOST_SESSION]",
+    )(command)
+
+
+@policy.command()
+@_asking
+@with_console
+def show(console: Console, key: str) -> None:
+    """Show how full the context is, and what is advised for the work that remains
+
+    Pressure, its band, the warning it has reached, the runway, and the rules of `policy spawn`.
+    """
+    from gitguard.usecases.spawning import standing
+
+    found = standing(console.guard.store(), host_session(key))
+    document = {name: getattr(found, name) for name in found.field_names}
+    console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), document)
+
+
+def _standing_lines(found: Standing) -> list[str]:
+    if found.pressure is None:
+        return [f"Context: not known: {one_line(found.problem)}"]
+    advice = found.band.advice or "Go on."
+    runway = "not known" if found.runway is None else f"about {counted(found.runway, 'tool call')}"
+    return [
+        f"{found.pressure.gauge_line()} by {found.pressure.source}",
+        f"Band: {found.band.name}, from {found.band.begins:.0%}. {advice}",
+        f"Warning: {_WARNINGS[found.warning]}",
+        f"Runway: {runway}; {counted(found.calls, 'tool call')} so far",
+    ]
+
+
+def _rule_lines(rules: SpawnPolicy) -> list[str]:
+    lines = [f"Rules: {rules.source or 'built in'}"]
+    for threshold in rules.thresholds:
+        does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
+        lines.append(f"- above {threshold.above:.0%}: {does}")
+    lines += [f"- always spawn: {', '.join(rules.always)}"] if rules.always else []
+    lines += [f"- never spawn: {', '.join(rules.never)}"] if rules.never else []
+    return lines
+
+
+@policy.command()
+@click.option(
+    "--tool-calls",
+    type=click.IntRange(0, 1_000_000),
+    required=True,
+    metavar="N",
+    help="How many tool calls the task takes, as far as you can tell",
+)
+@click.option(
+    "--category",
+    default="",
+    metavar="NAME",
+    help=f"What it is: {', '.join(CATEGORIES)}, or one of the project's own",
+)
+@click.option("--files", type=click.IntRange(0), metavar="N", help="Files it reads or changes")
+@click.option("--tests", type=click.IntRange(0), metavar="N", help="Tests it runs")
+@click.option("--needs-user", is_flag=True, help="The user has to say something midway")
+@click.option(
+    "--pressure",
+    type=click.FloatRange(0, 1.5),
+    metavar="0..1",
+    help="Used share of the window; else the newest reading of the session",
+)
+@_asking
+@with_console
+def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> None:
+    """Ask whether a task goes to a sub-agent
+
+    Answers `spawn`, `keep` or `ask`, with the rule that decided. `ask` means that rules contradict,
+    that the project wants something else first, or that what is not known would decide: the
+    pressure, or how many files or tests there are.
+    """
+    from gitguard.usecases.spawning import answer, newest_pressure
+
+    if pressure is None:
+        pressure = newest_pressure(_store(console), host_session(key))
+    decision = answer(console.guard.workspace, Task(**task), pressure)
+    document = {name: getattr(decision, name) for name in decision.field_names}
+    console.say(f"{decision.answer}: {decision.rule}", document)
+
+
+def _store(console: Console) -> SessionStore | None:
+    try:
+        return console.guard.store()
+    except NotInitialised:
+        return None
+
+
+COMMANDS: list[click.Command] = [policy]

@@ -1,0 +1,163 @@
+"""`.context-policy.yml`, a project's own spawn policy: read strictly, because it is a stranger's.
+
+It comes with a clone. So it only changes what `policy spawn` answers, names nothing that could be
+run, and every text in it is one of a few words or a plain name.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from gitguard.errors import InvalidConfig, InvalidInput
+from gitguard.model.record import Kind, Record
+from gitguard.policy.spawning import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
+
+NAME = ".context-policy.yml"
+LARGEST = 1 << 14
+"""Bytes of the file that are read at most."""
+_MOST_ENTRIES = 50
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?) ?%", re.ASCII)
+_MORE_THAN = re.compile(r"> ?(\d{1,5}) tool calls?", re.ASCII)
+_CATEGORY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
+_ALIKE = 0.8
+
+
+class ThresholdEntry(Record):
+    """One of `context_thresholds`: a pressure, and what holds above it."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "above": Kind("text", "The pressure above which it holds, such as `50%`."),
+        "spawn_if": Kind("text", "Work that is handed over, such as `>3 tool calls`."),
+        "action": Kind("text", "What is answered whatever the work.", choices=("", *ACTIONS)),
+    }
+    above: str
+    spawn_if: str = ""
+    action: str = ""
+    extra: Mapping[str, Any] = {}
+
+
+class SpawnEntries(Record):
+    """`spawn_policy`: what a project says of its categories and thresholds."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "always_spawn": Kind("texts", "Categories that are always handed over."),
+        "never_spawn": Kind("texts", "Categories that never are."),
+        "context_thresholds": Kind("records", "What else decides.", record=ThresholdEntry),
+    }
+    always_spawn: tuple[str, ...] = ()
+    never_spawn: tuple[str, ...] = ()
+    context_thresholds: tuple[ThresholdEntry, ...] = ()
+    extra: Mapping[str, Any] = {}
+
+
+class PolicyFile(Record):
+    """The whole file."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "spawn_policy": Kind("record", "The project's spawn policy.", record=SpawnEntries),
+    }
+    spawn_policy: SpawnEntries = SpawnEntries()
+    extra: Mapping[str, Any] = {}
+
+
+def read_policy(document: dict[str, Any]) -> SpawnPolicy:
+    """Read the file's mapping, or raise `InvalidConfig` naming what is wrong and what is meant."""
+    try:
+        read = PolicyFile.from_document(document)
+    except InvalidInput as error:
+        raise _wrong(error.message) from error
+    _refuse_unknown(read, "")
+    entries = read.spawn_policy
+    always = _categories(entries.always_spawn, "always_spawn")
+    never = _categories(entries.never_spawn, "never_spawn")
+    both = sorted(set(always) & set(never))
+    if both:
+        raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Take one out")
+    thresholds = _thresholds(entries.context_thresholds)
+    return SpawnPolicy(always, never, thresholds or SpawnPolicy().thresholds, NAME)
+
+
+def _refuse_unknown(record: Record, where: str) -> None:
+    for name in getattr(record, "extra"):  # noqa: B009
+        known = tuple(record.kinds)
+        raise _wrong(f"`{where}{name:.80}` is not a setting", _nearest(name, known))
+    for name in record.kinds:
+        value = getattr(record, name)
+        if isinstance(value, Record):
+            _refuse_unknown(value, f"{where}{name}.")
+        for number, item in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(item, Record):
+                _refuse_unknown(item, f"{where}{name}[{number}].")
+
+
+def _categories(names: tuple[str, ...], where: str) -> tuple[str, ...]:
+    if len(names) > _MOST_ENTRIES:
+        raise _wrong(f"`{where}` has {len(names):,} entries", f"Name at most {_MOST_ENTRIES}")
+    for name in names:
+        if not _CATEGORY.fullmatch(name):
+            raise _wrong(
+                f"`{where}` names the category `{name:.80}`",
+                f"Use small letters, digits and dashes, such as {_listed(tuple(CATEGORIES))}",
+            )
+        if name not in CATEGORIES and (alike := _alike(name)):
+            raise _wrong(f"`{where}` names the category `{name}`", f"Do you mean `{alike}`?")
+    return tuple(dict.fromkeys(names))
+
+
+def _alike(name: str) -> str:
+    return next(iter(get_close_matches(name, CATEGORIES, 1, _ALIKE)), "")
+
+
+def _thresholds(entries: tuple[ThresholdEntry, ...]) -> tuple[Threshold, ...]:
+    if len(entries) > _MOST_ENTRIES:
+        said = f"`context_thresholds` has {len(entries):,} entries"
+        raise _wrong(said, f"Name at most {_MOST_ENTRIES}")
+    read = [_threshold(entry, f"context_thresholds[{n}]") for n, entry in enumerate(entries)]
+    levels = [threshold.above for threshold in read]
+    for number, level in enumerate(levels):
+        if level in levels[:number]:
+            raise _wrong(f"`context_thresholds` has two entries above {level:.0%}", "Take one out")
+    return tuple(sorted(read, key=lambda threshold: threshold.above))
+
+
+def _threshold(entry: ThresholdEntry, where: str) -> Threshold:
+    share = _SHARE.fullmatch(entry.above.strip())
+    if share is None or float(share[1]) > 100:
+        said = f"`{where}.above` is `{entry.above:.40}`"
+        raise _wrong(said, "Write a share from 0% to 100%, such as `50%`")
+    if bool(entry.spawn_if) == bool(entry.action):
+        raise _wrong(f"`{where}` needs either `spawn_if` or `action`")
+    above = float(share[1]) / 100
+    if entry.action:
+        return Threshold(above, action=entry.action)
+    more_than = _MORE_THAN.fullmatch(entry.spawn_if.strip())
+    if more_than is None:
+        said = f"`{where}.spawn_if` is `{entry.spawn_if:.80}`"
+        raise _wrong(said, "Write a number of tool calls, such as `>3 tool calls`")
+    return Threshold(above, int(more_than[1]))
+
+
+def unknown_category(name: str, policy: SpawnPolicy) -> InvalidInput:
+    """Return the error for a category that no rule is about, with the one that is near it."""
+    return InvalidInput(
+        f"no rule is about the category `{name:.80}`", _nearest(name, policy.categories)
+    )
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name[:80], known, 1)
+    return f"Do you mean `{near[0]}`?" if near else f"Known: {_listed(known)}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _wrong(said: str, hint: str = "") -> InvalidConfig:
+    return InvalidConfig(f"`{NAME}`: {said}", hint)

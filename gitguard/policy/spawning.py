@@ -1,0 +1,205 @@
+"""The spawn policy: whether a task goes to a sub-agent, by the rule that decided.
+
+Source: Context Management, "Spawn Policy". A sub-agent can use up a context of its own, of which
+only its answer comes back.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.text import counted
+from gitguard.model.value import Value
+
+SPAWN, KEEP, ASK = "spawn", "keep", "ask"
+"""Hand the task to a sub-agent; do it in this conversation; let the user decide."""
+CHECKPOINT, COMPACT = "checkpoint", "compact"
+"""What a threshold of a project may want first; the user decides then."""
+ACTIONS = (SPAWN, KEEP, ASK, CHECKPOINT, COMPACT)
+
+
+class CategoryRule(Value):
+    """What is built in for a category of work."""
+
+    answer: str
+    """spawn or keep."""
+    what: str
+    count: str = ""
+    """Of which it needs the number: tests or files; empty where it holds always."""
+    least: int = 0
+    most: int | None = None
+
+
+_TESTS, _FILES = "tests", "files"
+CATEGORIES = {
+    "test-suite": CategoryRule(SPAWN, "test suites over 3 tests", _TESTS, 4),
+    "audit": CategoryRule(SPAWN, "audits over 5 files", _FILES, 6),
+    "build": CategoryRule(SPAWN, "build pipelines"),
+    "deploy": CategoryRule(SPAWN, "deploy pipelines"),
+    "research": CategoryRule(SPAWN, "research"),
+    "bulk-files": CategoryRule(SPAWN, "bulk file work"),
+    "command": CategoryRule(KEEP, "single commands"),
+    "conversation": CategoryRule(KEEP, "conversations"),
+    "edit": CategoryRule(KEEP, "edits of 1 to 3 files", _FILES, 1, 3),
+    "status": CategoryRule(KEEP, "status checks"),
+}
+"""The categories that are known without a file of the project, and their rules."""
+
+
+class Threshold(Value):
+    """What holds above a pressure, up to the next threshold."""
+
+    above: float
+    over_calls: int = 0
+    """More tool calls than this are handed over, where no action is named."""
+    action: str = ""
+
+
+class SpawnPolicy(Value):
+    """The rules in force. What a project says of a category stands in place of what is built in."""
+
+    always: tuple[str, ...] = ()
+    """Categories that a project always hands over."""
+    never: tuple[str, ...] = ()
+    """Categories that it never does."""
+    thresholds: tuple[Threshold, ...] = (Threshold(0.50, 5), Threshold(0.70, 2))
+    """Lowest first."""
+    source: str = ""
+    """The project's file, empty for what is built in."""
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Every category that a rule is about."""
+        return tuple(dict.fromkeys((*CATEGORIES, *self.always, *self.never)))
+
+
+class Task(Value):
+    """What is known of the work that may be handed over."""
+
+    tool_calls: int
+    category: str = ""
+    files: int | None = None
+    tests: int | None = None
+    needs_user: bool = False
+    """Whether the user has to say something midway."""
+
+
+class Decision(Value):
+    """What to do with a task, and why."""
+
+    answer: str
+    """spawn, keep or ask."""
+    rule: str
+    """What decided: one sentence without its stop."""
+    pressure: float | None
+    """The used share of the window that it was decided for, None if that is not known."""
+    source: str = ""
+    """The project's file of rules, empty where there is none."""
+
+
+def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
+    """Say whether a task goes to a sub-agent.
+
+    `ask` is the answer where rules contradict each other, where a project wants something else
+    first, and where what is not known (the pressure, or how many files or tests) would decide.
+    """
+    answer, rule = _decide(task, pressure, policy)
+    return Decision(answer, rule, pressure, policy.source)
+
+
+def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> tuple[str, str]:
+    open_count = _open_count(task, policy)
+    if open_count is not None:
+        return _whatever_the_count(task, pressure, policy, open_count)
+    always, never = _rules_for(task, policy)
+    if always and never:
+        return ASK, f"rules contradict: {'; '.join((*always, *never))}"
+    if always:
+        return SPAWN, always[0]
+    if never:
+        return KEEP, never[0]
+    return _by_pressure(task.tool_calls, pressure, policy.thresholds)
+
+
+def _categories_of(task: Task) -> tuple[str, ...]:
+    """Return what a task is, by name or by its numbers."""
+    named = [task.category] if task.category else []
+    if task.tests and task.category != "test-suite":
+        named.append("test-suite")
+    if not named and task.tool_calls <= 1:
+        named.append("command")
+    return tuple(named)
+
+
+def _rules_for(task: Task, policy: SpawnPolicy) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rules by which a task is always handed over, and those by which it never is."""
+    always, never = [], []
+    if task.needs_user:
+        never.append("never handed over: work that needs the user midway")
+    for category in _categories_of(task):
+        if category in policy.always:
+            always.append(f"`{policy.source}` always hands `{category}` over")
+        elif category in policy.never:
+            never.append(f"`{policy.source}` never hands `{category}` over")
+        elif (rule := CATEGORIES.get(category)) and _holds(rule, task):
+            is_always = rule.answer == SPAWN
+            said = f"{'always' if is_always else 'never'} handed over: {rule.what}"
+            (always if is_always else never).append(said)
+    return tuple(always), tuple(never)
+
+
+def _holds(rule: CategoryRule, task: Task) -> bool:
+    count = getattr(task, rule.count) if rule.count else 0
+    assert count is not None
+    return not rule.count or (rule.least <= count and (rule.most is None or count <= rule.most))
+
+
+def _open_count(task: Task, policy: SpawnPolicy) -> CategoryRule | None:
+    """Return the rule of the task's category that needs a number nobody gave."""
+    rule = CATEGORIES.get(task.category)
+    if rule is None or not rule.count or task.category in (*policy.always, *policy.never):
+        return None
+    return rule if getattr(task, rule.count) is None else None
+
+
+def _whatever_the_count(
+    task: Task, pressure: float | None, policy: SpawnPolicy, rule: CategoryRule
+) -> tuple[str, str]:
+    """Decide as for either side of a rule, if that comes to the same."""
+    outside = rule.least - 1 if rule.most is None else rule.most + 1
+    answers = [
+        _decide(task.replace(**{rule.count: count}), pressure, policy)
+        for count in (outside, rule.least)
+    ]
+    if answers[0][0] == answers[1][0]:
+        return answers[0]
+    said = "always" if rule.answer == SPAWN else "never"
+    return ASK, f"how many {rule.count} there are is not known; {said} handed over: {rule.what}"
+
+
+def _by_pressure(
+    calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]
+) -> tuple[str, str]:
+    if pressure is not None:
+        held = [threshold for threshold in thresholds if pressure > threshold.above]
+        return _at(calls, held[-1] if held else None, f"pressure is {pressure:.2f}")
+    shown = "pressure is not known"
+    answers = [_at(calls, threshold, shown)[0] for threshold in (None, *thresholds)]
+    if len(set(answers)) == 1:
+        return answers[
+            0
+        ], f"{shown}, and with {counted(calls, 'tool call')} every threshold says the same"
+    return ASK, f"{shown}, and with {counted(calls, 'tool call')} it would decide"
+
+
+def _at(calls: int, threshold: Threshold | None, shown: str) -> tuple[str, str]:
+    """Return what holds from a threshold on, None for below all of them."""
+    if threshold is None:
+        return KEEP, f"{shown}, above no threshold"
+    above = f"{shown}, above {threshold.above:.0%}"
+    if threshold.action in (CHECKPOINT, COMPACT):
+        return ASK, f"{above}, where the project wants to {threshold.action} first"
+    if threshold.action:
+        return threshold.action, f"{above}, where the project says `{threshold.action}`"
+    is_more = calls > threshold.over_calls
+    compared = f"{'is' if calls == 1 else 'are'}{'' if is_more else ' not'} more than"
+    limit = f"{counted(calls, 'tool call')} {compared} {threshold.over_calls}"
+    return (SPAWN if is_more else KEEP), f"{above}, and {limit}"

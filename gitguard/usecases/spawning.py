@@ -1,0 +1,109 @@
+"""Answers whether a task goes to a sub-agent, and shows what is advised at the moment."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.codec import load_yaml
+from gitguard.model.value import Value
+from gitguard.policy.bands import BANDS, Band, band_of
+from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
+from gitguard.policy.spawning import Decision, SpawnPolicy, Task, decide
+from gitguard.policy.warnings import warning_of
+from gitguard.store.files import read_bytes
+from gitguard.usecases.measuring import measure_pressure
+from gitguard.usecases.speaking import calls_left
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.host_session import HostSession
+    from gitguard.session_store import SessionStore
+    from gitguard.store.workspace import Workspace
+
+
+class Standing(Value):
+    """Where a conversation stands, and what is advised for the work that remains."""
+
+    conversation: str
+    """The conversation that was measured, empty where none is known."""
+    pressure: Pressure | None
+    band: Band
+    warning: int
+    """The gravest warning whose level is reached, 1 to 3; else 0."""
+    calls: int
+    """Tool calls of the conversation that have ended."""
+    runway: int | None
+    """Tool calls left before the halt, None when it is not known."""
+    policy: SpawnPolicy
+    problem: str = ""
+    """Why the pressure could not be read."""
+
+
+def policy_of(workspace: Workspace) -> SpawnPolicy:
+    """Return the spawn policy in force: what is built in, and what the workspace's file says.
+
+    Raises `InvalidDocument` where the file does not read, and `InvalidConfig` where it is wrong.
+    """
+    path = os.path.join(workspace.place.worktree, NAME)
+    data = read_bytes(path, limit=LARGEST)
+    if data is None:
+        return SpawnPolicy()
+    return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST))
+
+
+def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision:
+    """Say whether a task goes to a sub-agent; raise `InvalidInput` for an unknown category."""
+    policy = policy_of(workspace)
+    if task.category and task.category not in policy.categories:
+        raise unknown_category(task.category, policy)
+    return decide(task, pressure, policy)
+
+
+def newest_pressure(store: SessionStore | None, host_session: str) -> float | None:
+    """Return the newest measured share of the window, None where nothing tells."""
+    if store is None:
+        return None
+    _, _, pressure, _ = _measured(store, host_session)
+    return pressure.share if pressure else None
+
+
+def standing(store: SessionStore, host_session: str) -> Standing:
+    """Say where a conversation stands; the session's newest one if the named one is not known."""
+    key, known, pressure, problem = _measured(store, host_session)
+    _, calls = store.journal.calls(key) if key else (0, 0)
+    share = pressure.share if pressure else 0.0
+    return Standing(
+        conversation=key,
+        pressure=pressure,
+        band=band_of(share) if pressure else BANDS[0],
+        warning=warning_of(share, store.config.gauge) if pressure else 0,
+        calls=calls,
+        runway=calls_left(known, pressure, store.config, calls) if known and pressure else None,
+        policy=policy_of(store.workspace),
+        problem=problem,
+    )
+
+
+def _measured(
+    store: SessionStore, host_session: str
+) -> tuple[str, HostSession | None, Pressure | None, str]:
+    """Return a conversation's name, record and pressure, and why that is not known."""
+    conversations = store.workspace.read_record(store.session).host_sessions
+    key = host_session if host_session in conversations else _newest(conversations)
+    if not key:
+        return "", None, None, "no conversation of this session is known"
+    known = conversations[key]
+    try:
+        pressure = measure_pressure(known, store.config, first_turn=False)
+    except GitguardError as error:
+        return key, known, None, error.message
+    return key, known, pressure, "" if pressure else "nothing has told the pressure yet"
+
+
+def _newest(conversations: Mapping[str, HostSession]) -> str:
+    newest = max(conversations.items(), key=lambda item: item[1].last_use, default=("", None))
+    return newest[0]

@@ -1,0 +1,177 @@
+"""`.context-policy.yml`: read strictly, and of a stranger."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
+from gitguard.guard import Guard
+from gitguard.model.codec import load_yaml
+from gitguard.policy.policy_file import LARGEST, NAME, read_policy
+from gitguard.policy.spawning import SpawnPolicy, Threshold
+from gitguard.usecases.spawning import policy_of
+
+REFERENCE = Path(__file__).parent.parent / "references" / "policy.md"
+
+
+def written(guard: Guard, text: str) -> SpawnPolicy:
+    (Path(guard.workspace.place.worktree) / NAME).write_text(text, encoding="utf-8")
+    return policy_of(guard.workspace)
+
+
+def refused(guard: Guard, text: str) -> GitguardError:
+    with pytest.raises((InvalidConfig, InvalidDocument)) as raised:
+        written(guard, text)
+    assert NAME in raised.value.message
+    return raised.value
+
+
+def refusals() -> contextlib.suppress:
+    """Nothing else may come of a file, whatever it says."""
+    return contextlib.suppress(InvalidConfig, InvalidDocument)
+
+
+def thresholds(*entries: str) -> str:
+    listed = ", ".join(f"{{{entry}}}" for entry in entries)
+    return f"spawn_policy: {{context_thresholds: [{listed}]}}"
+
+
+def test_without_the_file_what_is_built_in_holds(guard: Guard) -> None:
+    assert policy_of(guard.workspace) == SpawnPolicy()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "spawn_policy:", "spawn_policy: {}"])
+def test_a_file_that_says_nothing_changes_nothing(guard: Guard, text: str) -> None:
+    assert written(guard, text) == SpawnPolicy(source=NAME)
+
+
+def test_what_a_project_says_is_read(guard: Guard) -> None:
+    read = written(
+        guard,
+        """
+spawn_policy:
+  always_spawn: [audit, migrations]
+  never_spawn: [research]
+  context_thresholds:
+    - {above: 80%, action: compact}
+    - {above: 40.5 %, spawn_if: ">3 tool calls"}
+    - above: 0%
+      spawn_if: "> 1 tool call"
+""",
+    )
+    assert (read.always, read.never) == (("audit", "migrations"), ("research",))
+    assert read.thresholds == (
+        Threshold(0.0, 1),
+        Threshold(0.405, 3),
+        Threshold(0.8, action="compact"),
+    )
+
+
+def test_the_example_of_the_reference_is_read(guard: Guard) -> None:
+    example = REFERENCE.read_text().split("```yaml\n")[1].split("```")[0]
+    read = written(guard, example)
+    assert read.always
+    assert read.never
+    assert {threshold.action for threshold in read.thresholds} == {"", "compact"}
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "hint"),
+    [
+        ("spawn_polcy: {}", "`spawn_polcy`", "`spawn_policy`"),
+        ("spawn_policy: {always_spwan: []}", "`spawn_policy.always_spwan`", "`always_spawn`"),
+        (thresholds("above: 50%, spawn_when: x"), "context_thresholds[0].spawn_when", "`spawn_if`"),
+        ("spawn_policy: {always_spawn: [test-suit]}", "`test-suit`", "`test-suite`"),
+        ("spawn_policy: {run: rm}", "`spawn_policy.run`", "Known: "),
+    ],
+)
+def test_a_typo_is_named_with_what_is_meant(guard: Guard, text: str, named: str, hint: str) -> None:
+    error = refused(guard, text)
+    assert named in error.message
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        thresholds("above: 150%, action: keep"),
+        thresholds("above: 100.1%, action: keep"),
+        thresholds("above: -5%, action: keep"),
+        thresholds("above: 50, action: keep"),
+        thresholds("above: 0.5, action: keep"),
+        thresholds("above: half, action: keep"),
+        thresholds("above: ٥0%, action: keep"),
+        thresholds("above: 50%"),
+        thresholds("action: keep"),
+        thresholds('above: 50%, action: keep, spawn_if: ">3 tool calls"'),
+        thresholds("above: 50%, action: rm -rf /"),
+        thresholds('above: 50%, spawn_if: "3 tool calls"'),
+        thresholds('above: 50%, spawn_if: ">3"'),
+        thresholds('above: 50%, spawn_if: ">999999 tool calls"'),
+        thresholds("above: 50%, action: keep", "above: 50.0%, action: spawn"),
+        thresholds(*(f"above: {n}%, action: keep" for n in range(51))),
+        "spawn_policy: []",
+        "spawn_policy: {always_spawn: audit}",
+        "spawn_policy: {always_spawn: [1]}",
+        "spawn_policy: {always_spawn: [Audit]}",
+        "spawn_policy: {always_spawn: ['a b']}",
+        "spawn_policy: {always_spawn: [audit], never_spawn: [audit]}",
+        f"spawn_policy: {{always_spawn: {[f'c{n}' for n in range(51)]}}}",
+        "- spawn_policy",
+        "spawn_policy: {never_spawn: [a], never_spawn: [b]}",
+        "spawn_policy: &a {always_spawn: *a}",
+        "a: &a [x, x]\nb: &b [*a, *a]\nspawn_policy: {always_spawn: *b}",
+        "spawn_policy: !!python/object/apply:os.system [id]",
+        "[" * 40,
+        "spawn_policy: {}\n" + "#" * LARGEST,
+        "a: b: c",
+    ],
+)
+def test_whatever_else_is_wrong_is_refused(guard: Guard, text: str) -> None:
+    refused(guard, text)
+
+
+def test_a_link_a_folder_or_a_pipe_is_not_read(guard: Guard, tmp_path: Path) -> None:
+    path = Path(guard.workspace.place.worktree) / NAME
+    (tmp_path / "elsewhere.yml").write_text("spawn_policy: {}")
+    path.symlink_to(tmp_path / "elsewhere.yml")
+    with pytest.raises(InvalidDocument, match="symbolic link"):
+        policy_of(guard.workspace)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(InvalidDocument):
+        policy_of(guard.workspace)
+    path.rmdir()
+    os.mkfifo(path)
+    with pytest.raises(InvalidDocument):
+        policy_of(guard.workspace)
+
+
+WORDS = st.sampled_from(
+    ["spawn_policy", "always_spawn", "never_spawn", "context_thresholds", "above", "action", "x"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(WORDS, VALUES, max_size=3))
+def test_any_mapping_is_read_or_refused_by_name(document: dict[str, Any]) -> None:
+    with refusals():
+        read = read_policy(document)
+        assert all(0 <= threshold.above <= 1 for threshold in read.thresholds)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    with refusals():
+        read_policy(load_yaml(data, what=NAME, limit=LARGEST))

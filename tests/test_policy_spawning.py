@@ -1,0 +1,306 @@
+"""The spawn policy: each rule at its boundaries, and `ask` only where nothing else is honest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.cli.app import app
+from gitguard.errors import InvalidInput
+from gitguard.guard import Guard
+from gitguard.policy.spawning import (
+    ACTIONS,
+    ASK,
+    CATEGORIES,
+    KEEP,
+    SPAWN,
+    SpawnPolicy,
+    Task,
+    Threshold,
+    decide,
+)
+from gitguard.usecases.spawning import answer, newest_pressure, standing
+
+from .conversation import Conversation
+
+BUILT_IN = SpawnPolicy()
+
+
+def decided(pressure: float | None, calls: int, rules: SpawnPolicy = BUILT_IN, **task: Any) -> str:
+    return decide(Task(calls, **task), pressure, rules).answer
+
+
+# Always and never
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ({"category": "test-suite", "tests": 3}, KEEP),
+        ({"category": "test-suite", "tests": 4}, SPAWN),
+        ({"tests": 3}, KEEP),
+        ({"tests": 4}, SPAWN),
+        ({"category": "audit", "files": 5}, KEEP),
+        ({"category": "audit", "files": 6}, SPAWN),
+        ({"files": 6}, KEEP),
+        ({"category": "build"}, SPAWN),
+        ({"category": "deploy"}, SPAWN),
+        ({"category": "research"}, SPAWN),
+        ({"category": "bulk-files"}, SPAWN),
+        ({"category": "command"}, KEEP),
+        ({"category": "conversation"}, KEEP),
+        ({"category": "status"}, KEEP),
+        ({"category": "edit", "files": 3}, KEEP),
+        ({"needs_user": True}, KEEP),
+    ],
+)
+def test_without_pressure_to_speak_of_the_rules_of_the_category_decide(
+    task: dict[str, Any], expected: str
+) -> None:
+    assert decided(0.1, 40, **task) == expected
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        ({"category": "command"}, KEEP),
+        ({"category": "conversation"}, KEEP),
+        ({"category": "status"}, KEEP),
+        ({"category": "edit", "files": 1}, KEEP),
+        ({"category": "edit", "files": 3}, KEEP),
+        ({"category": "edit", "files": 0}, SPAWN),
+        ({"category": "edit", "files": 4}, SPAWN),
+        ({"needs_user": True}, KEEP),
+        ({"category": "audit", "files": 5}, SPAWN),
+        ({}, SPAWN),
+    ],
+)
+def test_under_pressure_only_what_is_never_handed_over_stays(
+    task: dict[str, Any], expected: str
+) -> None:
+    assert decided(0.9, 40, **task) == expected
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(0, KEEP), (1, KEEP), (3, SPAWN)])
+def test_a_single_command_is_never_handed_over(calls: int, expected: str) -> None:
+    assert decided(0.9, calls) == expected
+
+
+def test_a_test_suite_of_one_command_is_still_a_test_suite() -> None:
+    assert decided(0.1, 1, tests=12) == SPAWN
+    assert decided(0.1, 1, category="build") == SPAWN
+
+
+# Pressure
+
+
+@pytest.mark.parametrize(
+    ("pressure", "calls", "expected"),
+    [
+        (0.0, 1000, KEEP),
+        (0.50, 6, KEEP),
+        (0.5001, 5, KEEP),
+        (0.5001, 6, SPAWN),
+        (0.70, 5, KEEP),
+        (0.70, 6, SPAWN),
+        (0.7001, 2, KEEP),
+        (0.7001, 3, SPAWN),
+        (1.0, 2, KEEP),
+        (1.0, 3, SPAWN),
+    ],
+)
+def test_above_a_pressure_more_calls_than_its_limit_are_handed_over(
+    pressure: float, calls: int, expected: str
+) -> None:
+    assert decided(pressure, calls) == expected
+
+
+# Ask
+
+
+@pytest.mark.parametrize(
+    ("pressure", "calls", "task"),
+    [
+        (None, 3, {}),
+        (0.9, 9, {"needs_user": True, "category": "research"}),
+        (0.9, 9, {"category": "edit", "files": 2, "tests": 4}),
+        (0.1, 9, {"category": "command", "tests": 4}),
+        (0.1, 9, {"category": "test-suite"}),
+        (0.1, 9, {"category": "audit"}),
+        (0.9, 9, {"category": "edit"}),
+    ],
+)
+def test_it_asks_where_rules_contradict_or_something_unknown_would_decide(
+    pressure: float | None, calls: int, task: dict[str, Any]
+) -> None:
+    assert decided(pressure, calls, **task) == ASK
+
+
+@pytest.mark.parametrize(
+    ("pressure", "calls", "task", "expected"),
+    [
+        (None, 2, {}, KEEP),
+        (None, 9, {"category": "research"}, SPAWN),
+        (None, 9, {"needs_user": True}, KEEP),
+        (0.9, 9, {"category": "test-suite"}, SPAWN),
+        (0.9, 9, {"category": "audit"}, SPAWN),
+        (0.1, 9, {"category": "edit"}, KEEP),
+    ],
+)
+def test_it_does_not_ask_for_what_would_decide_nothing(
+    pressure: float | None, calls: int, task: dict[str, Any], expected: str
+) -> None:
+    assert decided(pressure, calls, **task) == expected
+
+
+def test_the_rule_that_decided_is_named() -> None:
+    def rule(pressure: float | None, calls: int, **task: Any) -> str:
+        return decide(Task(calls, **task), pressure, BUILT_IN).rule
+
+    assert rule(0.1, 9, tests=4) == "always handed over: test suites over 3 tests"
+    assert rule(0.1, 9) == "pressure is 0.10, above no threshold"
+    assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
+    assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")
+    assert rule(None, 8) == "pressure is not known, and with 8 tool calls it would decide"
+    both = rule(0.1, 9, category="deploy", needs_user=True)
+    assert both.startswith("rules contradict: ")
+    assert "always handed over: deploy pipelines" in both
+    assert "never handed over: work that needs the user midway" in both
+
+
+# What a project says
+
+
+def test_a_projects_word_on_a_category_stands_in_place_of_what_is_built_in() -> None:
+    own = SpawnPolicy(always=("edit", "migrations"), never=("research", "test-suite"), source="f")
+    assert decided(0.1, 9, own, category="edit", files=2) == SPAWN
+    assert decided(0.1, 9, own, category="migrations") == SPAWN
+    assert decided(0.9, 9, own, category="research") == KEEP
+    assert decided(0.9, 9, own, tests=100) == KEEP
+    assert decided(0.1, 9, own, category="deploy") == SPAWN
+    assert decided(0.1, 9, own, category="edit", needs_user=True) == ASK
+
+
+@pytest.mark.parametrize(
+    ("pressure", "expected"),
+    [(0.30, KEEP), (0.31, SPAWN), (0.61, KEEP), (0.81, ASK), (0.91, ASK)],
+)
+def test_a_projects_thresholds_stand_in_place_of_what_is_built_in(
+    pressure: float, expected: str
+) -> None:
+    own = SpawnPolicy(
+        thresholds=(
+            Threshold(0.30, 3),
+            Threshold(0.60, action="keep"),
+            Threshold(0.80, action="compact"),
+            Threshold(0.90, action="ask"),
+        )
+    )
+    assert decided(pressure, 4, own) == expected
+
+
+COUNTS = st.none() | st.integers(0, 9)
+TASKS = st.builds(
+    Task,
+    tool_calls=st.integers(0, 12),
+    category=st.sampled_from(["", *CATEGORIES, "own"]),
+    files=COUNTS,
+    tests=COUNTS,
+    needs_user=st.booleans(),
+)
+NAMES = st.lists(st.sampled_from([*CATEGORIES, "own"]), unique=True)
+THRESHOLDS = st.lists(
+    st.builds(
+        Threshold,
+        above=st.floats(0, 1),
+        over_calls=st.integers(0, 9),
+        action=st.sampled_from(["", *ACTIONS]),
+    )
+)
+
+
+@given(TASKS, st.none() | st.floats(0, 1), NAMES, NAMES, THRESHOLDS)
+def test_every_task_gets_an_answer_and_its_rule(
+    task: Task,
+    pressure: float | None,
+    always: list[str],
+    never: list[str],
+    thresholds: list[Threshold],
+) -> None:
+    ordered = tuple(sorted(thresholds, key=lambda threshold: threshold.above))
+    rules = SpawnPolicy(tuple(always), tuple(never), ordered, "file")
+    decision = decide(task, pressure, rules)
+    assert decision.answer in (SPAWN, KEEP, ASK)
+    assert decision.rule
+    assert "\n" not in decision.rule
+    assert decision == decide(task, pressure, rules)
+    if task.needs_user:
+        assert decision.answer != SPAWN
+
+
+# In a workspace
+
+
+def test_the_newest_reading_of_the_session_counts(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    talk.uses(104_000)
+    talk.prompt("Go on")
+    store = talk.guard.store()
+    assert newest_pressure(store, "nobody") == newest_pressure(store, "S1") == 0.52
+    other = talk.beside("S2")
+    other.prompt("Begin")
+    other.uses(20_000)
+    other.prompt("Go on")
+    assert newest_pressure(store, "nobody") == 0.1
+    assert newest_pressure(store, "S1") == 0.52
+    talk.transcript.write_text("")
+    assert newest_pressure(store, "S1") is None
+
+
+def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    for number in range(1, 12):
+        talk.uses(100_000 + 3_000 * number)
+        talk.send("PostToolUse.Bash")
+    found = standing(talk.guard.store(), "")
+    assert (found.conversation, found.calls, found.band.name) == ("S1", 11, "hand-over-heavy")
+    assert found.runway == (170_000 - 133_000) // 3_000
+    assert found.warning == 1
+
+
+def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        answer(guard.workspace, Task(9, "serach"), 0.1)
+    assert raised.value.hint == "Do you mean `research`?"
+
+
+def run(repo: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(app, ["--root", str(repo), "policy", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_command_answers_before_there_is_a_session(repo: Path) -> None:
+    said = run(repo, "spawn", "--tool-calls", "9", "--pressure", "0.6")
+    assert said == "spawn: pressure is 0.60, above 50%, and 9 tool calls are more than 5\n"
+    shown = json.loads(run(repo, "spawn", "--tool-calls", "9", "--json"))
+    assert shown["answer"] == "ask"
+    assert shown["pressure"] is None
+
+
+def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    talk.uses(144_000)
+    talk.prompt("Go on")
+    found = standing(talk.guard.store(), "")
+    assert found.band.most_calls == 1
+    assert found.policy == BUILT_IN
