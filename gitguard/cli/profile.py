@@ -17,11 +17,14 @@ from gitguard.cli.transcript_naming import (
     telling,
     what_is_known,
 )
+from gitguard.errors import InvalidInput
 from gitguard.model.config import redactor_of
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, one_line, timestamp
 
 if TYPE_CHECKING:
+    from gitguard.policy.history import Advised
     from gitguard.policy.profiling import Component, Profile, Range, Runway
+    from gitguard.usecases.learning import Past
     from gitguard.usecases.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 8
@@ -32,9 +35,15 @@ _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"
 @click.command()
 @naming_a_transcript
 @click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@click.option("--history", is_flag=True, help="Past sessions: their patterns, and what was advised")
 @with_console
 def profile(
-    console: Console, path: str | None, format_name: str, conversation: str | None, model: str
+    console: Console,
+    path: str | None,
+    format_name: str,
+    conversation: str | None,
+    model: str,
+    history: bool,
 ) -> None:
     """Show what is eating a conversation's context
 
@@ -42,9 +51,15 @@ def profile(
     results are ranges, counted in characters, and the baseline before the conversation is what the
     first request had besides. Each says where it comes from. Then how many tool calls are left
     until the halt, and the pattern of the work, with its evidence.
+
+    --history shows the patterns of past sessions, what was advised in them and what became of it.
     """
     from gitguard.usecases.profiling import profile_of
 
+    if history:
+        _refuse_named(path, format_name, conversation, model)
+        _show_history(console)
+        return
     named = find_transcript(console, path, format_name, conversation)
     config, known = config_of(console), what_is_known(console, named)
     clean = redactor_of(config.redaction)
@@ -55,6 +70,45 @@ def profile(
         console.say("", _document(found))
     else:
         _show(found)
+
+
+def _refuse_named(*names: str | None) -> None:
+    if any(name is not None and name != "" for name in names):
+        raise InvalidInput(
+            "--history is about all sessions, and a transcript is named",
+            "Leave the transcript, --format, --conversation and --model out",
+        )
+
+
+def _show_history(console: Console) -> None:
+    from gitguard.usecases.learning import past_advice
+
+    guard = console.guard
+    past = past_advice(guard.store, guard.sessions())
+    console.say(_history(past), {name: getattr(past, name) for name in past.field_names})
+
+
+def _history(past: Past) -> str:
+    lines = [_advised(each) for each in past.advised]
+    if not lines:
+        lines = ["No advice was given yet; `gitguard config` gives some."]
+    habit = past.habit
+    if habit.sessions:
+        shares = (f"{name} {counted(count, 'session')}" for name, count in habit.patterns)
+        lines.append(f"Patterns: {', '.join(shares)}")
+        lines.append(f"Usual: {habit.usual or 'none'} ({habit.why})")
+    lessons = [lesson for lesson in habit.lessons if lesson.verdict]
+    lines += ["Lessons:"] * bool(lessons)
+    lines += [f"  {one_line(lesson.change)}: {lesson.verdict}" for lesson in lessons]
+    return "\n".join([*lines, *(f"Not looked through: {one_line(why)}" for why in past.problems)])
+
+
+def _advised(each: Advised) -> str:
+    said = "; ".join(each.advice.changes) or "nothing to change"
+    day = timestamp(each.at)[:10]
+    return one_line(
+        f"{day} {each.session}: {each.advice.pattern}, advice {each.advice.outcome}: {said}"
+    )
 
 
 def _document(found: Profiled) -> dict[str, Any]:

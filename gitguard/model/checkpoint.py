@@ -22,6 +22,8 @@ _WHY_LIMIT = 1000
 _MOST_DIGITS = 12
 _MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
+ADVICE = "advice"
+"""The trigger of a checkpoint whose reason says what was advised."""
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
@@ -53,6 +55,7 @@ EVENT_RULES = (
     EventRule("halt", "yes", "halt"),
     EventRule("completion", "yes", "complete"),
     EventRule("`gitguard checkpoint`", "yes", "manual"),
+    EventRule("advice on settings was given", "yes", ADVICE),
     EventRule("state newer than the last checkpoint", "yes", "recovery"),
     EventRule("before `restore`", "yes", "pre-restore"),
 )

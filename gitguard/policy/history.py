@@ -1,0 +1,134 @@
+"""What advice was given in past sessions, to which pattern of work, and what it adds up to.
+
+Each advice is one sentence in the message of a checkpoint, so it lies in git beside the state.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+from gitguard.model.text import one_line
+from gitguard.model.value import Value
+from gitguard.policy.patterns import PATTERNS, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GIVEN, APPLIED, DECLINED, ROLLED_BACK = "given", "applied", "declined", "rolled back"
+OUTCOMES = (GIVEN, APPLIED, DECLINED, ROLLED_BACK)
+"""What became of an advice."""
+LEAST_SESSIONS = 3
+"""Fewer sessions are no habit."""
+OFTEN = 2
+"""What was applied or declined so often is a lesson."""
+_BEGIN, _BETWEEN, _END = "Advice for ", " work (", "): "
+_NOTHING = "nothing to change"
+
+
+class Advice(Value):
+    """One advice as a session keeps it."""
+
+    pattern: str
+    outcome: str
+    changes: tuple[str, ...] = ()
+    """What was advised, in words; none where everything was right."""
+
+
+class Advised(Value):
+    """An advice, and where and when it was given."""
+
+    session: str
+    at: int
+    """Unix seconds."""
+    advice: Advice
+
+
+class Lesson(Value):
+    """What became of one change over all sessions."""
+
+    change: str
+    times: int
+    newest: str
+    """The outcome of the newest advice of it."""
+    verdict: str
+    """What follows from it, empty where that is too little to say."""
+
+
+class Habit(Value):
+    """What past sessions have in common."""
+
+    sessions: int
+    """With a pattern that is known."""
+    patterns: tuple[tuple[str, int], ...]
+    """How many sessions showed each, the most frequent first."""
+    usual: str
+    """The pattern of most sessions, empty where there is none or too few sessions."""
+    why: str
+    lessons: tuple[Lesson, ...]
+
+
+def sentence(advice: Advice) -> str:
+    """Write an advice down; raise `InvalidInput` for a pattern or an outcome that is none."""
+    if advice.pattern not in (*PATTERNS, UNKNOWN) or advice.outcome not in OUTCOMES:
+        raise InvalidInput(
+            f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are no pattern and outcome",
+            f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
+        )
+    changes = [one_line(change).replace(";", ",") for change in advice.changes]
+    said = "; ".join(filter(None, changes)) or _NOTHING
+    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{advice.outcome}{_END}{said}"
+
+
+def advice_in(text: str) -> Advice | None:
+    """Read a sentence back; None for any other text."""
+    head, end, said = text.partition(_END)
+    pattern, between, outcome = head.removeprefix(_BEGIN).partition(_BETWEEN)
+    if not (end and between and head.startswith(_BEGIN)):
+        return None
+    if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
+        return None
+    changes = () if said == _NOTHING else tuple(filter(None, said.split("; ")))
+    return Advice(pattern, outcome, changes)
+
+
+def add_up(advised: Sequence[Advised]) -> Habit:
+    """Say what past advice adds up to; of each session its newest pattern counts."""
+    newest: dict[str, str] = {}
+    for each in sorted(advised, key=lambda each: each.at):
+        if each.advice.pattern != UNKNOWN:
+            newest[each.session] = each.advice.pattern
+    counts = {name: list(newest.values()).count(name) for name in PATTERNS}
+    frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda found: -found[1])
+    usual, why = _usual(frequent, len(newest))
+    return Habit(len(newest), tuple(frequent), usual, why, _lessons(advised))
+
+
+def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str]:
+    if sessions < LEAST_SESSIONS:
+        return "", f"too little to say: {sessions} of at least {LEAST_SESSIONS} sessions"
+    name, count = frequent[0]
+    if count * 2 <= sessions:
+        return "", f"no pattern is usual: {count} of {sessions} sessions were {name}"
+    return name, f"{count} of {sessions} sessions were {name}"
+
+
+def _lessons(advised: Sequence[Advised]) -> tuple[Lesson, ...]:
+    outcomes: dict[str, list[str]] = {}
+    for each in sorted(advised, key=lambda each: each.at):
+        for change in each.advice.changes:
+            outcomes.setdefault(change, []).append(each.advice.outcome)
+    lessons = (
+        Lesson(change, len(became), became[-1], _verdict(became))
+        for change, became in outcomes.items()
+    )
+    return tuple(sorted(lessons, key=lambda lesson: (not lesson.verdict, -lesson.times)))
+
+
+def _verdict(became: list[str]) -> str:
+    if became[-1] == ROLLED_BACK:
+        return "was rolled back: do not advise it again without a new reason"
+    if became[-1] == APPLIED and became.count(APPLIED) >= OFTEN:
+        return f"applied {became.count(APPLIED)} times: make it the default"
+    if became[-1] == DECLINED and became.count(DECLINED) >= OFTEN:
+        return f"declined {became.count(DECLINED)} times: leave it"
+    return ""

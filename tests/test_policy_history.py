@@ -1,0 +1,289 @@
+"""What was advised in past sessions is kept in git, and adds up to a habit and to lessons."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from click.testing import Result as Ran
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.cli.app import app
+from gitguard.errors import InvalidInput
+from gitguard.model.checkpoint import ADVICE
+from gitguard.policy.history import (
+    APPLIED,
+    DECLINED,
+    GIVEN,
+    OUTCOMES,
+    ROLLED_BACK,
+    Advice,
+    Advised,
+    add_up,
+    advice_in,
+    sentence,
+)
+from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
+from gitguard.usecases.learning import past_advice, record_advice
+
+from .conversation import Conversation
+
+TTL = "contextPruning.ttl 5m → 1m"
+
+
+@given(
+    st.sampled_from((*PATTERNS, UNKNOWN)),
+    st.sampled_from(OUTCOMES),
+    st.lists(st.text(min_size=1), max_size=4),
+)
+def test_a_sentence_reads_back(pattern: str, outcome: str, changes: list[str]) -> None:
+    once = advice_in(sentence(Advice(pattern, outcome, tuple(changes))))
+    assert once is not None
+    assert (once.pattern, once.outcome) == (pattern, outcome)
+    assert advice_in(sentence(once)) == once
+
+
+def test_changes_read_back_word_for_word() -> None:
+    advice = Advice(TOOL_HEAVY, APPLIED, (TTL, "keepRecentTokens 10000 → 8000"))
+    assert advice_in(sentence(advice)) == advice
+    assert advice_in(sentence(Advice(MIXED, GIVEN))) == Advice(MIXED, GIVEN)
+
+
+@given(st.text())
+def test_any_other_text_is_no_advice(text: str) -> None:
+    found = advice_in(text)
+    assert found is None or text.startswith("Advice for ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Advice for lazy work (given): x",
+        "Advice for mixed work (eaten): x",
+        "Advice for mixed work (given",
+        "Some Advice for mixed work (given): x",
+    ],
+)
+def test_what_is_nearly_a_sentence_is_none(text: str) -> None:
+    assert advice_in(text) is None
+
+
+def test_an_advice_that_is_none_is_not_written() -> None:
+    with pytest.raises(InvalidInput, match="no pattern and outcome"):
+        sentence(Advice("lazy", GIVEN))
+    with pytest.raises(InvalidInput, match="no pattern and outcome"):
+        sentence(Advice(MIXED, "eaten"))
+
+
+def advised(session: str, at: int, pattern: str, outcome: str, *changes: str) -> Advised:
+    return Advised(session, at, Advice(pattern, outcome, changes))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "usual", "why"),
+    [
+        ((), "", "too little to say: 0 of at least 3 sessions"),
+        ((TOOL_HEAVY,) * 2, "", "too little to say: 2 of at least 3 sessions"),
+        ((TOOL_HEAVY,) * 3, TOOL_HEAVY, "3 of 3 sessions were tool-heavy"),
+        (
+            (TOOL_HEAVY, TOOL_HEAVY, MIXED, MIXED),
+            "",
+            "no pattern is usual: 2 of 4 sessions were tool-heavy",
+        ),
+        ((MIXED, TOOL_HEAVY, MIXED), MIXED, "2 of 3 sessions were mixed"),
+        ((UNKNOWN,) * 5, "", "too little to say: 0 of at least 3 sessions"),
+    ],
+)
+def test_a_pattern_of_most_sessions_is_usual(
+    patterns: tuple[str, ...], usual: str, why: str
+) -> None:
+    habit = add_up([advised(f"s{i}", i, name, GIVEN) for i, name in enumerate(patterns)])
+    assert (habit.usual, habit.why) == (usual, why)
+
+
+def test_of_each_session_the_newest_pattern_counts() -> None:
+    told = [advised("a", 2, BURSTY, GIVEN), advised("a", 1, MIXED, GIVEN)]
+    assert add_up(told).patterns == ((BURSTY, 1),)
+    later = [*told, advised("a", 3, UNKNOWN, GIVEN)]
+    assert add_up(later).patterns == ((BURSTY, 1),)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict"),
+    [
+        ((GIVEN,), ""),
+        ((APPLIED,), ""),
+        ((APPLIED, APPLIED), "applied 2 times: make it the default"),
+        ((APPLIED, GIVEN, APPLIED), "applied 2 times: make it the default"),
+        ((APPLIED, APPLIED, DECLINED), ""),
+        ((DECLINED,), ""),
+        ((DECLINED, DECLINED), "declined 2 times: leave it"),
+        ((APPLIED, ROLLED_BACK), "was rolled back: do not advise it again without a new reason"),
+        ((APPLIED, ROLLED_BACK, APPLIED), "applied 2 times: make it the default"),
+    ],
+)
+def test_what_became_of_a_change_is_a_lesson(outcomes: tuple[str, ...], verdict: str) -> None:
+    told = [advised("s", i, MIXED, outcome, TTL) for i, outcome in enumerate(outcomes)]
+    [lesson] = add_up(list(reversed(told))).lessons
+    assert (lesson.change, lesson.times, lesson.newest) == (TTL, len(outcomes), outcomes[-1])
+    assert lesson.verdict == verdict
+
+
+# Kept in git
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def record(talk: Conversation, outcome: str = APPLIED, change: str = TTL) -> object:
+    return record_advice(talk.guard.store(), Advice(TOOL_HEAVY, outcome, (change,)))
+
+
+def test_an_advice_is_a_checkpoint_that_plain_git_shows(talk: Conversation) -> None:
+    record(talk)
+    assert talk.triggers()[-1] == ADVICE
+    body = talk.git("log", "-1", "--format=%b", "gitguard/main")
+    assert f"Advice for tool-heavy work (applied): {TTL}" in body
+
+
+def test_all_sessions_are_looked_through(talk: Conversation) -> None:
+    from gitguard.model.session import Session
+
+    record(talk)
+    talk.guard.use_session(Session.of("other"))
+    talk.clock.pass_by(60)
+    record(talk, ROLLED_BACK)
+    past = past_advice(talk.guard.store, talk.guard.sessions())
+    assert [(each.session, each.advice.outcome) for each in past.advised] == [
+        ("other", ROLLED_BACK),
+        ("main", APPLIED),
+    ]
+    assert past.habit.patterns == ((TOOL_HEAVY, 2),)
+    assert past.problems == ()
+
+
+def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
+    talk: Conversation,
+) -> None:
+    record(talk)
+    head = talk.git("rev-parse", "HEAD").strip()
+    past = past_advice(talk.guard.store, {**talk.guard.sessions(), "foreign": head})
+    assert len(past.advised) == 1
+    [problem] = past.problems
+    assert problem.startswith("foreign: ")
+
+
+def test_a_secret_in_an_advice_is_taken_out(talk: Conversation) -> None:
+    key = "sk-ant-api03-" + "Ab1" * 30
+    (talk.root / "memory").mkdir()
+    record(talk, change=f"apiKey {key}")
+    [log] = (talk.root / "memory").iterdir()
+    assert key not in talk.git("log", "--format=%B", "gitguard/main")
+    assert key not in log.read_text()
+
+
+# The day's log
+
+
+def log_of(talk: Conversation) -> Path:
+    return talk.root / time.strftime("memory/%Y-%m-%d.md", time.localtime(talk.clock()))
+
+
+def test_without_a_folder_for_it_there_is_no_log(talk: Conversation) -> None:
+    record(talk)
+    assert not (talk.root / "memory").exists()
+
+
+def test_the_days_log_gets_one_line(talk: Conversation) -> None:
+    log = log_of(talk)
+    log.parent.mkdir()
+    log.write_text("# Today\n\nWent well")
+    record(talk)
+    lines = log.read_text().splitlines()
+    assert lines[:3] == ["# Today", "", "Went well"]
+    assert lines[3].endswith(f"gitguard: Advice for tool-heavy work (applied): {TTL}")
+    assert len(lines) == 4
+
+
+def test_a_new_days_log_can_be_read_by_all(talk: Conversation) -> None:
+    log = log_of(talk)
+    log.parent.mkdir()
+    record(talk)
+    before = os.umask(0)
+    os.umask(before)
+    assert stat.S_IMODE(log.stat().st_mode) == 0o644 & ~before
+    assert len(log.read_text().splitlines()) == 1
+
+
+def test_another_place_for_the_log_is_the_users_setting(talk: Conversation) -> None:
+    config = talk.root.parent / "config" / "config.yaml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text('handoff: {daily_log: "notes/{date}.txt"}\n')
+    (talk.root / "notes").mkdir()
+    (talk.root / "memory").mkdir()
+    record(talk)
+    assert len(list((talk.root / "notes").iterdir())) == 1
+    assert not list((talk.root / "memory").iterdir())
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "outside"])
+def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str) -> None:
+    elsewhere = talk.root.parent / "elsewhere"
+    elsewhere.mkdir()
+    target = elsewhere / "target.md"
+    target.write_text("mine\n")
+    log = log_of(talk)
+    if kind == "outside":
+        (talk.root / "memory").symlink_to(elsewhere)
+    else:
+        log.parent.mkdir()
+        log.symlink_to(target) if kind == "file" else log.mkdir()
+    done = record_advice(talk.guard.store(), Advice(MIXED, GIVEN))
+    assert done.problem
+    assert not done.log
+    assert target.read_text() == "mine\n"
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["target.md"]
+    assert talk.triggers()[-1] == ADVICE
+
+
+# The command
+
+
+def ran(root: Path, *arguments: str) -> Ran:
+    return CliRunner().invoke(app, ["--root", str(root), "profile", *arguments])
+
+
+def test_the_command_shows_the_history(talk: Conversation) -> None:
+    record(talk)
+    record(talk)
+    said = ran(talk.root, "--history").output
+    day = time.strftime("%Y-%m-%d", time.gmtime(talk.clock()))
+    assert f"{day} main: tool-heavy, advice applied: {TTL}" in said
+    assert "Patterns: tool-heavy 1 session" in said
+    assert "Usual: none (too little to say: 1 of at least 3 sessions)" in said
+    assert f"  {TTL}: applied 2 times: make it the default" in said
+    document = json.loads(ran(talk.root, "--history", "--json").output)
+    assert document["habit"]["sessions"] == 1
+    assert [each["advice"]["outcome"] for each in document["advised"]] == [APPLIED, APPLIED]
+
+
+def test_without_any_advice_that_is_said(talk: Conversation) -> None:
+    assert ran(talk.root, "--history").output.startswith("No advice was given yet")
+
+
+def test_a_history_is_of_no_transcript(talk: Conversation) -> None:
+    with pytest.raises(InvalidInput, match="a transcript is named"):
+        CliRunner().invoke(
+            app,
+            ["--root", str(talk.root), "profile", "some.jsonl", "--history"],
+            catch_exceptions=False,
+        )
