@@ -23,8 +23,8 @@ from gitguard.policy.history import (
     GIVEN,
     OUTCOMES,
     ROLLED_BACK,
-    Advice,
     Advised,
+    GivenAdvice,
     add_up,
     advice_in,
     sentence,
@@ -43,16 +43,16 @@ TTL = "contextPruning.ttl 5m → 1m"
     st.lists(st.text(min_size=1), max_size=4),
 )
 def test_a_sentence_reads_back(pattern: str, outcome: str, changes: list[str]) -> None:
-    once = advice_in(sentence(Advice(pattern, outcome, tuple(changes))))
+    once = advice_in(sentence(GivenAdvice(pattern, outcome, tuple(changes))))
     assert once is not None
     assert (once.pattern, once.outcome) == (pattern, outcome)
     assert advice_in(sentence(once)) == once
 
 
 def test_changes_read_back_word_for_word() -> None:
-    advice = Advice(TOOL_HEAVY, APPLIED, (TTL, "keepRecentTokens 10000 → 8000"))
+    advice = GivenAdvice(TOOL_HEAVY, APPLIED, (TTL, "keepRecentTokens 10000 → 8000"))
     assert advice_in(sentence(advice)) == advice
-    assert advice_in(sentence(Advice(MIXED, GIVEN))) == Advice(MIXED, GIVEN)
+    assert advice_in(sentence(GivenAdvice(MIXED, GIVEN))) == GivenAdvice(MIXED, GIVEN)
 
 
 @given(st.text())
@@ -77,13 +77,13 @@ def test_what_is_nearly_a_sentence_is_none(text: str) -> None:
 
 def test_an_advice_that_is_none_is_not_written() -> None:
     with pytest.raises(InvalidInput, match="no pattern and outcome"):
-        sentence(Advice("lazy", GIVEN))
+        sentence(GivenAdvice("lazy", GIVEN))
     with pytest.raises(InvalidInput, match="no pattern and outcome"):
-        sentence(Advice(MIXED, "eaten"))
+        sentence(GivenAdvice(MIXED, "eaten"))
 
 
 def advised(session: str, at: int, pattern: str, outcome: str, *changes: str) -> Advised:
-    return Advised(session, at, Advice(pattern, outcome, changes))
+    return Advised(session, at, GivenAdvice(pattern, outcome, changes))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def talk(tmp_path: Path) -> Conversation:
 
 
 def record(talk: Conversation, outcome: str = APPLIED, change: str = TTL) -> object:
-    return record_advice(talk.guard.store(), Advice(TOOL_HEAVY, outcome, (change,)))
+    return record_advice(talk.guard.store(), GivenAdvice(TOOL_HEAVY, outcome, (change,)))
 
 
 def test_an_advice_is_a_checkpoint_that_plain_git_shows(talk: Conversation) -> None:
@@ -247,7 +247,7 @@ def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str
     else:
         log.parent.mkdir()
         log.symlink_to(target) if kind == "file" else log.mkdir()
-    done = record_advice(talk.guard.store(), Advice(MIXED, GIVEN))
+    done = record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN))
     assert done.problem
     assert not done.log
     assert target.read_text() == "mine\n"

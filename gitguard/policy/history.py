@@ -25,7 +25,7 @@ _BEGIN, _BETWEEN, _END = "Advice for ", " work (", "): "
 _NOTHING = "nothing to change"
 
 
-class Advice(Value):
+class GivenAdvice(Value):
     """One advice as a session keeps it."""
 
     pattern: str
@@ -40,7 +40,7 @@ class Advised(Value):
     session: str
     at: int
     """Unix seconds."""
-    advice: Advice
+    advice: GivenAdvice
 
 
 class Lesson(Value):
@@ -67,7 +67,7 @@ class Habit(Value):
     lessons: tuple[Lesson, ...]
 
 
-def sentence(advice: Advice) -> str:
+def sentence(advice: GivenAdvice) -> str:
     """Write an advice down; raise `InvalidInput` for a pattern or an outcome that is none."""
     if advice.pattern not in (*PATTERNS, UNKNOWN) or advice.outcome not in OUTCOMES:
         raise InvalidInput(
@@ -79,7 +79,7 @@ def sentence(advice: Advice) -> str:
     return f"{_BEGIN}{advice.pattern}{_BETWEEN}{advice.outcome}{_END}{said}"
 
 
-def advice_in(text: str) -> Advice | None:
+def advice_in(text: str) -> GivenAdvice | None:
     """Read a sentence back; None for any other text."""
     head, end, said = text.partition(_END)
     pattern, between, outcome = head.removeprefix(_BEGIN).partition(_BETWEEN)
@@ -88,7 +88,7 @@ def advice_in(text: str) -> Advice | None:
     if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
         return None
     changes = () if said == _NOTHING else tuple(filter(None, said.split("; ")))
-    return Advice(pattern, outcome, changes)
+    return GivenAdvice(pattern, outcome, changes)
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:

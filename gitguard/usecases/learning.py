@@ -11,7 +11,7 @@ from gitguard.model.checkpoint import ADVICE
 from gitguard.model.handoff import DATE
 from gitguard.model.session import Session
 from gitguard.model.value import Value
-from gitguard.policy.history import Advice, Advised, Habit, add_up, advice_in, sentence
+from gitguard.policy.history import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
 from gitguard.session_store import Saved, SessionStore
 from gitguard.store import artifacts, files
 
@@ -45,7 +45,7 @@ class Past(Value):
     """Sessions that could not be looked through, and why."""
 
 
-def record_advice(store: SessionStore, advice: Advice) -> Recorded:
+def record_advice(store: SessionStore, advice: GivenAdvice) -> Recorded:
     """Keep an advice in a checkpoint of the session, and in the day's log if there is one.
 
     Only for people and agents who asked for advice: a hook must not write into their files.
