@@ -104,6 +104,7 @@ def facts(**changes: Any) -> Facts:
         growth=Growth(10, 50_000),
         tools=(),
         largest=(),
+        left_out=0,
         halt_at=0.85,
         scale=SCALE,
     )

@@ -135,6 +135,8 @@ class Facts(Value):
     growth: Growth
     tools: tuple[ToolPart, ...]
     largest: tuple[LargeResult, ...]
+    left_out: int
+    """Older messages that were too many to be looked at."""
     halt_at: float
     scale: Scale
 
@@ -181,7 +183,7 @@ def profile(facts: Facts) -> Profile:
         share_of_tools=share_of_tools(facts.parts),
         runway=_runway(facts, used),
         spiral=_spiral(facts),
-        note=_note(facts.used, total),
+        note=_note(facts, total),
     )
 
 
@@ -230,8 +232,10 @@ def _unexplained(used: int | None, total: Range) -> tuple[Component, ...]:
     return (Component(UNEXPLAINED, Range(used - total.high, used - total.low), DEDUCED),)
 
 
-def _note(used: int | None, total: Range) -> str:
-    if used is None or used >= total.low:
+def _note(facts: Facts, total: Range) -> str:
+    if facts.left_out:
+        return f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
+    if facts.used is None or facts.used >= total.low:
         return ""
     return (
         "the transcript holds more than its host measured, so something in it no longer reaches "

@@ -57,7 +57,8 @@ def profile_of(
     usage = usage_of(transcript, config, known=known, model=model)
     teller = Teller()
     read = find_format(transcript.format).entries
-    context = context_of(thinned(_told(read(transcript), teller, seen)))
+    thin = thinned(_told(read(transcript), teller, seen))
+    context = context_of(thin.entries)
     story = teller.story()
     measured = context.entries[: _measured_upto(context.entries, usage)]
     facts = Facts(
@@ -71,6 +72,7 @@ def profile_of(
         growth=_growth(measured),
         tools=tools_in(measured),
         largest=(),
+        left_out=thin.left_out,
         halt_at=config.thresholds.critical,
         scale=Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin),
     )

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block, Entry
+from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MOST = 20_000
+"""Entries that are kept, the newest; more do not fit into a window of a million tokens."""
 _KEPT = ("at", "end", "kind", "id", "parent", "role", "message", "time", "tokens")
 _RARE = ("answered", "by_host", "kept", "keeps_on")
 
 
-def thinned(entries: Iterable[Entry]) -> list[Entry]:
+class Thinned(Value):
+    """What is left of a conversation."""
+
+    entries: tuple[Entry, ...]
+    left_out: int
+    """Older entries behind the last compaction that were too many."""
+
+
+def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
     """Return the entries of which `context_of` can say what stands, without what they say.
 
     The text of summaries stays, since it may be asked for. What is before a compaction that lists
     what it keeps is left out, as no later entry brings it back.
     """
-    found: list[Entry] = []
-    is_told = False
+    found: deque[Entry] = deque(maxlen=most)
+    taken, is_told = 0, False
     for entry in entries:
         if entry.is_aside or not (entry.id or entry.kind in (MESSAGE, COMPACTION)):
             continue
         if entry.kind == COMPACTION and not entry.keeps_on:
-            found = [before for before in found if before.id in entry.kept]
-        is_told = entry.kind == COMPACTION or is_told  # the next message may be its summary
-        found.append(_thin(entry, with_text=is_told))
-        is_told = is_told and entry.kind != MESSAGE
-    return found
+            found = deque((one for one in found if one.id in entry.kept), maxlen=most)
+            taken = len(found)
+        found.append(_thin(entry, with_text=is_told or entry.kind == COMPACTION))
+        taken += 1
+        if entry.kind == COMPACTION:
+            is_told = not entry.blocks  # the next message is its summary then
+        elif entry.kind == MESSAGE:
+            is_told = False
+    return Thinned(tuple(found), taken - len(found))
 
 
 def _thin(entry: Entry, *, with_text: bool) -> Entry:

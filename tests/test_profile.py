@@ -1,0 +1,532 @@
+"""The profile of whole conversations: recorded ones, generated ones, and what is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.cli.app import app
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.model.config import DEFAULTS
+from gitguard.model.conversation import COMPACTION
+from gitguard.model.events import Transcript
+from gitguard.model.redaction import Redactor
+from gitguard.model.text import timestamp
+from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, TOOL_HEAVY, UNKNOWN
+from gitguard.policy.profiling import COUNTED, DEDUCED, MEASURED, RULE, Component
+from gitguard.policy.tally import (
+    ANSWERS,
+    HOST_NOTES,
+    THOUGHTS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    USER_MESSAGES,
+    Stretch,
+    Teller,
+    tally,
+)
+from gitguard.transcripts import find_format
+from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.thinning import thinned
+from gitguard.transcripts.recognition import recognise
+from gitguard.usecases.profiling import Profiled, profile_of
+
+from .bench_transcripts import write_conversation
+from .spoken import DIALECTS, NOW, Said, entries, turns
+from .test_transcripts_openclaw import LAY_OUT, MAIN
+from .written_conversations import agent, user, write
+from .written_conversations import claude_code as claude_code_lines
+
+PAYLOADS = Path(__file__).parent / "payloads"
+CLAUDE_CODE = PAYLOADS / "claude_code"
+RECORDED = {
+    "claude-code": CLAUDE_CODE / "transcript.jsonl",
+    "claude-code, compacted by itself": CLAUDE_CODE / "transcript.auto_compacted.jsonl",
+    "codex": PAYLOADS / "codex/rollout.jsonl",
+    "gemini": PAYLOADS / "gemini/chat.jsonl",
+    "opencode": PAYLOADS / "opencode/opencode.db",
+    "pi": PAYLOADS / "pi/session.jsonl",
+}
+recorded = pytest.mark.parametrize("path", RECORDED.values(), ids=RECORDED)
+dialects = pytest.mark.parametrize("dialect", DIALECTS)
+
+
+def profiled(transcript: Transcript, **options: Any) -> Profiled:
+    return profile_of(transcript, DEFAULTS, Redactor(), **options)
+
+
+def part(found: Profiled, name: str) -> Component:
+    return next(each for each in found.profile.components if each.name == name)
+
+
+def counts(found: Profiled) -> dict[str, int]:
+    return {each.name: each.count for each in found.profile.components if each.count}
+
+
+# Recorded conversations
+
+
+def opened(path: Path, folder: Path) -> Transcript:
+    """Recognise a copy, as opening a database may leave files beside it."""
+    name = path.parent.name.replace("_", "-")
+    return recognise(str(shutil.copy(path, folder)), name)
+
+
+@recorded
+def test_what_is_used_is_what_the_host_measured(path: Path, tmp_path: Path) -> None:
+    transcript = opened(path, tmp_path)
+    reading = find_format(transcript.format).newest_reading(transcript)
+    found = profiled(transcript).profile
+    assert reading is not None
+    assert found.used.low == found.used.high == reading.tokens
+    assert found.used_source == MEASURED
+
+
+@recorded
+def test_every_component_says_where_its_number_comes_from(path: Path, tmp_path: Path) -> None:
+    for each in profiled(opened(path, tmp_path)).profile.components:
+        assert each.source in (COUNTED, RULE, DEDUCED)
+        assert 0 <= each.tokens.low <= each.tokens.high
+
+
+@recorded
+def test_sizes_alone_tell_the_same_context(path: Path, tmp_path: Path) -> None:
+    transcript = opened(path, tmp_path)
+    read = find_format(transcript.format).entries
+    whole = context_of(read(transcript))
+    thin = context_of(thinned(read(transcript)).entries)
+    assert [(e.id, e.role, e.size, e.by_host) for e in whole.entries] == [
+        (e.id, e.role, e.size, e.by_host) for e in thin.entries
+    ]
+    assert (whole.summary, tally(whole.entries)) == (thin.summary, tally(thin.entries))
+    assert not any(block.text for entry in thin.entries for block in entry.blocks)
+
+
+@recorded
+def test_the_summary_of_a_compaction_is_known(path: Path, tmp_path: Path) -> None:
+    """Wherever it stands: in the compaction itself, right behind it, or behind notes."""
+    transcript = opened(path, tmp_path)
+    story = list(find_format(transcript.format).entries(transcript))
+    if not any(entry.kind == COMPACTION and not entry.is_aside for entry in story):
+        return
+    found = part(profiled(transcript), "summaries")
+    assert (found.count, found.source) == (1, COUNTED)
+    assert found.tokens.high > 0
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini"])
+def test_what_a_compaction_took_away_is_no_part_of_the_context(name: str) -> None:
+    """Their compactions have no id, and list what they keep."""
+    found = list(find_format(name).entries(Transcript(str(RECORDED[name]), name)))
+    at = next(entry.at for entry in found if entry.kind == COMPACTION)
+    kept = {each for entry in found if entry.kind == COMPACTION for each in entry.kept}
+    for entry in context_of(found).entries:
+        assert entry.at >= at or entry.id in kept
+
+
+@pytest.mark.parametrize("version", LAY_OUT)
+def test_both_generations_of_a_recorded_conversation_tell_the_same(
+    version: str, tmp_path: Path
+) -> None:
+    session = LAY_OUT[version](tmp_path / "main")[MAIN]
+    found = profiled(Transcript(str(tmp_path / "main"), "openclaw", session))
+    assert (found.usage.tokens, found.usage.window) == (9_050, 40_000)
+    assert found.profile.answered == 50
+    assert part(found, "summaries").count == 1
+
+
+# Generated conversations
+
+
+def measured(transcript: Transcript, first: int, step: int = 100) -> Transcript:
+    """Give each answer in a file of Claude Code a usage, which rises with every one."""
+    path = Path(transcript.path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    answers = [line["message"] for line in lines if line["type"] == "assistant"]
+    for number, message in enumerate(answers):
+        message["usage"] = {"input_tokens": first + number * step, "output_tokens": 10}
+    write(path, lines)
+    return transcript
+
+
+def resting(transcript: Transcript, pauses: dict[int, float]) -> Transcript:
+    """Let seconds pass before the lines with these numbers."""
+    path, late, lines = Path(transcript.path), 0.0, []
+    for number, text in enumerate(path.read_text().splitlines()):
+        late += pauses.get(number, 0.0)
+        lines.append(json.loads(text) | {"timestamp": timestamp(NOW + number + late)})
+    write(path, lines)
+    return transcript
+
+
+def work(count: int, size: int) -> list[Said]:
+    """One request, and so many calls with results of a size."""
+    said: list[Said] = [("user", "Look at all of it.")]
+    for number in range(count):
+        said += [("call", f"c{number}", "read", f"/repo/{number}.py")]
+        said += [("result", f"c{number}", "x" * size)]
+    return [*said, ("agent", "All of it is fine.")]
+
+
+def chat(count: int, size: int) -> list[Said]:
+    """So many questions and answers of a size, without any tool."""
+    return [one for i in range(count) for one in (("user", f"{i}?"), ("agent", "y" * size))]
+
+
+@dialects
+def test_work_with_tools_is_tool_heavy(tmp_path: Path, dialect: str) -> None:
+    found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", work(12, 2_000)))
+    assert found.pattern.name == TOOL_HEAVY
+    assert counts(found) == {TOOL_RESULTS: 12, TOOL_CALLS: 12, USER_MESSAGES: 1, ANSWERS: 1}
+    assert [tool.tool for tool in found.profile.tools] == ["read"]
+    assert found.profile.share_of_tools == pytest.approx(1, abs=0.01)
+
+
+@dialects
+def test_a_chat_is_conversational(tmp_path: Path, dialect: str) -> None:
+    found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", chat(8, 1_000)))
+    assert found.pattern.name == CONVERSATIONAL
+    assert found.profile.share_of_tools == 0
+    assert found.profile.runway is None
+
+
+@dialects
+def test_both_in_turns_is_mixed(tmp_path: Path, dialect: str) -> None:
+    said = [*chat(6, 1_000), *work(6, 1_000)]
+    assert profiled(DIALECTS[dialect](tmp_path / "t.jsonl", said)).pattern.name == MIXED
+
+
+@dialects
+def test_incidents_between_long_rests_are_bursty(tmp_path: Path, dialect: str) -> None:
+    said = [one for _ in range(3) for one in work(6, 800)]
+    shift = 1 if dialect == "pi" else 0  # its first line is a header
+    pauses = {len(work(6, 800)) * i + shift: 4 * 3_600.0 for i in (1, 2)}
+    transcript = resting(DIALECTS[dialect](tmp_path / "t.jsonl", said), pauses)
+    found = profiled(transcript)
+    assert found.pattern.name == BURSTY
+    assert found.pattern.evidence[0].startswith("3 bursts with 18 of 18 tool calls")
+    assert profiled(DIALECTS[dialect](tmp_path / "again.jsonl", said)).pattern.name == TOOL_HEAVY
+
+
+@dialects
+def test_without_a_measure_all_is_a_range(tmp_path: Path, dialect: str) -> None:
+    found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", work(12, 2_000)))
+    assert found.usage.tokens is None
+    assert found.profile.used.low < found.profile.used.high
+    assert part(found, "baseline").source == RULE
+    assert found.profile.runway is not None
+
+
+def test_a_measure_tells_the_baseline_and_the_growth(tmp_path: Path) -> None:
+    plain = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000))
+    found = profiled(measured(plain, 20_000, 600))
+    baseline = part(found, "baseline")
+    assert baseline.source == DEDUCED
+    assert 19_900 < baseline.tokens.low <= baseline.tokens.high <= 20_010
+    assert found.profile.used.low == 20_010 + 12 * 600
+    runway = found.profile.runway
+    assert runway is not None
+    assert (runway.per_call.low, runway.per_call.high) == (506, 600)
+    assert runway.from_calls == 12
+
+
+def test_what_follows_the_measure_is_not_in_it(tmp_path: Path) -> None:
+    plain = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000)[:-1])
+    found = profiled(measured(plain, 20_000))
+    assert part(found, TOOL_RESULTS).count == 11
+    assert (found.profile.since.low, found.profile.since.high) == (416, 600)
+
+
+def test_the_largest_results_say_what_they_are_of_without_secrets(tmp_path: Path) -> None:
+    key = "sk-ant-api03-" + "Ab1" * 30
+    said = work(12, 100) + [
+        ("call", "big", "bash", f"curl -H 'x-api-key: {key}' https://example.org/" + "a" * 200),
+        ("result", "big", "z" * 9_000),
+    ]
+    found = profiled(DIALECTS["pi"](tmp_path / "t.jsonl", said)).profile
+    first, *rest = found.largest
+    assert (first.tool, first.characters) == ("bash", 9_000)
+    assert first.given.startswith("curl -H")
+    assert len(first.given) <= 80
+    assert key[:30] not in first.given
+    assert len(rest) == 9
+
+
+def test_failed_calls_are_counted_by_tool(tmp_path: Path) -> None:
+    found = profiled(DIALECTS["pi"](tmp_path / "t.jsonl", turns(8))).profile
+    assert {tool.tool: (tool.calls, tool.failed) for tool in found.tools} == {
+        "read": (8, 0),
+        "edit": (8, 2),
+    }
+
+
+def test_thinking_is_a_component_of_its_own(tmp_path: Path) -> None:
+    parts = [user("why?"), agent("because", thinking="t" * 400)]
+    path = write(tmp_path / "t.jsonl", claude_code_lines(parts))
+    found = part(profiled(recognise(str(path))), THOUGHTS)
+    assert (found.count, found.tokens.low, found.tokens.high) == (1, 83, 120)
+
+
+def test_a_sub_agents_part_is_nobodys_context(tmp_path: Path) -> None:
+    found = profiled(opened(CLAUDE_CODE / "transcript.subagent.jsonl", tmp_path))
+    assert counts(found) == {}
+    assert found.usage.tokens is None
+    assert found.pattern.name == UNKNOWN
+
+
+# The story that entries tell
+
+
+def test_rests_divide_a_conversation_into_stretches() -> None:
+    teller = Teller()
+    for number, entry in enumerate(entries(work(4, 10))):
+        teller.take(entry.replace(time=NOW + number * 10 + 1_800 * (number > 4)))
+    story = teller.story()
+    assert story.stretches == (Stretch(40, 2), Stretch(40, 2))
+    assert story.rest_seconds == 1_810
+
+
+def test_just_below_half_an_hour_is_no_rest() -> None:
+    teller = Teller()
+    for number, entry in enumerate(entries(work(1, 10))):
+        teller.take(entry.replace(time=NOW + number * 1_799))
+    assert len(teller.story().stretches) == 1
+
+
+def test_times_that_go_back_are_no_rest() -> None:
+    teller = Teller()
+    for number, entry in enumerate(entries(work(4, 10))):
+        teller.take(entry.replace(time=NOW - number * 10_000))
+    assert teller.story().rest_seconds == 0
+    assert teller.story().stretches == (Stretch(0, 4),)
+
+
+said = st.lists(
+    st.one_of(
+        st.tuples(st.just("user"), st.text()),
+        st.tuples(st.just("agent"), st.text()),
+        st.tuples(st.just("call"), st.text(max_size=3), st.text(max_size=3)),
+        st.tuples(st.sampled_from(["result", "failed"]), st.text(max_size=3), st.text()),
+    )
+)
+
+
+@given(said, st.integers(1, 5))
+def test_nothing_is_counted_twice_or_not_at_all(parts: list[Said], most: int) -> None:
+    told = entries(parts)
+    assert sum(each.characters for each in tally(told).values()) == sum(e.size for e in told)
+    thin = thinned(told)
+    assert tally(thin.entries) == tally(told)
+    few = thinned(told, most)
+    assert len(few.entries) == min(most, len(told))
+    assert few.left_out == len(told) - len(few.entries)
+
+
+def test_what_the_host_says_in_the_users_name_is_its_own() -> None:
+    told = [entry.replace(by_host=True) for entry in entries([("user", "a note")])]
+    assert tally(told).keys() == {HOST_NOTES}
+
+
+# What is none
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n\n", b"{}\n", b"not json\n" * 20, b'{"type":"user"', b"[1]\n", b"\x00\xff" * 50],
+    ids=["empty", "blank", "nothing", "no json", "torn", "no object", "bytes"],
+)
+@pytest.mark.parametrize("name", ["claude-code", "pi", "codex", "gemini"])
+def test_what_holds_no_conversation_is_too_little_to_say(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(content)
+    found = profiled(recognise(str(path), name))
+    assert found.pattern.name == UNKNOWN
+    assert found.profile.share_of_tools is None
+    assert found.profile.runway is None
+    assert not found.profile.tools
+    assert found.usage.tokens is None
+
+
+@dialects
+def test_two_messages_are_too_little_to_say(tmp_path: Path, dialect: str) -> None:
+    found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", [("user", "hi"), ("agent", "ho")]))
+    assert found.pattern.name == UNKNOWN
+    assert found.pattern.evidence == (
+        "too little to say: 1 message of the user, 1 answer, 0 tool calls",
+    )
+    assert counts(found) == {USER_MESSAGES: 1, ANSWERS: 1}
+
+
+@dialects
+def test_a_torn_last_line_costs_only_itself(tmp_path: Path, dialect: str) -> None:
+    transcript = DIALECTS[dialect](tmp_path / "t.jsonl", work(12, 2_000))
+    path = Path(transcript.path)
+    path.write_bytes(path.read_bytes()[:-40])
+    found = profiled(transcript)
+    assert counts(found) == {TOOL_RESULTS: 12, TOOL_CALLS: 12, USER_MESSAGES: 1}
+    assert found.pattern.name == TOOL_HEAVY
+
+
+def test_a_result_without_its_call_is_of_no_named_tool(tmp_path: Path) -> None:
+    transcript = DIALECTS["claude-code"](tmp_path / "t.jsonl", [("result", "gone", "x" * 400)])
+    found = profiled(transcript).profile
+    assert [(tool.tool, tool.calls) for tool in found.tools] == [("", 0)]
+    assert [(each.tool, each.given) for each in found.largest] == [("", "")]
+
+
+def test_a_file_of_nobody_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("just some notes\n")
+    with pytest.raises(InvalidDocument, match="whose transcript"):
+        recognise(str(path))
+
+
+# In little memory
+
+
+def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
+    """Ten times as long a file, both longer than what is kept of one."""
+    program = (
+        "import resource, sys\n"
+        "from gitguard.model.config import DEFAULTS\n"
+        "from gitguard.model.redaction import Redactor\n"
+        "from gitguard.transcripts.recognition import recognise\n"
+        "from gitguard.usecases.profiling import profile_of\n"
+        "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
+        "assert found.profile.note.endswith('they would not fit a window')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+
+    def peak(path: Path) -> int:
+        words = [sys.executable, "-c", program, str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout)
+
+    short = write_conversation(tmp_path / "short.jsonl", 25_000_000)
+    twice = tmp_path / "long.jsonl"
+    with twice.open("wb") as file:
+        for _ in range(4):
+            file.write(short.read_bytes())
+    assert peak(twice) < peak(short) * 1.2
+
+
+# The command
+
+
+def ran(*arguments: str, **options: Any) -> Result:
+    return CliRunner().invoke(app, ["profile", *arguments], **options)
+
+
+def lines_of(result: Result) -> list[str]:
+    assert result.exit_code == 0, result.output
+    return result.output.splitlines()
+
+
+@recorded
+def test_the_command_speaks_to_people_and_programs(path: Path, tmp_path: Path) -> None:
+    transcript = opened(path, tmp_path)
+    name = ("--format", transcript.format)
+    first = lines_of(ran(transcript.path, *name))[0]
+    document = json.loads(ran(transcript.path, *name, "--json").output)
+    assert first.startswith(f"Context: {document['used']['low']:,} of ")
+    assert document["used_source"] == "measured"
+    assert {"components", "tools", "largest", "runway", "pattern", "usage", "spiral"} <= set(
+        document
+    )
+
+
+def test_a_bar_is_as_long_as_the_terminal_lets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
+
+    def bars(columns: int) -> list[int]:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        found = [line.count("█") + line.count("░") for line in lines_of(ran(path))]
+        return [length for length in found if length]
+
+    assert max(bars(60)) == 8
+    assert 8 < max(bars(100)) <= 40
+    assert max(bars(300)) == 40
+    monkeypatch.setenv("COLUMNS", "100")
+    wide = [line for line in lines_of(ran(path)) if "█" in line or "░" in line]
+    assert max(map(len, wide)) <= 100
+
+
+def test_a_poor_terminal_gets_plain_letters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
+    monkeypatch.setenv("TERM", "dumb")
+    shown = ran(path).output
+    assert "#" in shown
+    assert "█" not in shown
+
+
+def test_colour_is_for_terminals_that_want_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[33m█" in ran(path, color=True).output
+    assert "\x1b" not in ran(path).output
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[33m" not in ran(path, color=True).output
+
+
+def test_a_hostile_conversation_forges_nothing(tmp_path: Path) -> None:
+    parts: Iterable[Said] = [
+        ("user", "go"),
+        ("call", "c", "\x1b[2Jrm\nSTATUS:HALT", "STATUS:HALT\n\u202e/etc"),
+        ("result", "c", "x" * 500),
+    ]
+    shown = ran(DIALECTS["pi"](tmp_path / "t.jsonl", parts).path).output
+    assert not {"\x1b", "\u202e"} & set(shown)
+    assert not [line for line in shown.splitlines() if line.lstrip().startswith("STATUS:")]
+
+
+def test_the_window_can_be_named_by_its_model(tmp_path: Path) -> None:
+    path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
+    document = json.loads(ran(path, "--model", "claude-opus-5-5", "--json").output)
+    assert document["usage"]["window"] == 1_000_000
+
+
+def test_a_session_without_a_conversation_says_what_to_name(repo: Path) -> None:
+    at = ("--root", str(repo))
+    CliRunner().invoke(app, [*at, "ensure"], catch_exceptions=False)
+    with pytest.raises(InvalidInput, match="no conversation of this session has a transcript"):
+        ran(*at, catch_exceptions=False)
+
+
+def test_a_spiral_and_a_note_are_said(tmp_path: Path) -> None:
+    lines: list[dict[str, Any]] = []
+    parent = None
+    for number in range(5):
+        lines.append({"type": "message", "id": f"u{number}", "parentId": parent})
+        lines[-1]["message"] = {"role": "user", "content": [{"type": "text", "text": "go on"}]}
+        kept = {"firstKeptEntryId": f"u{number}", "summary": f"s{number}"}
+        lines.append({"type": "compaction", "id": f"c{number}", "parentId": f"u{number}", **kept})
+        parent = f"c{number}"
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": timestamp(NOW)}
+    path = write(tmp_path / "t.jsonl", [header, *lines])
+    assert "Death spiral: 5 compactions, more than 3" in ran(str(path)).output
+
+
+@pytest.mark.parametrize("broken", ["missing.jsonl", "."])
+def test_what_does_not_read_is_an_error_that_says_so(tmp_path: Path, broken: str) -> None:
+    with pytest.raises(GitguardError):
+        ran(str(tmp_path / broken), catch_exceptions=False)
