@@ -10,6 +10,7 @@ from gitguard.cli.console import Console, with_console
 from gitguard.cli.surroundings import host_session
 from gitguard.errors import NotInitialised
 from gitguard.model.text import counted, one_line
+from gitguard.policy.brief import ANSWER_TOKENS, Wishes
 from gitguard.policy.spawning import CATEGORIES, Task
 
 if TYPE_CHECKING:
@@ -116,6 +117,34 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     decision = answer(console.guard.workspace, Task(**task), pressure)
     document = {name: getattr(decision, name) for name in decision.field_names}
     console.say(f"{decision.answer}: {decision.rule}", document)
+
+
+@policy.command()
+@click.argument("task")
+@click.option("--success", multiple=True, metavar="TEXT", help="What success looks like")
+@click.option("--read", multiple=True, metavar="PATH", help="A file to read first")
+@click.option("--write", multiple=True, metavar="PATH", help="A file or folder to write to")
+@click.option("--avoid", multiple=True, metavar="TEXT", help="What not to do")
+@click.option(
+    "--tokens",
+    type=click.IntRange(50, 10_000),
+    default=ANSWER_TOKENS,
+    show_default=True,
+    metavar="N",
+    help="What the answer may take",
+)
+@with_console
+def brief(console: Console, task: str, **wishes: Any) -> None:
+    """Write the description of a task that a sub-agent needs
+
+    It has no context of its own. So it is told the goal, what to do, what to read first, what
+    success looks like, where to write, what not to do, what is decided and must hold, from the
+    state, and how long its answer may be. Secrets are taken out; it has at most 8,000 characters.
+    """
+    from gitguard.usecases import briefing
+
+    text = briefing.brief(console.guard.store(), task, Wishes(**wishes))
+    console.say(text, {"brief": text, "characters": len(text)})
 
 
 def _store(console: Console) -> SessionStore | None:

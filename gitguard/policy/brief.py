@@ -1,0 +1,126 @@
+"""The description of a task for a sub-agent, which has no context of its own.
+
+Source: Context Management, "Spawn Policy". Only the description goes there, and only the answer
+comes back, so both have a size.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.model.text import cut_to, one_line, shorten, visible
+from gitguard.model.value import Value
+from gitguard.rendering import render
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.model.task import TaskState
+
+LONGEST = 8_000
+"""Characters of a whole description, about 2,000 tokens."""
+ANSWER_TOKENS = 500
+"""What the answer of a sub-agent may take, by the source."""
+_LONGEST_TASK = 3_000
+_MOST_LINES = 100
+_LONGEST_GOAL = 300
+_LONGEST_ITEM = 200
+_MOST_ITEMS = 8
+_FENCE = "gitguard-brief"
+_IN_DATA = re.compile(re.escape(_FENCE), re.IGNORECASE)
+_UNTIL_DONE = "what is to be done is done, and every constraint and invariant below still holds"
+_ONLY_NAMED = "only into files that the task names; if it names none, into none"
+_NOT_THE_STATE = "change gitguard's state; who sends you notes what you found"
+
+
+class Wishes(Value):
+    """What the one who sends a sub-agent says besides the task."""
+
+    success: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    """Files to read first."""
+    write: tuple[str, ...] = ()
+    """Files or folders to write to."""
+    avoid: tuple[str, ...] = ()
+    tokens: int = ANSWER_TOKENS
+    """What the answer may take."""
+
+
+class Section(Value):
+    """One list of a description, and how many of its items found no room."""
+
+    title: str
+    items: tuple[str, ...]
+    more: int = 0
+
+
+def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> str:
+    """Return a task's description, at most `LONGEST` characters.
+
+    Everything is given without secrets. files are those that task and state speak of, the nearest
+    first. Long lists are cut until all of it fits, and say how much they leave out.
+    """
+    sections = _sections(state, wishes, files)
+    for most in range(_MOST_ITEMS, 0, -1):
+        brief = _render(task, state, wishes, [_cut(section, most) for section in sections])
+        if len(brief) <= LONGEST:
+            break
+    return brief
+
+
+def _render(task: str, state: TaskState, wishes: Wishes, sections: list[Section]) -> str:
+    return render(
+        "brief.md.j2",
+        fence=_FENCE,
+        goal=shorten(_safe(state.goal), _LONGEST_GOAL) or "(missing)",
+        task=_lines(task),
+        sections=[section for section in sections if section.items],
+        tokens=wishes.tokens,
+    ).strip()
+
+
+def _lines(task: str) -> list[str]:
+    """Return a task's lines, each of which is quoted; so many that quoting takes long are one."""
+    text = cut_to(_unfenced(visible(task)), _LONGEST_TASK).strip()
+    lines = text.split("\n")
+    return lines if len(lines) <= _MOST_LINES else [one_line(text)]
+
+
+def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple[Section, ...]:
+    described = {artifact.path: artifact.description for artifact in state.artifacts}
+    read = dict.fromkeys((*wishes.read, *files))
+    decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
+    failed = (f"try again: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
+    return (
+        _section("Read first", (_named(path, described.get(path, "")) for path in read)),
+        _section("What success looks like", wishes.success or (_UNTIL_DONE,)),
+        _section("Where to write", wishes.write or (_ONLY_NAMED,)),
+        _section("Do not", (*wishes.avoid, _NOT_THE_STATE, *failed)),
+        _section("Constraints", state.constraints[::-1]),
+        _section("Invariants", state.invariants[::-1]),
+        _section("Decided already", decided),
+    )
+
+
+def _named(path: str, description: str) -> str:
+    return f"{path} — {description}" if description else path
+
+
+def _section(title: str, items: Iterable[str]) -> Section:
+    shown = (shorten(_safe(item), _LONGEST_ITEM) for item in items)
+    return Section(title, tuple(item for item in shown if item))
+
+
+def _cut(section: Section, most: int) -> Section:
+    left_out = max(len(section.items) - most, 0)
+    return section.replace(items=section.items[:most], more=left_out)
+
+
+def _safe(text: str) -> str:
+    return _unfenced(one_line(text))
+
+
+def _unfenced(text: str) -> str:
+    # The fence's own name never stands inside it, so that data cannot close it.
+    return _IN_DATA.sub("gitguard_brief", text)

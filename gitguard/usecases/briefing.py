@@ -1,0 +1,38 @@
+"""Writes a task's description for a sub-agent from the state in force."""
+
+from __future__ import annotations
+
+from gitguard.context.bundle import relevant_artifacts
+from gitguard.errors import InvalidInput
+from gitguard.policy.brief import Wishes, build_brief
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.redaction import Redactor
+    from gitguard.session_store import SessionStore
+
+_LONGEST_GIVEN = 100_000
+"""Characters of a task that are looked at; of what is shown there are far fewer."""
+
+
+def brief(store: SessionStore, task: str, wishes: Wishes) -> str:
+    """Return what a sub-agent has to know of a task, without the secrets in it.
+
+    Raises `InvalidInput` for a task that says nothing, and what `SessionStore.look` raises.
+    """
+    redactor = store.workspace.redactor
+    task = redactor.text(task[:_LONGEST_GIVEN]).strip()
+    if not task:
+        raise InvalidInput("the task says nothing", 'Say what to do: `gitguard policy brief "…"`')
+    found = store.look().state
+    assert found is not None
+    state, _ = found.redacted(redactor)
+    near = relevant_artifacts(state.replace(next_action=task, artifacts=()))
+    known = (artifact.path for artifact in reversed(state.artifacts))
+    return build_brief(task, state, _clean(wishes, redactor), (*near, *known))
+
+
+def _clean(wishes: Wishes, redactor: Redactor) -> Wishes:
+    lists = ("success", "read", "write", "avoid")
+    clean = {name: tuple(map(redactor.text, getattr(wishes, name))) for name in lists}
+    return wishes.replace(**clean)
