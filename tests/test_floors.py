@@ -49,6 +49,7 @@ DOORS = {
     "backports": ("transcripts/openclaw_database.py",),
     "compression": ("transcripts/openclaw_database.py",),
     "orjson": ("transcripts/fast_json.py",),
+    "tomlkit": ("store/toml_text.py",),
     "filelock": ("transcripts/rewriting/locks.py",),
 }
 """Which modules may import a library; three run the user's own: host, summarizer, status line."""

@@ -19,19 +19,22 @@ from gitguard.cli.config_report import (
     rollback_text,
     rolled_back_text,
 )
-from gitguard.cli.console import Console, asking, confirm, printable, with_console
+from gitguard.cli.console import Console, asking, can_ask, confirm, printable, with_console
 from gitguard.cli.surroundings import places
-from gitguard.errors import NotARepository, SettingsMoved
+from gitguard.cli.transcript_naming import config_of, find_transcript, what_is_known
+from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
+from gitguard.model.config import redactor_of
 from gitguard.model.redaction import Redactor
 from gitguard.policy.advice import LONG
+from gitguard.policy.history import DECLINED, GIVEN
 from gitguard.policy.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitguard.hosts.advising import Adviser
-    from gitguard.usecases.advising import Advice, Desk
+    from gitguard.usecases.advising import Advice, Desk, Work
 
 
 @click.group()
@@ -73,18 +76,22 @@ def advise(
 ) -> None:
     """Say which of a HOST's settings to change for a way of working
 
-    Lists what is right first, then each change with what it does in practice, and nothing is
-    written. With `--apply` the changes are made as the host wants them made, checked by the host,
-    read back, and taken back if anything fails; `--yes` is the consent where nobody can be asked.
+    Lists what is right first, then each change with what it does in practice; the host's settings
+    stay as they are. With `--apply` the changes are made as the host wants them made, checked by
+    the host, read back, and taken back if anything fails; `--yes` is the consent where nobody can
+    be asked. Without `--pattern` the newest conversation tells how the work is. What was advised,
+    and what became of it, is kept in the session.
     """
+    from gitguard.usecases.advice_memory import remember_advice
     from gitguard.usecases.advising import Question, advise
 
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
-    question = Question(pattern or "", hours, protect, window)
+    question = Question(pattern or "", hours, protect, window, _newest_work(console))
     advice = advise(desk, adviser, question)
-    if not apply:
-        console.say(advice_text(advice), advice_document(advice))
+    if not apply or not advice.changes:
+        problem = remember_advice(desk, advice, GIVEN)
+        console.say(advice_text(advice, problem=problem), advice_document(advice))
         return
     _apply(console, desk, adviser, advice, yes=yes)
 
@@ -97,16 +104,21 @@ def _apply(
     *,
     yes: bool,
 ) -> None:
+    from gitguard.usecases.advice_memory import remember_advice, remember_change
     from gitguard.usecases.applying import apply, plan_change
 
-    if not advice.changes:
-        console.say(advice_text(advice), advice_document(advice))
-        return
     planned = plan_change(desk, adviser, advice, tempfile.gettempdir())
-    ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
+    try:
+        ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
+    except NotConfirmed:
+        if can_ask():
+            remember_advice(desk, advice, DECLINED)
+        raise
     with showing_differences(console):
         applied = apply(desk, adviser, advice, planned)
-    console.say(applied_text(advice, applied, adviser.UNDO), applied_document(advice, applied))
+    problem = remember_change(desk, applied)
+    text = applied_text(advice, applied, adviser.UNDO, problem=problem)
+    console.say(text, applied_document(advice, applied, problem=problem))
 
 
 @config.command()
@@ -123,6 +135,7 @@ def rollback(
     say so, and then what was in it is kept beside it. A change that was cut off halfway is taken
     back in the same way.
     """
+    from gitguard.usecases.advice_memory import remember_rollback
     from gitguard.usecases.applying import plan_rollback, refuse_moved_since, roll_back
 
     desk = open_desk(console)
@@ -135,8 +148,9 @@ def rollback(
     ask_with(console, rollback_text(planned), "Put it back?", yes=yes)
     with showing_differences(console):
         kept = roll_back(desk, planned, even_if_moved=even_if_changed)
-    undo = find_adviser(planned.made.host).UNDO
-    console.say(rolled_back_text(planned, kept, undo), rollback_document_of(planned, kept))
+    problem = remember_rollback(desk, planned.made)
+    text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
+    console.say(text, rollback_document_of(planned, kept, problem=problem))
 
 
 def open_desk(console: Console) -> Desk:
@@ -149,14 +163,33 @@ def open_desk(console: Console) -> Desk:
     except NotARepository:
         own = places(os.environ)
         return Desk(own, load_user_config(own.config_home, own.state_home), time.time)
-    workspace = guard.workspace
+    workspace, place = guard.workspace, guard.workspace.place
+    try:
+        store = guard.store()
+    except GitguardError:
+        store = None
     return Desk(
         workspace.places,
         guard.config,
         guard.clock,
-        workspace.place.worktree,
+        place.worktree,
+        place.common_dir,
         workspace.state_folder,
+        store,
     )
+
+
+def _newest_work(console: Console) -> Work | None:
+    """Return what the session's newest conversation shows, None where there is none to read."""
+    from gitguard.usecases.advising import work_of
+    from gitguard.usecases.profiling import profile_of
+
+    try:
+        named = find_transcript(console, None)
+        config, known = config_of(console), what_is_known(console, named)
+        return work_of(profile_of(named, config, redactor_of(config.redaction), known=known))
+    except GitguardError:
+        return None
 
 
 def ask_with(console: Console, text: str, question: str, *, yes: bool) -> None:

@@ -22,19 +22,32 @@ _SOURCES = {
     "config": "by your config.yaml",
     "host": "as the host says",
     "model": "by its model",
+    "conversation": "by the newest conversation",
 }
 
 
-def advice_text(advice: Advice, planned: MadeChange | None = None) -> str:
-    """Return the advice; planned says where the backup will be, once it is to be applied."""
+def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: str = "") -> str:
+    """Return the advice; planned says where the backup will be, once it is to be applied.
+
+    problem is why the session does not know of it.
+    """
     lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_changes(advice)]
     if advice.changes:
         lines += ["Consequences:", *(f"- {said}" for said in advice.offer.consequences)]
         lines += _safety(advice, planned)
+    if advice.runway is not None:
+        low, high = advice.runway
+        calls = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        lines.append(f"Runway now: about {calls} tool calls until the halt.")
     lines += [f"Note: {note}." for note in advice.offer.notes]
     if advice.changes and planned is None:
         lines.append(f"Apply it: `{apply_command(advice)}`")
+    lines += _forgotten(problem)
     return "\n".join(lines)
+
+
+def _forgotten(problem: str) -> list[str]:
+    return [f"Warning: the session does not know of it: {problem}."] if problem else []
 
 
 def apply_command(advice: Advice) -> str:
@@ -108,6 +121,7 @@ def advice_document(advice: Advice) -> dict[str, Any]:
         "changes": [_setting(one) for one in advice.changes],
         "notes": list(advice.offer.notes),
         "consequences": list(advice.offer.consequences),
+        "runway": list(advice.runway) if advice.runway else None,
         "unfinished": advice.unfinished,
     }
 
@@ -117,7 +131,7 @@ def _setting(one: Setting) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-def applied_text(advice: Advice, applied: Applied, undo: UndoHelp) -> str:
+def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: str) -> str:
     """Return what was changed, and all that is needed to go on or back."""
     made = applied.made
     done = [one for one in advice.changes if one.key not in applied.left_out]
@@ -132,10 +146,11 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp) -> str:
     lines += [f"Backup: `{made.backup}`."] if made.backup else []
     lines += [f"How to go back: `{made.document}`, or `gitguard config rollback {made.host}`."]
     lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
+    lines += _forgotten(problem)
     return "\n".join(lines)
 
 
-def applied_document(advice: Advice, applied: Applied) -> dict[str, Any]:
+def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[str, Any]:
     """Return what was changed, for programs."""
     return {
         **advice_document(advice),
@@ -144,6 +159,7 @@ def applied_document(advice: Advice, applied: Applied) -> dict[str, Any]:
         "checked_by": applied.checked_by,
         "backup": applied.made.backup,
         "rollback_document": applied.made.document,
+        "not_remembered": problem,
     }
 
 
@@ -159,16 +175,17 @@ def rollback_text(planned: Rollback) -> str:
     return "\n".join([*lines, difference or "The file is as it was before it already."])
 
 
-def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp) -> str:
+def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: str) -> str:
     """Return that a change was taken back."""
     lines = [f"`{planned.made.file}` has the same bytes as before the change."]
     if planned.before is None:
         lines = [f"`{planned.made.file}` is gone, as before the change."]
     lines += [f"What was in it is kept in `{kept}`."] if kept else []
-    return "\n".join([*lines, f"To make it count: {undo.restart}."])
+    lines.append(f"To make it count: {undo.restart}.")
+    return "\n".join([*lines, *_forgotten(problem)])
 
 
-def rollback_document_of(planned: Rollback, kept: str = "") -> dict[str, Any]:
+def rollback_document_of(planned: Rollback, kept: str = "", *, problem: str = "") -> dict[str, Any]:
     """Return a rollback for programs."""
     made = planned.made
     return {
@@ -180,4 +197,5 @@ def rollback_document_of(planned: Rollback, kept: str = "") -> dict[str, Any]:
         "changed_since": planned.is_moved,
         "difference": Redactor().text(planned.difference()),
         "kept": kept,
+        "not_remembered": problem,
     }

@@ -204,11 +204,16 @@ def read_input(limit: int) -> bytes:
     return sys.stdin.buffer.read(limit) if sys.stdin else b""
 
 
+def can_ask() -> bool:
+    """Say whether there is a terminal to ask on."""
+    return bool(sys.stdin and sys.stdin.isatty())
+
+
 def confirm(question: str, *, yes: bool) -> None:
     """Go on with --yes, or when somebody on a terminal says so; else raise `NotConfirmed`."""
     if yes:
         return
-    if not (sys.stdin and sys.stdin.isatty()):
+    if not can_ask():
         raise NotConfirmed(
             "nothing was changed, because there is no terminal to ask on", "Say --yes to go on"
         )

@@ -117,7 +117,7 @@ class UndoHelp(Value):
     """What to do when the host does not start, as a sentence without its full stop."""
 
 
-NAMES = ("openclaw",)
+NAMES = ("claude-code", "openclaw", "codex", "gemini", "opencode", "pi")
 
 
 def find_adviser(name: str) -> Adviser:

@@ -20,7 +20,7 @@ from gitguard.hosts.openclaw_settings import (
     window_of,
     write_command,
 )
-from gitguard.model.host_settings import Setting
+from gitguard.hosts.settings_files import NO_WINDOW, flat, program_of, setting
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.advising import Surroundings
     from gitguard.hosts.base import Ask
-    from gitguard.model.host_settings import Figures
+    from gitguard.model.host_settings import Figures, Setting
 
 NAME, TITLE = "openclaw", "OpenClaw"
 UNDO = UndoHelp(
@@ -49,27 +49,22 @@ _NEWER = (2026, 8)
 _NO_RESTART = (2026, 9)
 """From this version on such changes apply without a restart (as 2026.9.6 says of each)."""
 _BUILT_IN_RESERVE = 20_000
-_NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
 
 
 def look(at: Surroundings) -> Found:
     """Ask the host for version, file, settings in force, and the default model's window."""
-    if at.ask is None:
-        raise InvalidDocument(
-            f"`{PROGRAM}` is not on PATH, so nobody can say what OpenClaw has set",
-            "Install it, or put its folder on PATH",
-        )
-    said = at.ask(("--version",))
+    ask = program_of(at, PROGRAM, TITLE)
+    said = ask(("--version",))
     version = version_of(said.stdout)
     if not version:
         raise InvalidDocument(
             f"`{PROGRAM} --version` does not say a version, but: {said.complaint}",
             "Advice depends on the version; look at the installation",
         )
-    file = _file(at.ask)
-    defaults = json.loads(value_of(at.ask(read_command(_DEFAULTS))) or "{}")
-    standing = dict(_flat(defaults, _DEFAULTS))
-    window = window_of(at.ask(("models", "list", "--json")))
+    file = _file(ask)
+    defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
+    standing = dict(flat(defaults, _DEFAULTS))
+    window = window_of(ask(("models", "list", "--json")))
     return Found(".".join(map(str, version)), file, standing, window, f"{PROGRAM} config validate")
 
 
@@ -96,13 +91,6 @@ def _issues(said: dict[str, Any]) -> str:
     issues = said.get("issues")
     found = [one for one in issues if isinstance(one, dict)] if isinstance(issues, list) else []
     return "; ".join(f"{one.get('path')}: {one.get('message')}" for one in found[:3])
-
-
-def _flat(value: Any, name: str) -> list[tuple[str, str]]:
-    """Return the JSON texts of all that is not an object, by key."""
-    if not isinstance(value, dict):
-        return [(name, json.dumps(value, sort_keys=True))]
-    return [item for key, below in value.items() for item in _flat(below, f"{name}.{key}")]
 
 
 # What a version has
@@ -194,9 +182,7 @@ def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting
         spared=" and ".join(figures.spared),
         **{name: getattr(figures, name) for name in _NUMBERS},
     )
-    usual = "" if about.default is None else json.dumps(about.default)
-    before = found.standing.get(key, "")
-    return Setting(key, about.title, before, json.dumps(after), practice, usual)
+    return setting(found, key, after, about.title, practice, about.default)
 
 
 _NUMBERS = ("window", "free", "clear_after", "protect", "trim_above", "keep_recent")
@@ -207,7 +193,7 @@ def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
     wanted |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
     wanted[f"{_PRUNING}.keepLastAssistants"] = figures.protect
     wanted[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
-    notes = [] if figures.window else [_NO_WINDOW]
+    notes = [] if figures.window else [NO_WINDOW]
     return [_setting(found, figures, key, after) for key, after in wanted.items()], notes
 
 

@@ -39,6 +39,8 @@ class MadeChange(Value):
     """The SHA-256 of the file as it was; empty where there was none."""
     mode: int
     """The file's permissions as they were."""
+    pattern: str
+    """The way of working that it is for."""
     changes: tuple[tuple[str, str, str], ...]
     """Key, value before, value after; values are JSON texts."""
     after: str = ""

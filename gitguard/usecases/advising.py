@@ -10,8 +10,9 @@ from gitguard.errors import InvalidInput
 from gitguard.hosts.advising import Surroundings
 from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
-from gitguard.policy.patterns import MIXED
+from gitguard.policy.patterns import MIXED, UNKNOWN
 from gitguard.store import files
+from gitguard.store.disk import content
 from gitguard.store.ledger import LedgerFile
 from gitguard.store.program import find_program
 from gitguard.store.settings_changes import ChangesFile
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from gitguard.hosts.advising import Adviser, Found, Offer
     from gitguard.model.config import Config
     from gitguard.model.host_settings import Figures, Setting
+    from gitguard.session_store import SessionStore
     from gitguard.store.settings_changes import MadeChange
     from gitguard.store.workspace import Places
+    from gitguard.usecases.profiling import Profiled
 
-LIMIT = 4 << 20
+_LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
 
 
@@ -38,8 +41,19 @@ class Desk(Value):
     clock: Callable[[], float]
     worktree: str = ""
     """The project's folder, empty outside of one."""
+    common_dir: str = ""
+    """That project's git directory."""
     state_folder: str = ""
-    """gitguard's state of that project, empty outside of one."""
+    """gitguard's state of that project."""
+    store: SessionStore | None = None
+    """Its current session, None where none is begun."""
+
+    def read(self, path: str) -> bytes | None:
+        """Read a settings file, None where there is none; a repository's links are refused."""
+        within = self.worktree + os.sep
+        if self.worktree and path.startswith(within):
+            return content(self.worktree, path.removeprefix(within))
+        return files.read_bytes(os.path.realpath(path), limit=_LIMIT)
 
     def surroundings(self, adviser: Adviser) -> Surroundings:
         """Return what an adviser may look at."""
@@ -47,7 +61,7 @@ class Desk(Value):
         environment = {"HOME": places.home, **places.environment}
         program = find_program(adviser.PROGRAM, environment, self.worktree)
         return Surroundings(
-            program.run if program else None, read_file, environment, places.home, self.worktree
+            program.run if program else None, self.read, environment, places.home, self.worktree
         )
 
     def is_halted(self, host: str) -> bool:
@@ -56,6 +70,31 @@ class Desk(Value):
             return True
         folder = self.state_folder
         return bool(folder) and self.worktree in LedgerFile(folder, host).read()
+
+
+class Work(Value):
+    """What a conversation shows of the work."""
+
+    host: str
+    pattern: str
+    evidence: tuple[str, ...]
+    window: int = 0
+    """Tokens; 0 where nobody said it."""
+    runway: tuple[int, int] | None = None
+    """The fewest and the most tool calls until the halt."""
+
+
+def work_of(found: Profiled) -> Work:
+    """Return what a profile shows of the work."""
+    usage, pattern, runway = found.usage, found.pattern, found.profile.runway
+    known = not usage.window_source.startswith("assumed")
+    return Work(
+        usage.transcript.format,
+        pattern.name,
+        pattern.evidence,
+        usage.window if known else 0,
+        (runway.calls.low, runway.calls.high) if runway else None,
+    )
 
 
 class Question(Value):
@@ -69,6 +108,8 @@ class Question(Value):
     """Tools whose output is never to be cleared."""
     window: int = 0
     """The window as somebody named it, in tokens; else 0."""
+    work: Work | None = None
+    """What the newest conversation shows, where there is one."""
 
 
 class Advice(Value):
@@ -81,19 +122,16 @@ class Advice(Value):
     evidence: tuple[str, ...]
     """How the pattern is known, in words."""
     window_source: str
-    """config, host, model, given, or empty where nobody knows the window."""
+    """config, host, model, given, conversation, or empty where nobody knows the window."""
     right: tuple[Setting, ...]
     changes: tuple[Setting, ...]
     offer: Offer
     seen: bytes | None
     """The file as it was when this was decided; None where there was none."""
+    runway: tuple[int, int] | None = None
+    """The fewest and the most tool calls until the halt, of the newest conversation of the host."""
     unfinished: MadeChange | None = None
     """A change that was cut off, and has to be taken back first."""
-
-
-def read_file(path: str) -> bytes | None:
-    """Read a host's settings file through whatever links to it, None where there is none."""
-    return files.read_bytes(os.path.realpath(path), limit=LIMIT)
 
 
 def digest(data: bytes | None) -> str:
@@ -108,7 +146,8 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     pattern, evidence = _pattern(question)
     at = desk.surroundings(adviser)
     found = adviser.look(at)
-    window, source = _window(desk.config, found, question.window)
+    work = question.work if question.work and question.work.host == adviser.NAME else None
+    window, source = _window(desk.config, found, question.window, work)
     halting = None
     if desk.is_halted(adviser.NAME):
         halting = Halting(desk.config.gauge.checkpoint_at, desk.config.thresholds.critical)
@@ -127,7 +166,8 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         verdict.right,
         verdict.changes,
         offer,
-        read_file(found.file),
+        desk.read(found.file),
+        work.runway if work else None,
         unfinished(desk, adviser.NAME, found.file),
     )
 
@@ -136,7 +176,10 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
     if question.pattern:
         figures_for(question.pattern, 0)  # refused before the host is asked, which takes seconds
         return question.pattern, ("named",)
-    return MIXED, ("assumed, as nothing tells; name it with --pattern",)
+    if question.work and question.work.pattern != UNKNOWN:
+        return question.work.pattern, question.work.evidence
+    why = question.work.evidence if question.work else ("no conversation tells",)
+    return MIXED, ("assumed; name it with --pattern", *why)
 
 
 def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
@@ -146,10 +189,11 @@ def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
     return next(cut, None)
 
 
-def _window(config: Config, found: Found, given: int) -> tuple[int, str]:
+def _window(config: Config, found: Found, given: int, work: Work | None) -> tuple[int, str]:
     """Return the window and who says so; an assumed one is none, as settings outlive a mistake."""
     if given:
         return given, "given"
     window = resolve_window(found.model, found.window, config.window)
-    known = not window.source.startswith("assumed")
-    return (window.tokens, window.source) if known else (0, "")
+    if not window.source.startswith("assumed"):
+        return window.tokens, window.source
+    return (work.window, "conversation") if work and work.window else (0, "")

@@ -14,11 +14,12 @@ from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsM
 from gitguard.hosts.advising import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.disk import FileChange
+from gitguard.store import exclude, files
+from gitguard.store.disk import FileChange, content
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
-from gitguard.usecases.advising import digest, read_file, unfinished
+from gitguard.usecases.advising import digest, unfinished
+from gitguard.usecases.planning import EXCLUDE
 from gitguard.usecases.rollback_document import rollback_document
 
 TYPE_CHECKING = False
@@ -64,6 +65,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         document=files.free_name(os.path.join(folder, f"gitguard-{advice.host}-{stamp}.md")),
         before=digest(advice.seen),
         mode=mode,
+        pattern=advice.figures.pattern,
         changes=tuple((one.key, one.before, one.after) for one in advice.changes),
     )
 
@@ -97,14 +99,14 @@ def apply(desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange) -> 
         cut = unfinished(desk, advice.host, planned.file)
         if cut is not None:
             raise _cut_off(cut)
-        refuse_moved(planned.file, advice.seen, read_file(planned.file))
+        refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         _keep(desk, adviser, advice, planned, record)
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned)
         except BaseException:
-            _give_back(planned, advice.seen, record)
+            _give_back(desk, planned, advice.seen, record)
             raise
-        made = planned.replace(after=digest(read_file(planned.file)))
+        made = planned.replace(after=digest(desk.read(planned.file)))
         record.put(made)
     return Applied(made, left_out, checked_by)
 
@@ -113,6 +115,7 @@ def _keep(
     desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, record: ChangesFile
 ) -> None:
     """Write down what is about to happen: the backup, how to go back, the change itself."""
+    _hide(desk, planned)
     if advice.seen is not None:
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
     text = rollback_document(planned, advice, adviser.UNDO)
@@ -120,6 +123,21 @@ def _keep(
     files.write_bytes(planned.document, text.encode())
     record.put(planned)
     desk.places.at_step("settings kept")
+
+
+def _hide(desk: Desk, planned: MadeChange) -> None:
+    """Keep what a change puts beside a project's file, and a new file, out of `git status`."""
+    within = desk.worktree + os.sep
+    if not desk.worktree or not planned.file.startswith(within):
+        return
+    name = planned.file.removeprefix(within)
+    before = content(desk.common_dir, EXCLUDE)
+    known = exclude.lines_of(before)
+    wanted = [f"/{name}.gitguard-*", *([] if planned.backup else [f"/{name}"])]
+    lines = tuple(dict.fromkeys([*known, *wanted]))
+    if lines != known:
+        after = exclude.with_block(before, lines)
+        FileChange(os.path.join(desk.common_dir, EXCLUDE), EXCLUDE, before, after).make()
 
 
 def _make(
@@ -214,13 +232,13 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
             "`gitguard config advise --apply` makes changes",
         )
     newest = made[-1]
-    before = read_file(newest.backup) if newest.backup else None
+    before = desk.read(newest.backup) if newest.backup else None
     if digest(before) != newest.before:
         raise InvalidDocument(
             f"the backup `{newest.backup}` is not what was kept",
             f"Look at it, and at `{newest.document}`; nothing was changed",
         )
-    now = read_file(newest.file)
+    now = desk.read(newest.file)
     moved = newest.is_finished and digest(now) != newest.after
     return Rollback(newest, before, now, moved)
 
@@ -233,14 +251,14 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
     """
     record, made = ChangesFile(desk.places.state_home), planned.made
     with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
-        now = read_file(made.file)
+        now = desk.read(made.file)
         refuse_moved(made.file, planned.now, now)
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = ""
         if now is not None and (planned.is_moved or not made.is_finished):
-            kept = files.free_name(f"{made.backup or made.file}.undone")
+            kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
             files.write_bytes(kept, now, mode=made.mode & 0o600)
-        _restore(made, planned.before)
+        _restore(desk, made, planned.before)
         record.forget(made)
     return kept
 
@@ -255,21 +273,21 @@ def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
         )
 
 
-def _restore(made: MadeChange, before: bytes | None) -> None:
+def _restore(desk: Desk, made: MadeChange, before: bytes | None) -> None:
     if before is None:
         files.remove(made.file)
     else:
         files.write_bytes(made.file, before, mode=made.mode)
         os.chmod(made.file, made.mode)
-    if digest(read_file(made.file)) != made.before:
+    if digest(desk.read(made.file)) != made.before:
         raise InvalidDocument(
             f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
         )
 
 
-def _give_back(planned: MadeChange, before: bytes | None, record: ChangesFile) -> None:
+def _give_back(desk: Desk, planned: MadeChange, before: bytes | None, record: ChangesFile) -> None:
     """Undo a change that failed; what was written down of it goes, as nothing has changed."""
-    _restore(planned, before)
+    _restore(desk, planned, before)
     record.forget(planned)
     for path in filter(None, (planned.backup, planned.document)):
         files.remove(path)

@@ -1,0 +1,114 @@
+"""What Codex can be advised to set: at how many tokens it compacts.
+
+Unset it is 90 % of the model's window (0.169.0, compacted at 244,900 of 272,000). `codex doctor`
+says which file is in use, and `codex debug models` the windows, or what is wrong with the file.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+from gitguard.errors import InvalidDocument
+from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.settings_files import (
+    NO_WINDOW,
+    flat,
+    program_of,
+    setting,
+    text_of,
+    version_in,
+)
+from gitguard.store import toml_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.base import Ask
+    from gitguard.model.host_settings import Figures
+
+NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
+UNDO = UndoHelp(
+    restart="end the conversation and go on with `codex resume`",
+    health=("codex doctor",),
+    repair="put the backup back as said above; `codex doctor` says what is wrong with the file",
+)
+
+_KEY, _WINDOW = "model_auto_compact_token_limit", "model_context_window"
+_DEFAULT_SHARE = 0.9
+
+
+def look(at: Surroundings) -> Found:
+    """Ask for the file in use and the models' windows, and read the file."""
+    ask = program_of(at, PROGRAM, TITLE)
+    file = _file(ask)
+    text = text_of(at.read(file) or b"", f"`{file}`")
+    document = toml_text.load(text, what=f"`{file}`")
+    standing = {key: value for key, value in flat(_plain(document)) if "." not in key}
+    models = ask(("debug", "models"))
+    if models.returncode:
+        raise InvalidDocument(
+            f"`{file}` is not valid to Codex: {models.complaint}", "Correct it; nothing was changed"
+        )
+    model = document.get("model")
+    window = document.get(_WINDOW) or _catalogued(models.stdout, model)
+    return Found(
+        version_in(ask),
+        file,
+        standing,
+        window if type(window) is int else 0,
+        "codex debug models",
+        model if isinstance(model, str) else "",
+    )
+
+
+def _file(ask: Ask) -> str:
+    answer = ask(("doctor", "--json"))
+    try:
+        details = json.loads(answer.stdout)["checks"]["config.load"]["details"]
+        return str(details.get("config.toml") or f"{details['CODEX_HOME']}/config.toml")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        wrong = ask(("debug", "models")).complaint
+        raise InvalidDocument(
+            f"Codex cannot load its configuration: {wrong}", "Correct it; nothing was changed"
+        ) from error
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what JSON can say too; dates are no settings of ours."""
+    return {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
+
+
+def _catalogued(said: str, model: object) -> int:
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        for one in json.loads(said)["models"]:
+            if one["slug"] == model:
+                return int(one["context_window"])
+    return 0
+
+
+def offer(found: Found, figures: Figures) -> Offer:
+    """Return when to compact; everything else has no setting."""
+    note = "clearing old tool output has no setting in Codex"
+    if not figures.window:
+        return Offer((), (NO_WINDOW, note))
+    limit = figures.window - figures.free
+    why = f"; {figures.why_free}" if figures.why_free else ""
+    practice = (
+        f"Codex compacts once {limit:,} tokens are used, {figures.compress_at:.0%} of the model's "
+        f"{figures.window:,}, of which it shows and uses 95 %{why}"
+    )
+    usual = int(figures.window * _DEFAULT_SHARE)
+    one = setting(found, _KEY, limit, "When to compress the conversation", practice, usual)
+    return Offer((one,), (note,), ("conversations that begin from now on take it",))
+
+
+def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
+    """Return the file with settings changed, comments and order kept."""
+    text = text_of(data or b"", "the settings file")
+    for key, value in values.items():
+        text = toml_text.set_value(text, key, value, what="the settings file")
+    return text.encode()

@@ -1,0 +1,107 @@
+"""What opencode can be advised to set: what a compaction keeps, and whether old output is cleared.
+
+When it compacts cannot be set for most models: `compaction.reserved` counts only for those that
+name a limit of their input (1.18.33). `opencode debug config` refuses what it cannot read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.settings_files import (
+    edit,
+    holder,
+    in_project,
+    program_of,
+    read_layers,
+    setting,
+    version_in,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.base import Ask
+    from gitguard.model.host_settings import Figures
+
+NAME, TITLE, PROGRAM = "opencode", "opencode", "opencode"
+UNDO = UndoHelp(
+    restart="end the conversation and go on with `opencode --continue`",
+    health=("opencode debug config",),
+    repair="put the backup back as said above; `opencode debug config` names what is wrong",
+)
+__all__ = ["edit"]
+
+_COMPACTION = "compaction."
+_NAMES = ("opencode.json", "opencode.jsonc")
+_FEW_CALLS = 50_000
+"""Work with so few tool calls that output of this many characters may stay."""
+
+
+def look(at: Surroundings) -> Found:
+    """Ask for the user's folder, and read its file and the project's, of which the last count."""
+    ask = program_of(at, PROGRAM, TITLE)
+    folder = _folder(ask)
+    checked = ask(("debug", "config"))
+    if checked.returncode:
+        raise InvalidDocument(
+            f"a configuration is not valid to opencode: {checked.complaint}",
+            "Correct it; nothing was changed",
+        )
+    own = tuple(os.path.join(folder, name) for name in _NAMES)
+    paths = (*own, *(path for name in _NAMES for path in in_project(at, name)))
+    layers = read_layers(at, paths)
+    there = [path for path in own if at.read(path) is not None]
+    file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
+    # Asked outside of the project, it has read the user's own file alone.
+    by = "opencode debug config" if file in own else ""
+    return Found(version_in(ask), file, layers.standing, checked_by=by)
+
+
+def _folder(ask: Ask) -> str:
+    for line in ask(("debug", "paths")).stdout.splitlines():
+        name, _, path = line.partition(" ")
+        if name == "config" and os.path.isabs(path.strip()):
+            return path.strip()
+    raise InvalidDocument(
+        "`opencode debug paths` does not say where the configuration is", "Run it yourself"
+    )
+
+
+def offer(found: Found, figures: Figures) -> Offer:
+    """Return what a compaction keeps, and the clearing of old output where tools are used much."""
+    settings = [
+        setting(
+            found,
+            f"{_COMPACTION}tail_turns",
+            figures.protect,
+            "How many exchanges a compaction leaves as they are",
+            f"at most the newest {figures.protect} stay word for word beside the summary",
+        )
+    ]
+    if figures.window:
+        settings.append(
+            setting(
+                found,
+                f"{_COMPACTION}preserve_recent_tokens",
+                figures.keep_recent,
+                "How much of the newest conversation a compaction leaves as it is",
+                f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave "
+                "more room after it",
+            )
+        )
+    if figures.trim_above < _FEW_CALLS:
+        title = "Whether old tool output is cleared"
+        practice = "old output of tools leaves the context when a turn ends"
+        settings.insert(0, setting(found, f"{_COMPACTION}prune", True, title, practice, False))
+    notes = [
+        "when to compress follows from the model's limits; `compaction.reserved` counts only for "
+        "models that name one of their input, and is left alone"
+    ]
+    if not figures.window:
+        notes.append("how much is kept depends on the window; name it with `--window`")
+    if found.standing.get(f"{_COMPACTION}auto") == "false":
+        notes.append("it does not compact by itself (`compaction.auto`), and that stays so")
+    return Offer(tuple(settings), tuple(notes), ("it counts after opencode is started anew",))

@@ -1,0 +1,100 @@
+"""What pi can be advised to set: how much stays free, and how much a compaction keeps.
+
+It compacts once more than the window less `compaction.reserveTokens` is used (0.73.1). Its settings
+are plain JSON, and no command of its own changes them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.settings_files import (
+    NO_WINDOW,
+    edit,
+    holder,
+    in_project,
+    program_of,
+    read_layers,
+    setting,
+    version_in,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.hosts.advising import Surroundings
+    from gitguard.model.host_settings import Figures
+
+NAME, TITLE, PROGRAM = "pi", "pi", "pi"
+UNDO = UndoHelp(
+    restart="end the conversation and go on with `pi --continue`",
+    health=("pi --version",),
+    repair="put the backup back as said above",
+)
+__all__ = ["edit"]
+
+_COMPACTION = "compaction."
+
+
+def look(at: Surroundings) -> Found:
+    """Read the user's settings and models and the project's settings, of which the last count."""
+    ask = program_of(at, PROGRAM, TITLE)
+    folder = at.environment.get("PI_CODING_AGENT_DIR") or os.path.join(at.home, ".pi/agent")
+    paths = (os.path.join(folder, "settings.json"), *in_project(at, ".pi/settings.json"))
+    layers = read_layers(at, paths, strict=True)
+    chosen: dict[str, Any] = {}
+    for document in layers.documents:
+        chosen.update(document)
+    models = read_layers(at, [os.path.join(folder, "models.json")]).documents[0]
+    file = holder(layers, paths, _COMPACTION, paths[0])
+    model = chosen.get("defaultModel")
+    window = _window(models, chosen.get("defaultProvider"), model)
+    return Found(
+        version_in(ask),
+        file,
+        layers.standing,
+        window,
+        model=model if isinstance(model, str) else "",
+    )
+
+
+def _window(models: dict[str, Any], provider: object, model: object) -> int:
+    """Return the window that the user's own models name, else 0."""
+    try:
+        listed = models["providers"][provider]["models"]
+        return next(int(one["contextWindow"]) for one in listed if one["id"] == model)
+    except (KeyError, TypeError, ValueError, StopIteration):
+        return 0
+
+
+def offer(found: Found, figures: Figures) -> Offer:
+    """Return when to compact and how much then stays; everything else has no setting."""
+    notes = ["clearing old tool output has no setting in pi"]
+    if found.standing.get(f"{_COMPACTION}enabled") == "false":
+        notes.append("it does not compact by itself (`compaction.enabled`), and that stays so")
+    if not figures.window:
+        return Offer((), (NO_WINDOW, *notes))
+    why = f"; {figures.why_free}" if figures.why_free else ""
+    settings = (
+        setting(
+            found,
+            f"{_COMPACTION}reserveTokens",
+            figures.free,
+            "When to compress the conversation",
+            f"pi compacts at about {figures.compress_at:.0%} of the window of {figures.window:,} "
+            f"tokens, with {figures.free:,} still free{why}",
+            16_384,
+        ),
+        setting(
+            found,
+            f"{_COMPACTION}keepRecentTokens",
+            figures.keep_recent,
+            "How much of the newest conversation a compaction leaves as it is",
+            f"{figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave more room "
+            "after it",
+            20_000,
+        ),
+    )
+    return Offer(settings, tuple(notes), ("conversations that begin from now on take it",))

@@ -1,0 +1,118 @@
+"""What advisers share whose host keeps its settings in files: reading, merging and editing."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.host_settings import Setting
+from gitguard.model.value import Value
+from gitguard.store import json5_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from gitguard.hosts.advising import Found, Surroundings
+    from gitguard.hosts.base import Ask
+
+NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
+
+
+class Layers(Value):
+    """Settings of several files, of which a later one overrides those before."""
+
+    standing: Mapping[str, str]
+    """JSON texts by key."""
+    documents: tuple[dict[str, Any], ...]
+    """By file, empty for one that is not there."""
+
+
+def program_of(at: Surroundings, program: str, title: str) -> Ask:
+    """Return what asks the host's command; raises `InvalidInput` where it is not installed."""
+    if at.ask is None:
+        raise InvalidInput(
+            f"`{program}` is not on PATH, so {title} is not installed here",
+            "Install it, or put its folder on PATH",
+        )
+    return at.ask
+
+
+def version_in(ask: Ask) -> str:
+    """Return the first word of `--version` that begins with a digit, empty where there is none."""
+    said = ask(("--version",))
+    words = f"{said.stdout} {said.stderr}".split()
+    return next((word[:40] for word in words if word[0].isdigit()), "")
+
+
+def read_layers(at: Surroundings, paths: Iterable[str], *, strict: bool = False) -> Layers:
+    """Read files of JSON with comments, or of plain JSON where the host reads no other."""
+    documents = tuple(_document(at, path, strict=strict) for path in paths)
+    standing = {key: text for document in documents for key, text in flat(document)}
+    return Layers(standing, documents)
+
+
+def _document(at: Surroundings, path: str, *, strict: bool) -> dict[str, Any]:
+    data = at.read(path)
+    if data is None or not data.strip():
+        return {}
+    text = text_of(data, f"`{path}`")
+    document = json5_text.load(text, what=f"`{path}`")
+    if strict:
+        try:
+            json.loads(text)
+        except ValueError as error:
+            raise InvalidDocument(
+                f"`{path}` does not read as the host reads it: {error}",
+                "Take comments and trailing commas out; nothing was changed",
+            ) from error
+    return document
+
+
+def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    """Return the JSON texts of all that is not an object, by key."""
+    if not isinstance(value, dict):
+        return [(name, json.dumps(value, sort_keys=True))]
+    prefix = f"{name}." if name else ""
+    return [item for key, below in value.items() for item in flat(below, f"{prefix}{key}")]
+
+
+def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
+    """Return a file of JSON with settings changed, and all else as it was."""
+    text = text_of(data or b"", "the settings file")
+    if not text.strip():
+        text = "{}\n"
+    for key, value in values.items():
+        text = json5_text.set_value(text, tuple(key.split(".")), value, what="the settings file")
+    return text.encode()
+
+
+def text_of(data: bytes, what: str) -> str:
+    """Return the text of a file; raises `InvalidDocument` where it is none."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidDocument(f"{what} is not UTF-8", "Look at it by hand") from error
+
+
+def holder(layers: Layers, paths: tuple[str, ...], prefix: str, otherwise: str) -> str:
+    """Return the last of the files that sets something below a prefix, else another path."""
+    pairs = zip(paths, layers.documents, strict=True)
+    setting = [path for path, one in pairs if any(k.startswith(prefix) for k, _ in flat(one))]
+    return setting[-1] if setting else otherwise
+
+
+def in_project(at: Surroundings, name: str) -> tuple[str, ...]:
+    """Return the path of a file in the project, none outside of one."""
+    return (os.path.join(at.worktree, name),) if at.worktree else ()
+
+
+def setting(
+    found: Found, key: str, after: object, title: str, practice: str, default: object = None
+) -> Setting:
+    """Return a setting; values are as JSON has them, and no default is None."""
+    usual = "" if default is None else json.dumps(default)
+    before = found.standing.get(key, "")
+    return Setting(key, title, before, json.dumps(after), practice, usual)

@@ -1,0 +1,38 @@
+"""TOML read and changed with its comments and order kept; the one door to tomlkit."""
+
+from __future__ import annotations
+
+import json
+
+from gitguard.errors import InvalidDocument
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load(text: str, *, what: str) -> dict[str, Any]:
+    """Return what a text holds; raises `InvalidDocument` naming what and the line."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidDocument(
+            f"{what} does not read: {error}", "Correct it; nothing was changed"
+        ) from error
+
+
+def set_value(text: str, name: str, value: str, *, what: str) -> str:
+    """Return the text with the value, a JSON text, of a name outside of all tables."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        document[name] = json.loads(value)
+    except TOMLKitError as error:
+        raise InvalidDocument(
+            f"{what} does not read: {error}", "Correct it; nothing was changed"
+        ) from error
+    return tomlkit.dumps(document)

@@ -1,0 +1,133 @@
+"""JSON with comments: what it says, and that a changed value is all that changes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.errors import InvalidDocument
+from gitguard.store.json5_text import load, set_value
+
+NAMES = st.text(st.characters(codec="utf-8"), max_size=6)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | NAMES
+VALUES = st.recursive(
+    SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=3)
+)
+OBJECTS = st.dictionaries(NAMES, VALUES, max_size=4)
+COMMENTED = """\
+// what stands before
+{
+  // a reason
+  model: 'a/b', // unquoted, single
+  "env": {"A": "1", /* kept */ },
+  list: [1, 0x1F, +.5, -Infinity,],
+  long: "one \\
+two",
+}
+// and after
+"""
+
+
+def changed(text: str, path: str, value: str) -> str:
+    return set_value(text, tuple(path.split(".")), value, what="`x`")
+
+
+def test_everything_that_json5_has_is_read() -> None:
+    assert load(COMMENTED, what="`x`") == {
+        "model": "a/b",
+        "env": {"A": "1"},
+        "list": [1, 31, 0.5, float("-inf")],
+        "long": "one two",
+    }
+
+
+def test_comments_order_and_quotes_stay_when_a_value_changes() -> None:
+    assert changed(COMMENTED, "model", '"c/d"') == COMMENTED.replace("'a/b'", '"c/d"')
+
+
+def test_a_new_member_stands_behind_the_last_in_the_same_way() -> None:
+    expected = COMMENTED.replace('two",\n', 'two",\n  "compaction": {\n    "auto": true\n  },\n')
+    assert changed(COMMENTED, "compaction.auto", "true") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{}", '{\n  "a": {\n    "b": 1\n  }\n}'),
+        ('{"x": 0}', '{"x": 0, "a": {"b": 1}}'),
+        ('{"x": 0,}', '{"x": 0, "a": {"b": 1},}'),
+        ('{"a": {}}', '{"a": {\n  "b": 1\n}}'),
+        ('{\n\t"x": 0 // why\n}\n', '{\n\t"x": 0, // why\n\t"a": {\n\t  "b": 1\n\t}\n}\n'),
+        ("{\n  // nothing yet\n}", '{\n  // nothing yet\n  "a": {\n    "b": 1\n  }\n}'),
+        ("{ // nothing yet\n}", '{ // nothing yet\n  "a": {\n    "b": 1\n  }\n}'),
+        ('{\r\n  "x": 0\r\n}', '{\r\n  "x": 0,\r\n  "a": {\r\n    "b": 1\r\n  }\r\n}'),
+        ('\ufeff{"a": {"b": 2, "b": 3}}', '\ufeff{"a": {"b": 2, "b": 1}}'),
+        ('{"a": {"b": [1, 2]}, "x": "}"}', '{"a": {"b": 1}, "x": "}"}'),
+    ],
+)
+def test_a_value_is_put_where_a_person_would_put_it(before: str, after: str) -> None:
+    assert changed(before, "a.b", "1") == after
+    assert load(after, what="`x`")["a"]["b"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it ends too early in line 1, column 1"),
+        ('{"a": 1', "it ends too early in line 1"),
+        ('{\n  "a" 1}', "`1` is not expected in line 2, column 7"),
+        ('{"a": 1 "b": 2}', '`"b"` is not expected'),
+        ('{"a": tru}', "`tru` is not expected"),
+        ('{"a": 1} {', "`{` is not expected"),
+        ('{"a": "b}', "is not expected in line 1, column 7"),
+        ("[1]", "does not hold an object"),
+        ('{"a": ' + "[" * 200, "nested too deeply"),
+        ("{1: 2}", "`1` is not expected"),
+        ("{,}", "`,` is not expected"),
+        ('{"a": --1}', "`--1` is not expected"),
+    ],
+)
+def test_what_is_no_json5_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(InvalidDocument) as refused:
+        load(text, what="`x`")
+    assert said in refused.value.message
+
+
+def test_a_path_through_what_is_no_object_is_refused() -> None:
+    with pytest.raises(InvalidDocument, match=r"`a` in `x` is not an object"):
+        changed('{"a": 1}', "a.b", "1")
+
+
+@given(OBJECTS, st.sampled_from([None, 2, "\t"]))
+def test_all_json_reads_as_python_reads_it(document: dict[str, Any], indent: Any) -> None:
+    assert load(json.dumps(document, indent=indent), what="`x`") == document
+    assert load(json.dumps(document, ensure_ascii=False), what="`x`") == document
+
+
+@given(OBJECTS, st.lists(NAMES, min_size=1, max_size=3), VALUES, st.sampled_from([None, 2]))
+def test_only_what_was_set_differs_afterwards(
+    document: dict[str, Any], path: list[str], value: Any, indent: int | None
+) -> None:
+    text = json.dumps(document, indent=indent)
+    expected = json.loads(text)
+    place: Any = expected
+    for name in path[:-1]:
+        place = place.setdefault(name, {}) if isinstance(place, dict) else None
+    try:
+        after = set_value(text, tuple(path), json.dumps(value), what="`x`")
+    except InvalidDocument:
+        assert not isinstance(place, dict)
+        return
+    place[path[-1]] = value
+    assert json.loads(after) == expected
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_reader(text: str) -> None:
+    with contextlib.suppress(InvalidDocument):
+        load(text, what="`x`")
