@@ -85,8 +85,8 @@ class Conversation:
         }
         self._write(entry)
 
-    def compacts(self, tokens: int = -1) -> None:
-        """The host writes a compaction's boundary into the transcript."""
+    def compacts(self, tokens: int = -1, summary: str = "") -> None:
+        """The host writes a compaction's boundary into the transcript, and perhaps its summary."""
         self.clock.pass_by(1)
         details = {"postTokens": tokens} if tokens >= 0 else {}
         self._write(
@@ -97,6 +97,10 @@ class Conversation:
                 "compactMetadata": details,
             }
         )
+        if summary:
+            said = {"role": "user", "content": summary}
+            name = f"summary-{self.clock()}"
+            self._write({"type": "user", "uuid": name, "isCompactSummary": True, "message": said})
 
     def _write(self, entry: dict[str, Any]) -> None:
         with self.transcript.open("a", encoding="utf-8") as file:

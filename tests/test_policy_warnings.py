@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -205,6 +206,53 @@ def test_a_halt_for_a_missing_pressure_warns_of_none(talk: Conversation) -> None
     talk.bash("echo hi")
     talk.uses(20_000)
     assert "⚠️" not in talk.bash("echo hi")["stopReason"]
+
+
+# The death spiral
+
+SPIRAL = "A new conversation would keep more than another compaction."
+
+
+def compacted(talk: Conversation, summary: str = "") -> str:
+    talk.compacts(20_000, summary)
+    return talk.prompt()
+
+
+def test_more_than_three_compactions_are_said_once(talk: Conversation) -> None:
+    talk.guard.note({"goal": "Ship it"})
+    said = [compacted(talk) for _ in range(6)]
+    assert ["fresh conversation" in text for text in said] == [False] * 3 + [True] + [False] * 2
+    assert not any(SPIRAL in text for text in said), "the block has said it"
+
+
+def test_where_no_block_says_it_a_line_does_and_once(talk: Conversation) -> None:
+    (talk.root.parent / "config").mkdir()
+    (talk.root.parent / "config" / "config.yaml").write_text("handoff: {enabled: true}\n")
+    talk.clock.now = time.time()
+    said = []
+    for _ in range(6):
+        talk.send("PreCompact")
+        said.append(compacted(talk))
+    told = f"⚠️ Context: 4 compactions, more than 3. {SPIRAL}"
+    assert [told in text for text in said] == [False] * 3 + [True] + [False] * 2
+    assert sum(text.count(SPIRAL) for text in said) == 1
+
+
+@pytest.mark.parametrize(("characters", "is_said"), [(240_000, False), (240_004, True)])
+def test_a_summary_of_more_than_thirty_percent_of_the_window_is_said_once(
+    talk: Conversation, characters: int, is_said: bool
+) -> None:
+    said = [compacted(talk, "x" * characters), talk.prompt(), compacted(talk, "x" * 250_000)]
+    assert [SPIRAL in text for text in said] == [is_said, False, not is_said]
+
+
+def test_a_summary_that_does_not_read_hides_no_compaction(talk: Conversation) -> None:
+    talk.compacts(20_000)
+    with talk.transcript.open("ab") as file:
+        file.write(b'{"type": "user", "isCompactSummary": tr')
+    talk.prompt()
+    assert talk.guard.status().host_sessions["S1"].epoch == 1
+    assert talk.faults() == []
 
 
 # The configuration

@@ -97,6 +97,7 @@ class HostSession(Record):
         "told_calls": Kind("count", "Calls that had ended when the agent was last advised."),
         "paced_tokens": Kind("number", "Usage from which a call's average is counted, else -1."),
         "paced_calls": Kind("count", "Calls that had ended by then."),
+        "summary_tokens": Kind("count", "What the newest compaction's summary takes, about."),
         "told_spiral": Kind("flag", "Whether it was said that compactions eat the context up."),
     }
     started_at: str
@@ -122,6 +123,7 @@ class HostSession(Record):
     told_calls: int = 0
     paced_tokens: float = -1
     paced_calls: int = 0
+    summary_tokens: int = 0
     told_spiral: bool = False
     head: str = ""
     extra: Mapping[str, Any] = {}

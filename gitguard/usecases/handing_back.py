@@ -5,9 +5,11 @@ from __future__ import annotations
 from gitguard.errors import EditedState, GitguardError, Tampered
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery, HostSession
+from gitguard.policy.runway import MOST_COMPACTIONS
 from gitguard.store import states
 from gitguard.usecases import gate
 from gitguard.usecases.hooks import Conversation
+from gitguard.usecases.measuring import summary_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +38,10 @@ class HandingBack(Conversation):
             why = "What came after the last checkpoint."
             self._checkpoint("recovery", why, if_changed=not cut_off)
             head = self._store.readable_head()
-            block = self._handoff() or stable_block(
-                self._store, head, compactions=self._known.epoch
-            )
+            block = self._handoff()
+            if not block:
+                block = stable_block(self._store, head, compactions=self._known.epoch)
+                self._note_told()
             self._note_delivery(head, block)
         return HookReply(context=block)
 
@@ -82,11 +85,17 @@ class HandingBack(Conversation):
                 self._store,
                 found,
                 head,
-                compactions=self._known.epoch,
+                compactions=0 if self._known.told_spiral else self._known.epoch,
                 notes=self._startup_notes + self._older,
             )
+            self._note_told()
         self._note_delivery(head, block)
         return block
+
+    def _note_told(self) -> None:
+        """Remember that a block told of too many compactions, so that no line says it again."""
+        if self._known.epoch > MOST_COMPACTIONS:
+            self._known = self._known.replace(told_spiral=True)
 
     def _handoff(self) -> str:
         """Return what a fresh hand-off file says, which stands in for the resume block."""
@@ -115,13 +124,18 @@ class HandingBack(Conversation):
 
     def _noticed(self) -> HostSession:
         """Return the record after a compaction of which only the transcript tells."""
+        known, transcript = self._known, self._event.transcript
         try:
-            return gate.notice_compaction(
-                self._known, self._config, self._event.transcript, self._event.model
-            )
+            noticed = gate.notice_compaction(known, self._config, transcript, self._event.model)
         except GitguardError as error:
             self._mark(error)
-            return self._known
+            return known
+        if noticed.compactions > known.compactions:
+            try:
+                noticed = noticed.replace(summary_tokens=summary_tokens(known, transcript))
+            except GitguardError as error:
+                self._mark(error)  # the compaction counts all the same
+        return noticed
 
     def _with_transcript(self, known: HostSession) -> HostSession:
         transcript = self._event.transcript

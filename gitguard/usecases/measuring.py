@@ -12,6 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config import Config
 
+_LONGEST_READ = 1 << 25
+"""Bytes of a transcript behind a cursor; to read more takes a second."""
+
 
 def measure_pressure(
     host_session: HostSession,
@@ -77,6 +80,27 @@ def count_compactions(
     before = 0 if found.anew else host_session.compactions
     counted = host_session.replace(compactions=before + found.count, counted_upto=found.upto)
     return counted, found.newest_at
+
+
+def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> int:
+    """Estimate what the newest summary takes that was written since compactions were counted.
+
+    0 where there is none, or where so much was written that reading it would keep a prompt waiting.
+    Raises `InvalidDocument` when the transcript does not read.
+    """
+    transcript, since = _transcript_of(host_session, transcript), host_session.counted_upto
+    if transcript is None or _is_too_long(transcript.path, since):
+        return 0
+    from gitguard.transcripts import find_format
+    from gitguard.transcripts.fitting.context import context_of
+    from gitguard.transcripts.fitting.tokens import estimate
+
+    written = find_format(transcript.format).entries(transcript, since)
+    return estimate(len(context_of(written).summary))
+
+
+def _is_too_long(path: str, since: int) -> bool:
+    return os.path.isfile(path) and os.path.getsize(path) - since > _LONGEST_READ
 
 
 def measure_compaction(

@@ -7,6 +7,7 @@ from gitguard.model import capture
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
+from gitguard.policy.runway import MOST_COMPACTIONS
 from gitguard.recovery.injection import Origin, build_resume
 
 TYPE_CHECKING = False
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
     from gitguard.store.verification import Verified
 
-_DEATH_SPIRAL = 3
-"""Compactions after which a fresh conversation is suggested (seed: Context Manager v1, 5.5)."""
 _BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
@@ -123,7 +122,7 @@ def _notes(store: SessionStore, branch: str, compactions: int) -> tuple[str, ...
     began_on = store.workspace.read_record(store.session).began_on
     if began_on and branch and branch != began_on:
         notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
-    if compactions > _DEATH_SPIRAL:
+    if compactions > MOST_COMPACTIONS:
         notes.append(
             f"compacted {compactions} times; a fresh conversation would now keep more than another "
             "compaction"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.context.gauge import FIRST_TURN
 from gitguard.model.value import Value
 from gitguard.policy.bands import band_of
-from gitguard.policy.runway import runway
+from gitguard.policy.runway import death_spiral, runway
 from gitguard.policy.warnings import (
     CRITICAL,
     highest,
@@ -38,8 +38,6 @@ class Moment(Value):
     """Whether a checkpoint was taken because of the pressure."""
     begins_turn: bool = False
     """Whether a turn begins, and with it the gauge is shown from its threshold on."""
-    spiral: str = ""
-    """Why compactions eat the context up, where that is to be said."""
 
 
 def line_of(
@@ -50,7 +48,7 @@ def line_of(
         warned = ""
     else:
         known, warned = _warn(paced(known, pressure, moment.calls), pressure, config, moment)
-    spiral = spiral_line(moment.spiral) if moment.spiral and not known.told_spiral else ""
+    spiral = "" if known.told_spiral else _spiral(known, pressure)
     advice = ""
     if moment.assess:
         advice = advice_line(pressure)
@@ -74,6 +72,11 @@ def _warn(
     elif warning < known.warned:
         known = _rearmed(known, pressure, config)
     return known.replace(warned=warning), line
+
+
+def _spiral(known: HostSession, pressure: Pressure) -> str:
+    reason = death_spiral(known.epoch, known.summary_tokens, pressure.window.tokens)
+    return spiral_line(reason) if reason else ""
 
 
 def _rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
