@@ -144,15 +144,23 @@ def _tools(
 
 
 def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
-    """Return the session's hooks, and the folder of the workspace; none for a foreign one's."""
+    """Return the session's hooks, and the folder of the workspace; none for a foreign one's.
+
+    Raises `NotInitialised` or `NotARepository` where a session is named that is not there.
+    """
     from gitguard.transcripts.rewriting.writable import writer_of
     from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
+    from gitguard.usecases.sessions import refuse_unknown
 
     held_in = writer_of(named).folder
     try:
         guard = console.guard
     except NotARepository:
+        if console.named_session:
+            raise
         return None, held_in
+    if console.named_session:
+        refuse_unknown(guard.store())
     owner = owner_of(guard.workspace, named, held_in)
     if owner is None:
         return None, held_in
