@@ -253,6 +253,42 @@ def test_usage_of_a_branch_that_was_left_does_not_count(copied: Any) -> None:
     assert found.tokens == 15_050
 
 
+def pi_line(name: str, parent: str | None, text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": text}
+    at = "2026-11-22T10:00:00.000Z"
+    return {"type": "message", "id": name, "parentId": parent, "timestamp": at, "message": message}
+
+
+def pis_messages(path: Path) -> list[str]:
+    return [message.text.split()[0] for message in find_format("pi").messages(the(path, "pi"))]
+
+
+def test_what_was_said_is_told_of_the_branch_that_stands(tmp_path: Path) -> None:
+    header = {"type": "session", "version": 3, "id": "s", "cwd": "/repo"}
+    said = [pi_line("a", None, "one"), pi_line("b", "a", "left"), pi_line("c", "b", "left too")]
+    path = add(tmp_path / "x", header, *said, pi_line("d", "a", "two"), pi_line("e", "d", "three"))
+    assert pis_messages(path) == ["one", "two", "three"]
+    add(path, pi_line("f", "c", "back"))
+    assert pis_messages(path) == ["one", "left", "left", "back"]
+
+
+def test_both_ends_of_a_long_conversation_are_told_without_the_branches_that_were_left(
+    tmp_path: Path,
+) -> None:
+    long = "x" * 1_000
+    lines = [pi_line("0", None, f"0 {long}")]
+    for number in range(1, 20_000):
+        lines.append(pi_line(f"left{number}", str(number - 1), "left"))
+        lines.append(pi_line(str(number), str(number - 1), f"{number} {long}"))
+    path = add(tmp_path / "x", *lines)
+    assert path.stat().st_size > 20 << 20
+    told = pis_messages(path)
+    numbers = [int(text) for text in told]
+    assert numbers == sorted(set(numbers))
+    assert (numbers[0], numbers[-1]) == (0, 19_999)
+    assert len(numbers) < 19_000
+
+
 def test_what_pi_tells_the_model_by_itself_is_the_hosts(copied: Any) -> None:
     added = {"type": "message", "id": "00000000", "parentId": None}
     ran = {"role": "bashExecution", "command": "ls", "output": "a.txt"}

@@ -24,16 +24,29 @@ _FIRST, _LAST = 1 << 20, 15 << 20
 
 def forwards(path: str, since: int = 0) -> Iterator[bytes]:
     """Yield the whole lines behind an offset; of very many, the first and the last ones."""
-    last_ones = _size(path) - _LAST
-    for block, upto in _blocks(path, since):
-        yield from block.split(b"\n")
-        if upto >= since + _FIRST and upto < last_ones:
-            break
-    else:
+    for stretch in stretches(path, since):
+        yield from stretch
+
+
+def stretches(path: str, since: int = 0) -> Iterator[Iterator[bytes]]:
+    """Yield the same lines as one stretch, or as two where the middle is left out.
+
+    A stretch is to be read before the next is asked for.
+    """
+    last_ones, upto = _size(path) - _LAST, since
+
+    def first_ones() -> Iterator[bytes]:
+        nonlocal upto
+        for block, upto in _blocks(path, since):  # noqa: B007 - how far it got
+            yield from block.split(b"\n")
+            if upto >= since + _FIRST and upto < last_ones:
+                break
+
+    yield first_ones()
+    if upto >= last_ones:
         return
     # The line in which the last ones begin is torn, and its rest is no entry.
-    for block, _ in _blocks(path, last_ones):
-        yield from block.split(b"\n")
+    yield (line for block, _ in _blocks(path, last_ones) for line in block.split(b"\n"))
 
 
 def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[int, bytes]]:

@@ -29,11 +29,16 @@ def newest_reading(transcript: Transcript) -> Reading | None:
 
 
 def messages(transcript: Transcript) -> Iterator[Message]:
-    """Yield what was said, in every branch."""
-    for line in _file(transcript).forwards(0):
-        message = message_of(parse(line)) if b'"message"' in line else None
-        if message:
-            yield message
+    """Yield what was said on the branch that stands.
+
+    It is found from its end, so the lines are held while it is looked for: 16 MB of them at most.
+    Where the middle is left out, the beginning is told along the branch that ends before it.
+    """
+    for stretch in jsonl.stretches(_file(transcript).path):
+        lines = [line for line in stretch if _PARENT in line]
+        branch = reversed([*_on_the_branch(reversed(lines))])
+        said = (message_of(parse(line)) for line in branch if b'"message"' in line)
+        yield from filter(None, said)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
