@@ -7,16 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
+from gitguard.model.config import DEFAULTS
+from gitguard.model.events import Transcript
+from gitguard.model.redaction import Redactor
 from gitguard.transcripts import NAMES
+from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.rewriting.repair import repair
+from gitguard.usecases.compacting import Tools, compact
+from gitguard.usecases.pruning import prune
 
 from . import spoken
-from .spoken import turns
+from .spoken import NOW, turns
 from .test_transcript_command import PI, RECORDED, document, run
 from .test_transcript_compact_command import User
 from .written_conversations import claude_code, pi, user, write
 
-WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["compact"]]
+WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["prune", "--dry-run"], ["compact"]]
 COMMANDS = [*WRITING, ["show"], ["usage"], ["export"], ["budget"], ["import"]]
 FILES = [path for path in RECORDED if path.suffix == ".jsonl"]
 
@@ -35,6 +43,26 @@ def test_what_is_of_another_host_is_not_written(
     another = "claude-code" if own == "pi" else "pi"
     said = run(*words, "--format", another, copy, cwd=tmp_path, code=23)
     assert f"is a transcript of {own}, not of {another}" in said
+    assert copy.read_bytes() == path.read_bytes()
+    assert [each.name for each in tmp_path.iterdir()] == [copy.name]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_a_library_does_not_write_what_is_of_another_host_either(
+    path: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / path.name
+    shutil.copy(path, copy)
+    own = recognise(str(copy)).format
+    named = Transcript(str(copy), "claude-code" if own == "pi" else "pi")
+    tools = Tools(clock=lambda: NOW, random=bytes, redactor=Redactor())
+    for rewrite in (
+        lambda: repair(named, tools.clock),
+        lambda: prune(named, DEFAULTS, tools.clock, str),
+        lambda: compact(named, DEFAULTS, tools),
+    ):
+        with pytest.raises(InvalidInput, match=f"is a transcript of {own}, not of"):
+            rewrite()
     assert copy.read_bytes() == path.read_bytes()
     assert [each.name for each in tmp_path.iterdir()] == [copy.name]
 

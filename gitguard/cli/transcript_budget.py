@@ -133,7 +133,7 @@ def prune(
     """
     from gitguard.usecases import pruning
 
-    named = find_transcript(console, path, format_name, conversation, to_write=True)
+    named = find_transcript(console, path, format_name, conversation)
     config = config_of(console)
     clean = redactor_of(config.redaction).text
     with progress("bytes") as tell, letting_go_of_locks():

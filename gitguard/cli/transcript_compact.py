@@ -70,7 +70,7 @@ def compact(
     """
     from gitguard.usecases.compacting import compact as compact_it
 
-    named = find_transcript(console, path, format_name, conversation, to_write=True)
+    named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
         telling = _Telling(max if console.as_json else tell)
         tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))

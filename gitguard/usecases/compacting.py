@@ -137,7 +137,7 @@ def compact(
     """Compact a conversation, or say what would become of it.
 
     keep_turns and window take the place of what is configured and found. Raises `InvalidInput`
-    where nothing is to be summarized or the format is only read, and `Locked`.
+    where nothing is to be summarized, or the format is only read or not the file's, and `Locked`.
     """
     writer = writer_of(transcript)
     hold = config.compaction.timeout_seconds + GRACE

@@ -93,9 +93,9 @@ def repair(
 
     reset: a conversation in which the agent never answered begins anew, as an empty file.
     everything: also look at what the last compaction left behind. tell hears how many bytes of how
-    many were looked at. Raises `InvalidInput` for a
-    format that is only read, `InvalidDocument` for a file in which nothing parses, `Locked` and
-    `NotWritable`; nothing was changed then.
+    many were looked at. Raises `InvalidInput` for a format that is only read, or clearly not the
+    file's, `InvalidDocument` for a file in which nothing parses, `Locked` and `NotWritable`;
+    nothing was changed then.
     """
     path, writable = writable_of(transcript)
     seen = look(path)
