@@ -114,7 +114,7 @@ def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
 
 
 def write_a_conversation(path: Path) -> None:
-    parts = [
+    parts: list[written.Part] = [
         written.user("Port the parser"),
         written.agent("I look at it.", "call_1"),
         written.Result("call_1"),
