@@ -12,7 +12,7 @@ from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.signals import letting_go_of_locks
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.model.codec import load_json
-from gitguard.model.config import redactor_of
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
