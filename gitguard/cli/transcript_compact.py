@@ -14,7 +14,8 @@ import click
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.errors import InvalidConfig, NotARepository
-from gitguard.model.config import SMALLEST_WINDOW, redactor_of
+from gitguard.model.config import SMALLEST_WINDOW
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
