@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from . import sealing
 from .claude_code import SealedClaude
-from .guarded import COMMAND
-from .pi import SealedPi
-from .pi import install as install_pi
+from .guarded import gitguard_json
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash
+from .sealed_hosts import SealedPi
 
 PRINTS = "seq -f 'line %g of the output' 1 700"
 """About 15,000 characters, which no host cuts by itself."""
@@ -26,19 +21,7 @@ def prune(transcript: Path, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]
     config = Path(env["HOME"], ".config/gitguard/config.yaml")
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(AT_ONCE)
-    done = subprocess.run(
-        [str(COMMAND), "transcript", "prune", str(transcript), "--json"],
-        cwd=cwd,
-        env=dict(env),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    return gitguard_json("transcript", "prune", str(transcript), cwd=cwd, env=env)
 
 
 def assert_is_trimmed(model: ScriptedModel, before: int) -> None:
@@ -71,11 +54,7 @@ def test_claude_code_goes_on_with_a_trimmed_result(
     assert_is_trimmed(model, before)
 
 
-def test_pi_goes_on_with_a_trimmed_result(model: ScriptedModel, repo: Path, tmp_path: Path) -> None:
-    try:
-        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+def test_pi_goes_on_with_a_trimmed_result(pi: SealedPi, model: ScriptedModel) -> None:
     model.script(Step("I look", (ToolCall("bash", {"command": PRINTS}),)), Step("I saw it"))
     assert pi.run("print a lot").returncode == 0
     before = size_of_last(model)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ..written_conversations import CALLS, Document, blocks_of
-from . import sealing
 from .claude_code import SealedClaude
-from .guarded import COMMAND
-from .pi import SealedPi
-from .pi import install as install_pi
+from .guarded import gitguard_json
 from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
+from .sealed_hosts import SealedPi
 
 MISSING = "[gitguard] missing tool result"
 PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
@@ -165,15 +160,10 @@ DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
 }
 
 
-def repair(path: Path, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    command = [str(COMMAND), "transcript", "repair", str(path), "--json"]
-    done = subprocess.run(
-        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+def repaired(path: Path, host: SealedClaude | SealedPi) -> object:
+    """Repair as the host's user would; return how much there was of what."""
+    command = ("transcript", "repair", str(path))
+    return gitguard_json(*command, cwd=host.project, env=host.env)["counts"]
 
 
 def conversation(call: Callable[[str], ToolCall]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
@@ -223,7 +213,7 @@ def test_claude_code_resumes_what_was_repaired(claude: SealedClaude, model: Scri
     for name, (damage, counts) in DAMAGES.items():
         path.write_bytes(whole)
         damage(File(path))
-        assert repair(path, claude.project, claude.env)["counts"] == counts, name
+        assert repaired(path, claude) == counts, name
         model.script(Step(f"resumed after {name}"))
         assert claude.run("what now?", resume=session).text == f"resumed after {name}"
         assert_whole(model.requests(Kind.MAIN)[-1], name)
@@ -233,11 +223,7 @@ def pi_bash(command: str) -> ToolCall:
     return ToolCall("bash", {"command": command})
 
 
-def test_pi_resumes_what_was_repaired(model: ScriptedModel, repo: Path, tmp_path: Path) -> None:
-    try:
-        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+def test_pi_resumes_what_was_repaired(pi: SealedPi, model: ScriptedModel) -> None:
     first, second = conversation(pi_bash)
     model.script(*first)
     assert pi.run("begin").returncode == 0
@@ -248,7 +234,7 @@ def test_pi_resumes_what_was_repaired(model: ScriptedModel, repo: Path, tmp_path
     for name, (damage, counts) in DAMAGES.items():
         path.write_bytes(whole)
         damage(File(path))
-        assert repair(path, pi.project, pi.env)["counts"] == counts, name
+        assert repaired(path, pi) == counts, name
         model.script(Step(f"resumed after {name}"))
         assert pi.run("what now?", session=path).stdout == f"resumed after {name}\n"
         assert_whole(model.requests(Kind.MAIN)[-1], name)

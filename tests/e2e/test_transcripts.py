@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -18,45 +17,21 @@ from gitguard.model.redaction import Redactor
 from gitguard.transcripts.recognition import recognise
 from gitguard.usecases.compacting import Tools, compact
 
-from . import sealing
 from .claude_code import DEFAULT_MODEL, SealedClaude
 from .conftest import openclaw_version
-from .guarded import BLOCK, COMMAND, Guarded
+from .guarded import BLOCK, Guarded, gitguard_json
 from .openclaw import SealedOpenClaw
 from .openclaw_install import LEGACY
-from .pi import SealedPi
-from .pi import install as install_pi
 from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, exec_, summary
+from .sealed_hosts import SealedPi
 
 TURNS = 6
 
 
-@pytest.fixture
-def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
-    try:
-        return SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture
-def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    found = Guarded(claude)
-    found.run("init")
-    return found
-
-
-def run(*args: str, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    """Run `gitguard` as a user of the sealed host; return what it says to programs."""
-    command = [str(COMMAND), *args, "--json"]
-    done = subprocess.run(
-        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, (args, done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+def compacted(transcript: Path, host: SealedClaude | SealedPi, *options: str) -> dict[str, Any]:
+    """Compact as the host's user would; return what the command says to programs."""
+    command = ("transcript", "compact", str(transcript), *options)
+    return gitguard_json(*command, cwd=host.project, env=host.env)
 
 
 def two_calls(number: int, call: Callable[[str], ToolCall]) -> tuple[Step, Step]:
@@ -116,7 +91,7 @@ def test_claude_code_goes_on_from_the_summary_and_the_kept_turns(
 ) -> None:
     session, transcript = claude_conversation(claude, model)
     before = transcript.read_bytes()
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    done = compacted(transcript, claude)
     assert transcript.read_bytes().startswith(before), "compaction only ever adds"
     assert done["messages_after"] < done["messages_before"]
 
@@ -129,13 +104,13 @@ def test_claude_code_goes_on_after_a_second_compaction_of_kept_turns(
     claude: SealedClaude, model: ScriptedModel
 ) -> None:
     session, transcript = claude_conversation(claude, model)
-    command = ("transcript", "compact", str(transcript))
-    run(*command, "--keep-turns", "4", cwd=claude.project, env=claude.env)
-    run(*command, "--keep-turns", "2", cwd=claude.project, env=claude.env)
+    compacted(transcript, claude, "--keep-turns", "4")
+    compacted(transcript, claude, "--keep-turns", "2")
     model.script(Step("I go on"))
     claude.run("what now?", resume=session)
     assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
-    usage = run("transcript", "usage", str(transcript), cwd=claude.project, env=claude.env)
+    told = ("transcript", "usage", str(transcript))
+    usage = gitguard_json(*told, cwd=claude.project, env=claude.env)
     assert usage["compactions"] == 2
 
 
@@ -145,7 +120,7 @@ def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(
     session, transcript = claude_conversation(claude, model)
     make_large(transcript)
     assert transcript.stat().st_size > 6 << 20, "above 5 MB it looks for the last compaction first"
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    done = compacted(transcript, claude)
     assert done["messages_before"] > 400
     model.script(Step("I go on"))
     assert claude.run("what now?", resume=session).text == "I go on"
@@ -223,7 +198,7 @@ def test_compactions_of_the_host_and_ours_follow_one_another(
     for number in range(6, 10):
         model.script(*two_calls(number, bash))
         claude.run(f"request number {number}", resume=session)
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
+    done = compacted(transcript, claude)
     assert "HOST-SUMMARY one" in done["summary"]
     model.script(Step("I go on"))
     claude.run("what now?", resume=session)
@@ -315,8 +290,7 @@ def test_claude_code_goes_on_in_a_turn_that_was_split(
     model.script(*long_turn(bash))
     session = claude.run("one long turn").session_id
     [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
-    command = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*command, cwd=claude.project, env=claude.env)
+    done = compacted(transcript, claude, "--window", "32000")
     model.script(Step("I go on"))
     assert claude.run("what now?", resume=session).text == "I go on"
     assert_the_turn_was_split(done, last_request(model))
@@ -332,7 +306,7 @@ def pi_bash(command: str) -> ToolCall:
 def test_pi_goes_on_from_the_summary_and_the_kept_turns(pi: SealedPi, model: ScriptedModel) -> None:
     transcript = pi_conversation(pi, model)
     before = transcript.read_bytes()
-    run("transcript", "compact", str(transcript), cwd=pi.project, env=pi.env)
+    compacted(transcript, pi)
     assert transcript.read_bytes().startswith(before), "compaction only ever adds"
 
     model.script(Step("I go on"))
@@ -344,9 +318,8 @@ def test_pi_goes_on_after_a_second_compaction_of_kept_turns(
     pi: SealedPi, model: ScriptedModel
 ) -> None:
     transcript = pi_conversation(pi, model)
-    command = ("transcript", "compact", str(transcript))
-    run(*command, "--keep-turns", "4", cwd=pi.project, env=pi.env)
-    run(*command, "--keep-turns", "2", cwd=pi.project, env=pi.env)
+    compacted(transcript, pi, "--keep-turns", "4")
+    compacted(transcript, pi, "--keep-turns", "2")
     model.script(Step("I go on"))
     pi.run("what now?", session=transcript)
     assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
@@ -356,8 +329,7 @@ def test_pi_goes_on_in_a_turn_that_was_split(pi: SealedPi, model: ScriptedModel)
     model.script(*long_turn(pi_bash))
     assert pi.run("one long turn").returncode == 0
     [transcript] = pi.sessions()
-    command = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*command, cwd=pi.project, env=pi.env)
+    done = compacted(transcript, pi, "--window", "32000")
     model.script(Step("I go on"))
     assert pi.run("what now?", session=transcript).stdout == "I go on\n"
     assert_the_turn_was_split(done, last_request(model))
@@ -405,7 +377,8 @@ def test_openclaw_goes_on_from_the_summary_and_the_kept_turns(
         openclaw.send(f"request number {number}")
     [transcript] = (openclaw.state_dir / "agents/main/sessions").glob("*.jsonl")
     before = transcript.read_bytes()
-    run("transcript", "compact", str(transcript), cwd=openclaw.workspace, env=openclaw.env)
+    command = ("transcript", "compact", str(transcript))
+    gitguard_json(*command, cwd=openclaw.workspace, env=openclaw.env)
     assert transcript.read_bytes().startswith(before), "compaction only ever adds"
 
     model.script(Step("I go on"))
