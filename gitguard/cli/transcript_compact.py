@@ -228,7 +228,7 @@ def _repaired_text(done: Compacted) -> str:
     counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
     if done.added:
         return f"Repaired first: {counts}; the original is `{done.backup}`"
-    return f"To repair first: {counts}; what follows is of the file as it is, without that"
+    return f"To repair first: {counts}; what follows is of the conversation as repaired"
 
 
 def _by_command(done: Compacted) -> bool:
