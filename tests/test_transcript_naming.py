@@ -96,6 +96,25 @@ def test_what_tells_nothing_at_all_may_be_called_anything(name: str, tmp_path: P
     assert "not of" not in run("repair", "--format", name, path, cwd=tmp_path, code=code)
 
 
+# What may not be written
+
+
+@pytest.mark.parametrize("words", WRITING, ids=" ".join)
+def test_a_write_protected_file_is_only_looked_at(words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    spoken.pi(path, turns(8))
+    path.write_bytes(path.read_bytes() + b"{torn")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    run(*words, *["--dry-run"] * ("--dry-run" not in words), path, cwd=tmp_path)
+    if "--dry-run" not in words:
+        said = run(*words, path, cwd=tmp_path, code=38)
+        assert "is write-protected" in said
+        assert f"chmod u+w {path}" in said
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (before, 0o444)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
 # What is given and names nothing
 
 
