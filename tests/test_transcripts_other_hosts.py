@@ -360,6 +360,52 @@ def test_codex_marks_what_is_not_the_users(copied: Any) -> None:
 # Gemini CLI
 
 
+def codex_message(role: str, text: str) -> dict[str, Any]:
+    content = [{"type": "input_text" if role == "user" else "output_text", "text": text}]
+    payload = {"type": "message", "role": role, "content": content}
+    at = "2026-11-22T10:00:00.000Z"
+    return {"timestamp": at, "type": "response_item", "payload": payload}
+
+
+def taking_back(turns: object) -> dict[str, Any]:
+    payload = {"type": "thread_rolled_back", "num_turns": turns}
+    return {"timestamp": "2026-11-22T10:00:01.000Z", "type": "event_msg", "payload": payload}
+
+
+def codexs_messages(path: Path) -> list[str]:
+    """What was said, which the thread and the context tell alike."""
+    told = [m.text for m in find_format("codex").messages(the(path, "codex"))]
+    entered = [e for e in entries(the(path, "codex")) if e.kind == MESSAGE and not e.by_host]
+    assert [e.blocks[0].text for e in entered] == told
+    return told
+
+
+def test_turns_that_were_taken_back_are_not_told(tmp_path: Path) -> None:
+    note = codex_message("user", "<environment_context>…</environment_context>")
+    turns = [codex_message(who, f"{who} {n}") for n in (1, 2, 3) for who in ("user", "assistant")]
+    path = add(tmp_path / "x", note, *turns[:4], note, *turns[4:])
+    add(path, taking_back(0), taking_back("x"))
+    assert codexs_messages(path)[-1] == "assistant 3"
+    add(path, taking_back(1), codex_message("user", "another way"))
+    assert codexs_messages(path)[-2:] == ["assistant 2", "another way"]
+    assert codexs_messages(add(path, taking_back(2))) == ["user 1", "assistant 1"]
+    assert codexs_messages(add(path, taking_back(9))) == []
+
+
+def test_what_is_taken_back_ends_at_the_last_compaction(tmp_path: Path) -> None:
+    before, after = codex_message("user", "before"), codex_message("user", "after")
+    compaction = {"type": "compacted", "payload": {"message": "so far", "replacement_history": []}}
+    path = add(tmp_path / "x", before, compaction, after, taking_back(5))
+    assert codexs_messages(path) == ["before"]
+    assert [entry.kind for entry in entries(the(path, "codex"))].count(COMPACTION) == 1
+
+
+def test_usage_of_turns_that_were_taken_back_does_not_count(copied: Any) -> None:
+    path = copied("codex")
+    assert reading(the(path)) is not None
+    assert reading(the(add(path, taking_back(1)))) is None
+
+
 def gemini_message(name: str, text: str, **more: Any) -> dict[str, Any]:
     at = "2026-11-22T10:00:00.000Z"
     return {"id": name, "timestamp": at, "type": "user", "content": [{"text": text}], **more}

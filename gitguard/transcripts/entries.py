@@ -49,6 +49,12 @@ def parse(text: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the object that an entry has under a name, empty where it has none."""
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def time_of(entry: dict[str, Any]) -> float:
     """Return the Unix seconds of an entry's `timestamp`, 0 if it has none that reads."""
     stamp = entry.get("timestamp")

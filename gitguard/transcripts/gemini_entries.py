@@ -58,7 +58,7 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
         elif entry.kind != MESSAGE or (entry.at, OWN) in told or entry.at > upto:
             yield entry  # what was written since the first look is the newest of all
         else:
-            yield entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
+            yield jsonl.unsaid(entry)
 
 
 def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:

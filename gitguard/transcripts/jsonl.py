@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.conversation import BROKEN, Entry
+from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
 from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
@@ -129,6 +129,13 @@ def entry_of(
     except ValueError as error:
         problem = str(error)[:200]
     return Entry(at, end, raw, kind=BROKEN, problem=problem)
+
+
+def unsaid(entry: Entry) -> Entry:
+    """Return an entry of which the model is given nothing any more; one that is no message stays."""
+    if entry.kind != MESSAGE:
+        return entry
+    return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
 
 
 def _without_text(at: int, end: int, raw: bytes) -> Entry:
