@@ -82,7 +82,7 @@ def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
 
 
 def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
-    """Return the newest usage and the line that tells it, none from before turns were taken back."""
+    """Return the newest usage and the line that tells it; before turns were taken back is none."""
     estimate: tuple[Reading | None, dict[str, Any]] = (None, {})
     for text in lines:
         if not any(mark in text for mark in _USAGES):

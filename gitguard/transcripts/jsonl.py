@@ -132,7 +132,7 @@ def entry_of(
 
 
 def unsaid(entry: Entry) -> Entry:
-    """Return an entry of which the model is given nothing any more; one that is no message stays."""
+    """Return an entry of which the model is given nothing any more; only messages change."""
     if entry.kind != MESSAGE:
         return entry
     return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
