@@ -158,6 +158,23 @@ def test_turns_beyond_a_limit_are_counted_in_the_outcome_and_the_summary(
     assert standing(transcript).summary == done.summary
 
 
+def test_turns_that_were_left_out_before_are_counted_on(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    limits, said = ((8, 7), (5, 4), (0, 2)), []
+    for most, keep in limits:
+        given = tools(clock, session_key=KEY if most else "")
+        done = compact(transcript, limited(most), given, keep_turns=keep)
+        said += [line for line in done.summary.splitlines() if "left out" in line]
+    by = "turns were left out by the history limit"
+    assert said == [
+        f"Older than that, 2 {by} of 8 turns (telegram.dms.7).",
+        f"Older than that, 4 {by}, now of 5 turns (telegram.dms.7).",
+        f"Older than that, 4 {by}, now of 5 turns (telegram.dms.7).",
+    ]
+
+
 @pytest.mark.parametrize("most", [10, 0])
 def test_a_limit_that_leaves_nothing_out_is_not_told_of(
     most: int, write: Write, tmp_path: Path, clock: Clock
