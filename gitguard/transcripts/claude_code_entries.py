@@ -19,7 +19,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
 from gitguard.transcripts.claude_code import BY_THE_HOST, COUNTED, NOT_THE_USERS
-from gitguard.transcripts.entries import time_of, tokens
+from gitguard.transcripts.entries import inner, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,16 +37,21 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     }
     kind, message = document.get("type"), document.get("message")
     if kind == "system" and document.get("subtype") == "compact_boundary":
-        known |= {"kind": COMPACTION, "kept": _kept(document.get("compactMetadata"))}
+        known |= {"kind": COMPACTION, **_kept(document)}
     elif kind in ("user", "assistant") and isinstance(message, dict):
         _add_message(known, document, message)
     return known
 
 
-def _kept(metadata: Any) -> tuple[str, ...]:
-    preserved = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
-    ids = preserved.get("uuids") if isinstance(preserved, dict) else None
-    return tuple(filter(None, map(word, ids))) if isinstance(ids, list) else ()
+def _kept(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a boundary says of what stays: a list of messages, or only where they lie."""
+    metadata = inner(document, "compactMetadata")
+    ids = inner(metadata, "preservedMessages").get("uuids")
+    if isinstance(ids, list):
+        return {"kept": tuple(filter(None, map(word, ids)))}
+    segment = inner(metadata, "preservedSegment")
+    ends = word(segment.get("headUuid")), word(segment.get("tailUuid"))
+    return {"kept": ends, "keeps_between": True} if all(ends) else {}
 
 
 def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:

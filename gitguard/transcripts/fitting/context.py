@@ -56,7 +56,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
 
 def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
-    kept = [known[name] for name in newest.kept if name in known]
+    kept = _kept(known, newest)
     later = {name: entry for name, entry in known.items() if entry.at > newest.at}
     told = next((e for e in later.values() if e.parent == newest.id and e.kind == MESSAGE), None)
     if told is not None:
@@ -65,6 +65,18 @@ def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> 
     found = [*kept, *path]
     summary = "\n".join(block.text for block in told.blocks) if told is not None else ""
     return Context(tuple(found), summary, compactions, found[-1] if found else told or newest)
+
+
+def _kept(known: dict[str, Entry], compaction: Entry) -> list[Entry]:
+    kept = [known[name] for name in compaction.kept if name in known]
+    if not compaction.keeps_between or len(kept) < len(compaction.kept):
+        return kept
+    first, last = kept[0].at, kept[-1].at
+    upto = {name: entry for name, entry in known.items() if entry.at <= last}
+    path = _path(upto)
+    # A link of the way may lie in no line; then all lines between the two stand for it.
+    part = path[path.index(kept[0]) :] if kept[0] in path else list(upto.values())
+    return [entry for entry in _with_sides(upto, part) if first <= entry.at]
 
 
 def _on_the_path(known: dict[str, Entry], compactions: int) -> Context:
