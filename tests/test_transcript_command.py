@@ -68,6 +68,8 @@ def test_usage_of_a_file_needs_no_repository(tmp_path: Path) -> None:
     assert found["transcript"]["format"] == "pi"
     text = run("usage", PI, cwd=tmp_path)
     assert "Tokens: 9,050, 4.5% of the window" in text
+    assert "Window: unknown; 200,000 are assumed" in text
+    assert "can name that of fake/fake-1" in text
     assert "Compactions: 1" in text
 
 
@@ -79,6 +81,7 @@ def test_the_users_windows_count_outside_of_a_repository(
     config.write_text("window:\n  models:\n    fake/fake-1: 40000\n")
     found = document("usage", PI, cwd=tmp_path)
     assert (found["window"], found["window_source"]) == (40_000, "config")
+    assert "Window: 40,000 (config)" in run("usage", PI, cwd=tmp_path)
 
 
 def test_without_a_path_it_is_the_sessions_newest_conversation(guard: Guard, repo: Path) -> None:

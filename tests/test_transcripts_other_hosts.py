@@ -253,6 +253,33 @@ def test_usage_of_a_branch_that_was_left_does_not_count(copied: Any) -> None:
     assert found.tokens == 15_050
 
 
+@pytest.mark.parametrize(
+    ("settings", "window"),
+    [
+        ({"id": "fake-1", "contextWindow": 40_000}, 40_000),
+        ({"id": "another", "contextWindow": 40_000}, None),
+        ({"id": "fake-1", "contextWindow": "many"}, None),
+        ({"id": "fake-1", "contextWindow": -5}, None),
+    ],
+)
+def test_the_window_of_a_users_own_model_is_in_pis_settings(
+    tmp_path: Path, settings: dict[str, Any], window: int | None
+) -> None:
+    folder = tmp_path / "agent/sessions/--repo--"
+    folder.mkdir(parents=True)
+    path = Path(shutil.copy(RECORDED["pi"], folder))
+    found = reading(the(path))
+    assert found is not None
+    assert (found.model, found.window) == ("fake/fake-1", None)
+    models = tmp_path / "agent/models.json"
+    models.write_text(json.dumps({"providers": {"fake": {"models": [settings]}}}))
+    found = reading(the(path))
+    assert found is not None
+    assert found.window == window
+    models.write_text("[not json")
+    assert reading(the(path)) is not None
+
+
 def pi_line(name: str, parent: str | None, text: str) -> dict[str, Any]:
     message = {"role": "user", "content": text}
     at = "2026-11-22T10:00:00.000Z"
