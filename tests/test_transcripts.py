@@ -283,6 +283,18 @@ def test_counting_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert (third.count, added(added(first, second), third)) == (1, compactions(str(path)))
 
 
+def test_a_compaction_that_is_written_twice_counts_once(tmp_path: Path) -> None:
+    first = boundary_line(uuid="first")
+    lines = [first, first, user_line("go on"), first, boundary_line(), boundary_line()]
+    path = write(tmp_path / "x", lines[:1])
+    so_far = compactions(path)
+    assert so_far.count == 1
+    write(tmp_path / "x", lines)
+    assert compactions(path, so_far.upto).count == 2
+    assert compactions(path).count == 3, "without an id, each is one of its own"
+    assert compactions(write(tmp_path / "x", [*lines, boundary_line(uuid="second")])).count == 4
+
+
 def test_a_transcript_that_shrank_is_counted_again(tmp_path: Path) -> None:
     path = tmp_path / "t"
     before = compactions(write(path, [boundary_line()] * 3))

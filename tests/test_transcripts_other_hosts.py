@@ -280,6 +280,16 @@ def test_the_window_of_a_users_own_model_is_in_pis_settings(
     assert reading(the(path)) is not None
 
 
+def test_a_compaction_of_pi_that_is_written_twice_counts_once(copied: Any) -> None:
+    path = copied("pi")
+    lines = lines_of(path)
+    at = next(n for n, line in enumerate(lines) if b'"compaction"' in line)
+    path.write_bytes(b"".join([*lines[: at + 1], lines[at], *lines[at + 1 :]]))
+    assert compactions(the(path))[0] == compactions(the(RECORDED["pi"]))[0] == 1
+    behind = len(b"".join(lines[: at + 1]))
+    assert compactions(the(path), behind)[0] == 0
+
+
 def pi_line(name: str, parent: str | None, text: str) -> dict[str, Any]:
     message = {"role": "user", "content": text}
     at = "2026-11-22T10:00:00.000Z"

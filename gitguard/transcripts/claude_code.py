@@ -83,7 +83,8 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    return count(_turning_points(transcript.path, begin), begin)
+    points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), _turning_point)
+    return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -94,12 +95,9 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     return jsonl.entries(transcript.path, since, fields_of)
 
 
-def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
-    from gitguard.transcripts import jsonl
-
-    for behind, line in jsonl.marked(path, (_BOUNDARY,), begin):
-        boundary = _boundary(line)
-        yield behind, COMPACTION if boundary else "", time_of(boundary)
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    boundary = _boundary(line)
+    return COMPACTION * bool(boundary), str(boundary.get("uuid") or ""), time_of(boundary)
 
 
 def _boundary(line: bytes) -> dict[str, Any]:

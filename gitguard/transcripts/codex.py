@@ -63,7 +63,8 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    return count(_turning_points(transcript.path, begin), begin)
+    points = jsonl.turning_points(transcript.path, begin, (_COMPACTED,), _turning_point)
+    return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -73,12 +74,9 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     return entries_of(transcript.path, since)
 
 
-def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
-    from gitguard.transcripts import jsonl
-
-    for behind, line in jsonl.marked(path, (_COMPACTED,), begin):
-        found = parse(line) if line else {}
-        yield behind, COMPACTION if found.get("type") == "compacted" else "", time_of(found)
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    found = parse(line)
+    return COMPACTION * (found.get("type") == "compacted"), "", time_of(found)
 
 
 def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
