@@ -48,9 +48,9 @@ def context_of(entries: Iterable[Entry]) -> Context:
         return Context()
     ids, newest = frozenset(known), known[turning[-1]] if turning else None
     if newest is not None and not newest.keeps_on and newest.id == turning[-1]:
-        found = _behind_a_list(known, newest, len(turning))
+        found = _behind_a_list(known, newest, len(set(turning)))
     else:
-        found = _on_the_path(known, len(turning))
+        found = _on_the_path(known, len(set(turning)))
     return found.replace(ids=ids)
 
 
