@@ -22,7 +22,7 @@ from gitguard.transcripts.fitting.chunks import by_size
 from gitguard.transcripts.fitting.compaction import Written, plan
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.facts import rules_in
-from gitguard.transcripts.fitting.limits import history_limit, is_turn, last_turns
+from gitguard.transcripts.fitting.limits import first_within_limit, history_limit, is_turn
 from gitguard.transcripts.fitting.summarizing import summarize
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
 from gitguard.transcripts.rewriting.appending import append
@@ -303,7 +303,7 @@ def _decide(
     keep_turns = keep_turns or config.compaction.keep_turns
     before = context_of(find_format(stands.format).entries(stands))
     limit = history_limit(tools.session_key, config.budget.history_limits)
-    begin = last_turns(before.entries, limit.turns if limit else 0)
+    begin = first_within_limit(before.entries, limit.turns if limit else 0)
     left_out = sum(map(is_turn, before.entries[:begin]))
     before = before.replace(entries=before.entries[begin:])
     most = _most_characters(config, window)
