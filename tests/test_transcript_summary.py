@@ -148,7 +148,7 @@ def decided(said: list[Said], *, budget: int = 120_000, keep_turns: int = 3) -> 
 
 
 def test_the_rest_of_a_turn_that_was_split_is_older_than_the_last_turns() -> None:
-    said = entries([("agent", "the rest"), *turns(2)])
+    said = spoken.entries([("agent", "the rest"), *turns(2)])
     assert first_of_last_turns(units(said), 2) == 1
     assert first_within_limit(said, 2) == 0, "a host counts requests, and there are no more"
 
