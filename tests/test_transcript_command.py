@@ -17,38 +17,9 @@ from gitguard.transcripts.fast_json import reader, writer
 from gitguard.transcripts.recognition import recognise
 
 from .secret_samples import some
+from .transcript_command import CLAUDE_CODE, OPENCLAW, PI, RECORDED, document, run
 
-PAYLOADS = Path(__file__).parent / "payloads"
-CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
-PI = PAYLOADS / "pi/session.jsonl"
-OPENCLAW = PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite"
-RECORDED = [
-    CLAUDE_CODE,
-    PI,
-    OPENCLAW,
-    PAYLOADS / "codex/rollout.jsonl",
-    PAYLOADS / "gemini/chat.jsonl",
-    PAYLOADS / "opencode/opencode.db",
-]
 BELOW = "result-details-that-must-not-leave"
-
-
-def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
-def document(*words: str | Path, cwd: Path) -> Any:
-    return json.loads(run(*words, "--json", cwd=cwd))
 
 
 def lines(text: str) -> list[dict[str, Any]]:

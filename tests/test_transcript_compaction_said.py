@@ -14,10 +14,10 @@ from gitguard.usecases.compacting import compact
 from . import spoken
 from .conftest import Clock
 from .spoken import turns
-from .test_pending import read_only
-from .test_transcript_command import run
 from .test_transcript_compact_command import User, conversation, user
 from .test_transcript_compaction import Write, standing, tools, write
+from .transcript_command import run
+from .unwritable import read_only
 
 __all__ = ["user", "write"]
 

@@ -20,8 +20,8 @@ from gitguard.usecases.pruning import prune
 
 from . import spoken
 from .spoken import NOW, turns
-from .test_transcript_command import PI, RECORDED, document, run
 from .test_transcript_compact_command import User
+from .transcript_command import PI, RECORDED, document, run
 from .written_conversations import claude_code, pi, user, write
 
 WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["prune", "--dry-run"], ["compact"]]
