@@ -95,7 +95,7 @@ def test_an_agent_is_told_of_the_archived_session_before_its_own(
     gateway.turn(ANNA, workspace, SECRET)
     close = [str(COMMAND), "--session", ANNA, "session", "close"]
     subprocess.run(close, cwd=workspace, env=gateway.environment, check=True, capture_output=True)
-    told = [gateway.tell("agent_bootstrap", ANNA, workspace).get("bootstrap") for _ in range(2)]
+    told = [gateway.tell("agent_bootstrap", ANNA, workspace)["bootstrap"] for _ in range(2)]
     assert f"an older session `{ANNA}` is archived" in told[0]
     assert told[0] == told[1], "each changed byte would cost the host its cache"
     assert "Quokka" not in told[0]
