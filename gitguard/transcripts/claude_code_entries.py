@@ -18,8 +18,8 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
-from gitguard.transcripts.claude_code import BY_THE_HOST, COUNTED, NOT_THE_USERS
-from gitguard.transcripts.entries import inner, time_of, tokens
+from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.entries import claudes_tokens, inner, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[
     by_host = any(map(document.get, BY_THE_HOST)) or model == "<synthetic>"
     if document["type"] == "assistant":
         known["role"], known["message"] = AGENT, word(message.get("id"))
-        known["tokens"] = tokens(message.get("usage"), COUNTED)
+        known["tokens"] = claudes_tokens(message.get("usage"))
     elif any([block.kind == RESULT for block in blocks]):  # noqa: C419
         known["role"] = TOOL
     else:
