@@ -12,10 +12,12 @@ from . import claude_code, openclaw_install, sealed_hosts
 from .claude_code import SealedClaude
 from .fetching import NotInstallable
 from .guarded import COMMAND, Guarded
+from .openclaw import SealedOpenClaw
 from .recorder import Recorder
 from .repository import git
 from .scripted_model import ScriptedModel
 from .sealed_hosts import SealedPi
+from .talks import ClaudeTalk, OpenClawTalk, PiTalk, Talk
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -98,3 +100,23 @@ def recorder(tmp_path: Path, repo: Path) -> Recorder:
 def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
     """pi in a fresh repository; skips the test where it cannot be installed."""
     return installed(sealed_hosts.pi, tmp_path / "home", repo, model.url)
+
+
+@pytest.fixture
+def openclaw_with_files(model: ScriptedModel, tmp_path: Path) -> Iterator[SealedOpenClaw]:
+    """The version of OpenClaw that keeps sessions in files, with its Gateway running."""
+    found = openclaw_version(openclaw_install.LEGACY)
+    workspace = tmp_path / "workspace"
+    with SealedOpenClaw(found, tmp_path / "home", workspace, model.url) as openclaw:
+        openclaw.start_gateway()
+        yield openclaw
+
+
+@pytest.fixture(params=["claude-code", "pi"])
+def talk(request: pytest.FixtureRequest, model: ScriptedModel) -> Talk:
+    """A conversation with each host that can resume one from a file, or with the one asked for."""
+    if request.param == "openclaw":
+        return OpenClawTalk(request.getfixturevalue("openclaw_with_files"), model)
+    if request.param == "pi":
+        return PiTalk(request.getfixturevalue("pi"), model)
+    return ClaudeTalk(request.getfixturevalue("claude"), model)

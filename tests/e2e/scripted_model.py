@@ -100,6 +100,12 @@ def _texts(content: object) -> Iterator[str]:
             yield from _texts(content.get("content"))
 
 
+def blocks_of_message(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of a request's message; a mere text is none."""
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
 class ScriptedModel(ScriptedServer):
     """Answers each kind of request from its own script; context manager."""
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from ..written_conversations import CALLS, Document, blocks_of
-from .claude_code import SealedClaude
-from .guarded import gitguard_json
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
-from .sealed_hosts import SealedPi
+from .scripted_model import Request, Step, ToolCall, blocks_of_message
+from .talks import Talk
 
 MISSING = "[gitguard] missing tool result"
 PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
@@ -160,12 +157,6 @@ DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
 }
 
 
-def repaired(path: Path, host: SealedClaude | SealedPi) -> object:
-    """Repair as the host's user would; return how much there was of what."""
-    command = ("transcript", "repair", str(path))
-    return gitguard_json(*command, cwd=host.project, env=host.env)["counts"]
-
-
 def conversation(call: Callable[[str], ToolCall]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Two turns, the first with two calls at once."""
     first = (
@@ -187,7 +178,7 @@ def assert_whole(request: Request, name: str) -> None:
     assert said.count(MISSING) == answered
     pending: list[str] = []
     for message in request.body["messages"]:
-        blocks = list(_blocks(message["content"]))
+        blocks = blocks_of_message(message)
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert sorted(results) == sorted(pending)
         assert all(block["type"] == "tool_result" for block in blocks[: len(results)])
@@ -197,44 +188,16 @@ def assert_whole(request: Request, name: str) -> None:
     assert pending == []
 
 
-def _blocks(content: object) -> Iterator[dict[str, Any]]:
-    if isinstance(content, list):
-        yield from content
-
-
-def test_claude_code_resumes_what_was_repaired(claude: SealedClaude, model: ScriptedModel) -> None:
-    first, second = conversation(bash)
-    model.script(*first)
-    session = claude.run("begin").session_id
-    model.script(*second)
-    claude.run("go on", resume=session)
-    [path] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
+def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
+    first, second = conversation(talk.shell)
+    talk.say("begin", *first)
+    talk.say("go on", *second)
+    path = talk.transcript
     whole = path.read_bytes()
     for name, (damage, counts) in DAMAGES.items():
         path.write_bytes(whole)
         damage(File(path))
-        assert repaired(path, claude) == counts, name
-        model.script(Step(f"resumed after {name}"))
-        assert claude.run("what now?", resume=session).text == f"resumed after {name}"
-        assert_whole(model.requests(Kind.MAIN)[-1], name)
-
-
-def pi_bash(command: str) -> ToolCall:
-    return ToolCall("bash", {"command": command})
-
-
-def test_pi_resumes_what_was_repaired(pi: SealedPi, model: ScriptedModel) -> None:
-    first, second = conversation(pi_bash)
-    model.script(*first)
-    assert pi.run("begin").returncode == 0
-    [path] = pi.sessions()
-    model.script(*second)
-    assert pi.run("go on", session=path).returncode == 0
-    whole = path.read_bytes()
-    for name, (damage, counts) in DAMAGES.items():
-        path.write_bytes(whole)
-        damage(File(path))
-        assert repaired(path, pi) == counts, name
-        model.script(Step(f"resumed after {name}"))
-        assert pi.run("what now?", session=path).stdout == f"resumed after {name}\n"
-        assert_whole(model.requests(Kind.MAIN)[-1], name)
+        assert talk.gitguard("repair")["counts"] == counts, name
+        resumed = f"resumed after {name}"
+        assert talk.say("what now?", Step(resumed)) == resumed
+        assert_whole(talk.newest_request, name)
