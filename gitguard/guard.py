@@ -47,6 +47,7 @@ class Guard:
         """
         self.workspace, self.config = open_workspace(root, places, clock)
         self.clock = clock
+        self._folder = root
 
     # Sessions
 
@@ -218,7 +219,7 @@ class Guard:
         """Return the working context for the next major action; host is whose context files."""
         from gitguard.usecases.bundling import Wanted, bundle
 
-        wanted = Wanted(with_summary, with_bootstrap, host)
+        wanted = Wanted(with_summary, with_bootstrap, host, self._folder)
         return bundle(self.workspace, self.config, self.state(), items, wanted, pressure=pressure)
 
     def resume(self) -> str:

@@ -1,29 +1,20 @@
 """How fast gitguard is: ratios measured in one run, interleaved, medians (`make bench`).
 
-Every row compares two commands or functions that take turns, so that a machine whose speed drifts
-drifts for both.
+Most rows compare two commands or functions that take turns (tests/measuring.py).
 """
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import itertools
 import json
 import os
-import resource
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 import gitguard
-from gitguard import Guard
 from gitguard.composing import compose
 from gitguard.context.gauge import Circumstances
 from gitguard.model import journal
@@ -33,135 +24,29 @@ from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.journal import Entry
 from gitguard.model.redaction import Redactor
-from gitguard.model.task import TaskState, new_task, update_state
+from gitguard.model.task import TaskState
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.session_store import SessionStore
 from gitguard.store.journal import JournalPart
 from gitguard.store.standing import Head
-from gitguard.store.workspace import Places
 from gitguard.transcripts import find_format
 from tests import bench_verify
 from tests.bench_verify import import_history
+from tests.bench_workspace import COMMAND, Scratch, full_state
+from tests.measuring import (
+    Row,
+    compare,
+    limited,
+    peak_megabytes,
+    report,
+    row_of,
+    table_parser,
+    timed,
+)
 
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
-COMMAND = str(Path(sys.executable).with_name("gitguard"))
 LEAST_RUNS = 15
+"""Of each side, whatever was asked for."""
 _NOW = 1_800_000_000.0
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; ratio is the median of ours over the median of theirs."""
-
-    what: str
-    ours_ms: float
-    theirs: str
-    theirs_ms: float
-    ratio: float
-    target: float
-
-    @property
-    def holds(self) -> bool:
-        return self.ratio <= self.target
-
-
-def timed(function: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    function()
-    return time.perf_counter() - started
-
-
-def compare(
-    what: str,
-    ours: Callable[[], object],
-    theirs: str,
-    other: Callable[[], object],
-    target: float,
-    runs: int,
-) -> Row:
-    """Run both in turn, after one warm-up of each."""
-    ours()
-    other()
-    pairs = [(timed(ours), timed(other)) for _ in range(max(runs, LEAST_RUNS))]
-    mine = statistics.median(pair[0] for pair in pairs)
-    yours = statistics.median(pair[1] for pair in pairs)
-    return Row(what, mine * 1e3, theirs, yours * 1e3, mine / yours, target)
-
-
-class Scratch:
-    """A workspace with a session and a sealed environment, in a folder that goes away."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.root = folder / name
-        self.environment = {
-            "HOME": str(folder / "home"),
-            "PATH": os.environ["PATH"],
-            "GITGUARD_STATE_DIR": str(folder / f"{name}-state"),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "CLAUDE_PROJECT_DIR": str(self.root),
-        }
-        self.root.mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main")
-        self.git("config", "user.name", "bench")
-        self.git("config", "user.email", "bench@example.invalid")
-        self.git("commit", "--quiet", "--allow-empty", "--message", "first")
-        places = Places(
-            state_home=self.environment["GITGUARD_STATE_DIR"],
-            config_home=str(folder / "config"),
-            environment=self.environment,
-        )
-        self.guard = Guard(str(self.root), places, time.time)
-        self.guard.ensure()
-
-    def git(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        return subprocess.run(
-            ["git", *arguments],
-            cwd=self.root,
-            env=self.environment,
-            input=stdin,
-            stdout=subprocess.PIPE,
-            check=True,
-        ).stdout
-
-    def run(self, *command: str, stdin: bytes = b"") -> bytes:
-        return subprocess.run(
-            command,
-            cwd=self.root,
-            env=self.environment,
-            input=stdin,
-            stdout=subprocess.PIPE,
-            check=True,
-        ).stdout
-
-    def payload(self, name: str, transcript: Path) -> bytes:
-        document = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
-        document |= {"cwd": str(self.root), "transcript_path": str(transcript)}
-        return json.dumps(document).encode()
-
-    def bare_python(self) -> bytes:
-        return self.run(sys.executable, "-c", "pass")
-
-    def store(self) -> SessionStore:
-        return self.guard.store()
-
-
-def full_state(facts: int = 12) -> TaskState:
-    """A state as a long task has it."""
-    now = "2026-01-31T09:30:00Z"
-    lines = [f"fact number {i} that the work relies on, in about sixty chars" for i in range(facts)]
-    changes = {
-        "goal": "Rewrite the parser without changing what it accepts",
-        "current_phase": "implementation",
-        "next_action": "Run the slow tests on src/parser.py and fix what they find",
-        "completed_steps": lines,
-        "open_issues": lines,
-        "constraints": lines,
-        "invariants": lines,
-        "decisions": [{"what": line, "why": "it is simpler"} for line in lines],
-        "failed_attempts": [{"what": line, "error": "Exit code 1"} for line in lines],
-        "artifacts": [{"path": f"src/module_{i}.py"} for i in range(facts)],
-    }
-    return update_state(new_task("main", now), changes, now)[0]
 
 
 def usage_line(tokens: int) -> bytes:
@@ -188,14 +73,11 @@ def calm_hook(folder: Path, runs: int) -> Row:
     scratch = Scratch(folder, "calm")
     transcript = write_transcript(folder / "calm.jsonl", 1 << 20)
     event = scratch.payload("PreToolUse.Bash", transcript)
-    return compare(
-        "calm hook, whole process",
-        lambda: scratch.run(COMMAND, "hook", "claude-code", stdin=event),
-        "python -c pass",
-        scratch.bare_python,
-        2.2,
-        runs,
-    )
+
+    def calm() -> None:
+        scratch.run(COMMAND, "hook", "claude-code", stdin=event)
+
+    return scratch.beside_python("calm hook, whole process", calm, 2.2, runs)
 
 
 def calm_hook_of_a_plugin(folder: Path, runs: int) -> Row:
@@ -207,15 +89,12 @@ def calm_hook_of_a_plugin(folder: Path, runs: int) -> Row:
     event = {"hook": "before_tool_call", "event": call, "ctx": {**where, "agentId": "main"}}
     begins = {"hook": "before_prompt_build", "event": {"prompt": "Begin"}, "ctx": event["ctx"]}
     scratch.run(COMMAND, "hook", "openclaw", stdin=json.dumps(begins).encode())
-    calm = json.dumps({**event, "usage": usage}).encode()
-    return compare(
-        "calm hook of a plugin, whole process",
-        lambda: scratch.run(COMMAND, "hook", "openclaw", stdin=calm),
-        "python -c pass",
-        scratch.bare_python,
-        2.2,
-        runs,
-    )
+    told = json.dumps({**event, "usage": usage}).encode()
+
+    def calm() -> None:
+        scratch.run(COMMAND, "hook", "openclaw", stdin=told)
+
+    return scratch.beside_python("calm hook of a plugin, whole process", calm, 2.2, runs)
 
 
 def checkpointing_hook(folder: Path, runs: int) -> Row:
@@ -230,26 +109,16 @@ def checkpointing_hook(folder: Path, runs: int) -> Row:
         own = json.dumps({**event, "session_id": f"S{next(numbers)}"}).encode()
         scratch.run(COMMAND, "hook", "claude-code", stdin=own)
 
-    return compare(
-        "a hook that checkpoints, whole process",
-        compacts,
-        "python -c pass",
-        scratch.bare_python,
-        10,
-        runs,
-    )
+    return scratch.beside_python("a hook that checkpoints, whole process", compacts, 10, runs)
 
 
 def checkpoint_command(folder: Path, runs: int) -> Row:
     scratch = Scratch(folder, "command")
-    return compare(
-        "gitguard checkpoint, whole process",
-        lambda: scratch.run(COMMAND, "checkpoint"),
-        "python -c pass",
-        scratch.bare_python,
-        14,
-        runs,
-    )
+
+    def checkpoint() -> None:
+        scratch.run(COMMAND, "checkpoint")
+
+    return scratch.beside_python("gitguard checkpoint, whole process", checkpoint, 14, runs)
 
 
 def bundling(folder: Path, runs: int) -> Row:
@@ -270,10 +139,8 @@ def bundling(folder: Path, runs: int) -> Row:
 
     for _ in range(8):
         pair()
-    pairs = [pair() for _ in range(max(runs, LEAST_RUNS))]
-    mine, yours = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
-    added = max(mine - yours, 0)
-    return Row("bundling a turn of 30 calls, ms more", added, "limit", 5, added / 5, 1.0)
+    row = row_of("", "without", 1.0, [pair() for _ in range(runs)])
+    return limited("bundling a turn of 30 calls, ms more", max(row.ours_ms - row.theirs_ms, 0), 5)
 
 
 def worked(turn: int) -> list[Entry]:
@@ -308,7 +175,7 @@ def durable_checkpoint(folder: Path, runs: int) -> Row:
     store = scratch.store()
     head = store.own_head()
     pairs = []
-    for number in range(max(runs, LEAST_RUNS) + 1):
+    for number in range(runs + 1):
         state = full_state().replace(next_action=f"step {number}")
         assert head.anchor is not None
         record, contents = compose_checkpoint(state, head, head.anchor.sequence + 1)
@@ -320,9 +187,7 @@ def durable_checkpoint(folder: Path, runs: int) -> Row:
         theirs += timed(lambda: plain.git("commit", "--quiet", "--message", "checkpoint"))
         pairs.append((mine, theirs))
         head = store.own_head()
-    ours, others = (statistics.median(side) for side in zip(*pairs[1:], strict=True))
-    what = "durable checkpoint, in process"
-    return Row(what, ours * 1e3, "git add && git commit", others * 1e3, ours / others, 0.85)
+    return row_of("durable checkpoint, in process", "git add && git commit", 0.85, pairs[1:])
 
 
 def compose_checkpoint(
@@ -334,9 +199,14 @@ def compose_checkpoint(
     )
 
 
-def transcript_usage(folder: Path, runs: int) -> Row:
-    small = write_transcript(folder / "small.jsonl", 1 << 20)
+def large_and_small(folder: Path) -> tuple[Path, Path]:
+    """Write a transcript of 100 MB and one of 1 MB."""
     large = write_transcript(folder / "large.jsonl", 100 << 20)
+    return large, write_transcript(folder / "small.jsonl", 1 << 20)
+
+
+def transcript_usage(folder: Path, runs: int) -> Row:
+    large, small = large_and_small(folder)
     read = find_format("claude-code").newest_reading
     return compare(
         "pressure from a 100 MB transcript",
@@ -351,21 +221,13 @@ def transcript_usage(folder: Path, runs: int) -> Row:
 def transcript_memory(folder: Path, runs: int) -> Row:
     """Peak memory of a process that reads the usage; shown in MB instead of milliseconds."""
     program = (
-        "import resource, sys; from gitguard.model.events import Transcript; "
+        "from gitguard.model.events import Transcript; "
         "from gitguard.transcripts import find_format; "
-        "find_format('claude-code').newest_reading(Transcript(sys.argv[1], 'claude-code')); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "find_format('claude-code').newest_reading(Transcript(sys.argv[1], 'claude-code'))"
     )
-
-    def peak(name: str) -> float:
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(folder / name)], stdout=subprocess.PIPE, check=True
-        )
-        return float(done.stdout) / 1024
-
-    pairs = [(peak("large.jsonl"), peak("small.jsonl")) for _ in range(3)]
-    mine, yours = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return Row("peak memory of the same, MB", mine, "a 1 MB one", yours, mine / yours, 1.2)
+    large, small = map(str, large_and_small(folder))
+    pairs = [(peak_megabytes(program, large), peak_megabytes(program, small)) for _ in range(3)]
+    return row_of("peak memory of the same, MB", "a 1 MB one", 1.2, pairs, unit=1)
 
 
 def latest_state(folder: Path, runs: int) -> Row:
@@ -392,16 +254,16 @@ def verified_read(folder: Path, runs: int) -> Row:
     """The newest checkpoint from its own files, verified, against believing git."""
     scratch = Scratch(folder, "verified")
     scratch.guard.note({"goal": "Measure"})
-    store = scratch.store()
-    what = "verified read of the newest checkpoint"
-    mine, yours = bench_verify.verified_read(store), bench_verify.unverified_read(store)
-    return compare(what, mine, "unverified, one git", yours, 1.5, runs)
+    return read_of("verified read of the newest checkpoint", scratch.store(), runs)
 
 
 def verified_read_from_a_pack(folder: Path, runs: int) -> Row:
     """The same after a `git gc`, when both need git."""
     store = long_history(Scratch(folder, "packed"), 100, differing=True)
-    what = "the same from a pack"
+    return read_of("the same from a pack", store, runs)
+
+
+def read_of(what: str, store: SessionStore, runs: int) -> Row:
     mine, yours = bench_verify.verified_read(store), bench_verify.unverified_read(store)
     return compare(what, mine, "unverified, one git", yours, 1.5, runs)
 
@@ -411,17 +273,19 @@ def verify_history(folder: Path, runs: int) -> Row:
     scratch = Scratch(folder, "history")
     store = long_history(scratch, 10_000, differing=True)
     scratch.git("repack", "-a", "-d", "-q")
-    rate = bench_verify.checkpoints_a_second(store, 3)
-    wanted = bench_verify.FAST_ENOUGH
-    return Row("verify 10,000 checkpoints, a second", rate, "wanted", wanted, wanted / rate, 1.0)
+    return verified("verify 10,000 checkpoints, a second", store)
 
 
 def verify_history_without_change(folder: Path, runs: int) -> Row:
     """The same where all checkpoints have the same files."""
     store = long_history(Scratch(folder, "unchanged"), 10_000)
-    rate = bench_verify.checkpoints_a_second(store, 3)
-    wanted = bench_verify.FAST_ENOUGH
-    return Row("the same files in all of them", rate, "wanted", wanted, wanted / rate, 1.0)
+    return verified("the same files in all of them", store)
+
+
+def verified(what: str, store: SessionStore) -> Row:
+    """Checkpoints a second, best of three; the ratio is below one where they are enough."""
+    rate, wanted = bench_verify.checkpoints_a_second(store, 3), bench_verify.FAST_ENOUGH
+    return Row(what, rate, "wanted", wanted, wanted / rate, 1.0)
 
 
 def resume_size(folder: Path, runs: int) -> Row:
@@ -429,8 +293,7 @@ def resume_size(folder: Path, runs: int) -> Row:
     state = full_state(60)
     origin = Origin("main", "cp_100", "0" * 40)
     block = build_resume(state, work_of((), state, 0), origin, max_tokens=700)
-    tokens = len(block) / 4
-    return Row("resume block, tokens", tokens, "limit", 700, tokens / 700, 1.0)
+    return limited("resume block, tokens", len(block) / 4, 700)
 
 
 ROWS = (
@@ -453,37 +316,19 @@ ROWS = (
 
 def main() -> None:
     """Print the table, or JSON; the exit code says whether every target holds."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--runs", type=int, default=21, help="runs of each side (at least 15)")
-    parser.add_argument("--only", default="", help="a part of a row's function name")
-    options = parser.parse_args()
+    options = table_parser(__doc__, runs=21).parse_args()
     # Hooks start from compiled files wherever gitguard is installed; so they do here.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compileall.compile_dir(str(Path(gitguard.__file__).parent), quiet=1)
-    resource.getrusage(resource.RUSAGE_SELF)
-    rows = []
+    measured = _measured(options.only, max(options.runs, LEAST_RUNS))
+    report(measured, as_json=options.json)
+
+
+def _measured(part: str, runs: int) -> Iterator[Row]:
     for measure in ROWS:
-        if options.only in measure.__name__:
+        if part in measure.__name__:
             with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
-                if measure is transcript_memory:
-                    write_transcript(Path(folder) / "small.jsonl", 1 << 20)
-                    write_transcript(Path(folder) / "large.jsonl", 100 << 20)
-                rows.append(measure(Path(folder), options.runs))
-            if not options.json:
-                show(rows[-1])
-    if options.json:
-        print(json.dumps([{**asdict(row), "holds": row.holds} for row in rows], indent=2))
-    sys.exit(0 if all(row.holds for row in rows) else 1)
-
-
-def show(row: Row) -> None:
-    verdict = "holds" if row.holds else "MISSED"
-    print(
-        f"{row.what:42} {row.ours_ms:9.2f}  {row.theirs:24} {row.theirs_ms:9.2f}  "
-        f"{row.ratio:6.2f} x  (target {row.target:g}) {verdict}",
-        flush=True,
-    )
+                yield measure(Path(folder), runs)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ from tests.fidelity_facts import (
     turns_of,
 )
 from tests.fidelity_hosts import HOSTS, Host, Scene, Talk, final_step, first_request
+from tests.measuring import markdown
 
 COUNTS = (10, 30, 100, 200)
 BUDGETS = (700, 1_500)
@@ -231,9 +232,8 @@ def table(rows: Sequence[Row]) -> str:
     heads = ["host", "facts", "tokens allowed", "block tokens", "request grew by, tokens"]
     heads += [f"in the block after {situation}" for situation in SITUATIONS]
     heads += ["control"]
-    lines = [heads, ["---"] + ["---:"] * (len(heads) - 1)]
-    lines += [_cells(row) for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    below = ["---"] + ["---:"] * (len(heads) - 1)
+    return markdown([heads, below, *map(_cells, rows)])
 
 
 def _cells(row: Row) -> list[str]:

@@ -8,7 +8,6 @@ the rules. A secret counts as found only if nothing of it is left in the documen
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import sysconfig
 import time
@@ -20,7 +19,8 @@ from random import Random
 
 from gitguard.model.redaction import Redactor
 from gitguard.model.redaction_engine import SecondEngine
-from tests.bench import full_state
+from tests.bench_workspace import full_state
+from tests.measuring import markdown, median
 from tests.secret_corpus import (
     Document,
     Sample,
@@ -162,17 +162,8 @@ def sized(texts: Iterable[str], size: int) -> list[str]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return the median of several runs, after one to warm up.
-
-    It is time of the processor, since there is nothing to wait for but other programs.
-    """
-    work()
-    times = []
-    for _ in range(_RUNS):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return statistics.median(times)
+    """Return the time of the processor: there is nothing to wait for but other programs."""
+    return median(work, _RUNS, time.process_time)
 
 
 def speeds() -> dict[str, tuple[float, str]]:
@@ -230,8 +221,7 @@ def rows_of(
 
 def table(rows: Iterable[tuple[str, str, str]]) -> str:
     """Return the table in Markdown."""
-    lines = [("what", "measured", "over"), ("---", "---:", "---"), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown([("what", "measured", "over"), ("---", "---:", "---"), *rows])
 
 
 def details(parts: Sequence[Recall], false: FalsePositives) -> Iterator[str]:

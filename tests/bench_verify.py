@@ -15,7 +15,7 @@ from gitguard.usecases.verifying import verify
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tests.bench import Scratch
+    from tests.bench_workspace import Scratch
 
 FAST_ENOUGH = 4000
 """Checkpoints a second on a packed history."""

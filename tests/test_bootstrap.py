@@ -246,6 +246,43 @@ def test_the_bundles_items_begin_with_them_and_plugged_in_ones_are_the_last(
     ]
 
 
+def test_codex_has_those_of_the_folders_on_the_way_to_the_one_worked_in(
+    open_guard: OpenGuard, repo: Path
+) -> None:
+    deep = repo / "parser" / "tests"
+    deep.mkdir(parents=True)
+    for folder in (repo, repo / "parser", deep):
+        write(folder, AGENTS=f"Be kind in {folder.name}.")
+    open_guard().ensure()
+
+    def loaded(folder: Path, host: str) -> list[str]:
+        guard = Guard(str(folder), open_guard().workspace.places, open_guard().clock)
+        return [item.name for item in guard.bundle(with_bootstrap=True, host=host).items]
+
+    assert loaded(repo, "codex") == ["AGENTS.md"]
+    assert loaded(repo / "parser", "codex") == ["AGENTS.md", "parser/AGENTS.md"]
+    every = ["AGENTS.md", "parser/AGENTS.md", "parser/tests/AGENTS.md"]
+    assert loaded(deep, "codex") == every
+    assert loaded(deep, "pi") == ["AGENTS.md"]
+
+
+def test_a_folder_outside_of_the_workspace_has_no_files_for_it(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "repo", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        write(folder, AGENTS=folder.name)
+    (inside / "link").symlink_to(outside)
+    for folder in (outside, inside / "link", inside / "gone"):
+        collected = collect(
+            os.path.realpath(inside),
+            context_files("codex"),
+            BootstrapConfig(),
+            str,
+            folder=str(folder),
+        )
+        assert names(collected) == ["AGENTS.md"]
+
+
 def test_secrets_in_them_are_taken_out_before_they_are_cut(guard: Guard, repo: Path) -> None:
     secret = "ghp_" + "".join(Random(3).choices(ascii_letters + digits, k=36))
     guard.ensure()

@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,14 @@ def names_of_node(node: ast.AST) -> str:
     return ""
 
 
+def imported_within(module: str, room: str) -> set[str]:
+    """Return the modules of a room that a module of it imports, wherever in its text."""
+    there = {m.removesuffix(".py").replace("/", "."): m for m in MODULES if room_of(m) == room}
+    names = {name.removeprefix("gitguard.") for name in imported_names(module)}
+    found = {there.get(name) or there.get(name.rpartition(".")[0]) for name in names}
+    return {other for other in found if other is not None}
+
+
 def functions(module: str) -> Iterator[ast.FunctionDef]:
     return (node for node in ast.walk(TREES[module]) if isinstance(node, ast.FunctionDef))
 
@@ -106,6 +115,13 @@ def test_imports_go_down(module: str) -> None:
         top, *rest = name.split(".")
         if top == "gitguard" and rest[0] in FLOOR and rest[0] != room_of(module):
             assert FLOOR[rest[0]] < FLOOR[room_of(module)], f"{module} must not import {name}"
+
+
+def test_readers_of_transcripts_import_each_other_one_way_only() -> None:
+    readers = [module for module in MODULES if room_of(module) == "transcripts"]
+    graph = {module: imported_within(module, "transcripts") for module in readers}
+    assert any(graph.values())
+    TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("module", MODULES)

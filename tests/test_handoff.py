@@ -15,7 +15,7 @@ import pytest
 
 from gitguard.errors import GitguardError, InvalidDocument, NotConfirmed, NotWritable
 from gitguard.guard import Guard
-from gitguard.model.config import HandoffConfig
+from gitguard.model.config_handoff import HandoffConfig
 from gitguard.session_store import SessionStore
 from gitguard.store.recent_files import RecentFiles, find_recent
 from gitguard.usecases.handoff import (

@@ -19,8 +19,7 @@ from gitguard.context.handoff import (
 )
 from gitguard.context.handoff_recovery import Source, build_recovery, cut, stale_because
 from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.config import HandoffConfig
-from gitguard.model.handoff import check_handoff
+from gitguard.model.config_handoff import HandoffConfig
 from gitguard.model.redaction import Redactor
 from gitguard.model.snapshot import Work
 from gitguard.model.task import TaskState, new_task, update_state
@@ -388,7 +387,7 @@ def test_whatever_the_file_says_the_limits_and_the_fence_hold(
 
 def test_the_defaults_are_those_of_the_hook() -> None:
     config = HandoffConfig()
-    check_handoff(config, what="defaults")
+    config.check("defaults")
     assert not config.enabled
     assert config.own_names == (
         ".context-checkpoint.md",
@@ -422,4 +421,4 @@ def test_a_path_outside_the_workspace_or_an_impossible_limit_is_refused(
 ) -> None:
     config = HandoffConfig.from_document({name: value})
     with pytest.raises(InvalidConfig, match=r"config\.yaml: .*handoff"):
-        check_handoff(config, what="config.yaml")
+        config.check("config.yaml")

@@ -89,6 +89,21 @@ def test_two_keys_know_nothing_of_each_other(gateway: Gateway, workspace: Path, 
     assert sum("Write hello.py" in line for line in plan) == 1
 
 
+def test_an_agent_is_told_of_the_archived_session_before_its_own(
+    gateway: Gateway, workspace: Path
+) -> None:
+    gateway.turn(ANNA, workspace, SECRET)
+    close = [str(COMMAND), "--session", ANNA, "session", "close"]
+    subprocess.run(close, cwd=workspace, env=gateway.environment, check=True, capture_output=True)
+    told = [gateway.tell("agent_bootstrap", ANNA, workspace)["bootstrap"] for _ in range(2)]
+    assert f"an older session `{ANNA}` is archived" in told[0]
+    assert told[0] == told[1], "each changed byte would cost the host its cache"
+    assert "Quokka" not in told[0]
+    assert gateway.tell("agent_bootstrap", BEN, workspace) == {}
+    gateway.turn(ANNA, workspace, "Begin anew")
+    assert "is archived" not in gateway.tell("agent_bootstrap", ANNA, workspace)["bootstrap"]
+
+
 def test_a_gateway_that_a_session_started_still_serves_all(
     gateway: Gateway, workspace: Path, tmp_path: Path
 ) -> None:

@@ -1,8 +1,4 @@
-"""Places that cannot be written: the working files hold the state, the next run commits it.
-
-A read-only place is a read-only bind mount where the tests may mount, and a folder without write
-permission where they may not.
-"""
+"""Places that cannot be written: the working files hold the state, the next run commits it."""
 
 from __future__ import annotations
 
@@ -10,9 +6,7 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -25,32 +19,7 @@ from gitguard.store.workspace import Places
 from .conftest import Git, OpenGuard
 from .test_recovery import BRANCH
 from .test_startup import own_file, session_file
-
-
-def mount(*arguments: str) -> bool:
-    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode == 0
-
-
-@contextmanager
-def read_only(folder: Path) -> Iterator[None]:
-    """Make a folder and everything in it read-only."""
-    if os.geteuid() == 0:
-        if not mount("--bind", str(folder), str(folder)):
-            pytest.skip("root that may not mount cannot make a folder read-only for itself")
-        try:
-            assert mount("-o", "remount,ro,bind", str(folder))
-            yield
-        finally:
-            subprocess.run(["umount", str(folder)], check=True)
-        return
-    modes = {path: path.stat().st_mode for path in [folder, *folder.rglob("*")] if path.is_dir()}
-    for path in modes:
-        path.chmod(0o555)
-    try:
-        yield
-    finally:
-        for path, mode in modes.items():
-            path.chmod(mode)
+from .unwritable import fill, read_only, small_disk
 
 
 @pytest.fixture
@@ -202,11 +171,7 @@ def test_everything_read_only_says_so(begun: Guard, git: Git, places: Places) ->
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path, places: Places, open_guard: OpenGuard) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if not mount("-t", "tmpfs", "-o", "size=1500k", "tmpfs", str(disk)):
-        pytest.skip("a small file system needs the right to mount one")
-    try:
+    with small_disk(tmp_path / "disk", "1500k") as disk:
         root = disk / "repo"
         root.mkdir()
         git = Git(root)
@@ -235,15 +200,6 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, places: Places, open_guard: O
         assert refused
         assert guard().checkpoint("There is room again.").commit
         git.fsck()
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def fill(path: Path, leave: int) -> None:
-    """Take all room on a file system but the given number of bytes."""
-    found = os.statvfs(path.parent)
-    with path.open("wb") as file:
-        file.write(b"\0" * max(found.f_bavail * found.f_frsize - leave, 0))
 
 
 def test_a_limit_on_file_sizes_is_like_a_full_disk(begun: Guard, open_guard: OpenGuard) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidConfig
 from gitguard.guard import Guard
-from gitguard.model.config import RedactionConfig, redactor_of
+from gitguard.model.config_redaction import RedactionConfig, redactor_of
 from gitguard.model.redaction import Redactor
 from gitguard.model.redaction_engine import SecondEngine
 from gitguard.store.workspace import Places

@@ -13,6 +13,7 @@ from gitguard.model.codec import load_json, load_yaml
 from gitguard.model.config import DEFAULTS, read_config
 from gitguard.model.task import read_state
 from tests import generate_references as generated
+from tests import written_conversations as written
 from tests.scratch import console_blocks, is_as_promised, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
@@ -104,12 +105,43 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
     assert shell("git status --short", root, home) == ""
 
 
-@pytest.mark.parametrize("page", ["handoff.md", "policy.md", "redaction.md", "signing.md"])
+@pytest.mark.parametrize(
+    "page", ["handoff.md", "policy.md", "redaction.md", "sessions.md", "signing.md"]
+)
 def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)
     shell("gitguard ensure", root, home)
     check_console(REFERENCES / page, root, home)
+
+
+def write_a_conversation(path: Path) -> None:
+    parts: list[written.Part] = [
+        written.user("Port the parser"),
+        written.agent("I look at it.", "call_1"),
+        written.Result("call_1"),
+        written.agent("It is ported."),
+        written.user("Now its tests"),
+        written.agent("They pass."),
+    ]
+    documents = written.claude_code(parts)
+    answer = documents[-1]["message"]
+    answer |= {"model": "claude-haiku-4-5", "usage": {"input_tokens": 131_072}}
+    written.write(path, documents)
+
+
+def test_the_page_of_transcripts_tells_what_happens(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    shell("gitguard ensure", root, home)
+    write_a_conversation(root / "chat.jsonl")
+    check_console(REFERENCES / "transcripts.md", root, home)
+
+
+def test_every_console_block_is_run() -> None:
+    run = {"README.md", "plain-git.md", "transcripts.md"}
+    run |= {"handoff.md", "redaction.md", "sessions.md", "signing.md"}
+    assert {page.name for page in PAGES if console_blocks(page)} == run
 
 
 def test_schema_and_page_name_the_same_fields() -> None:

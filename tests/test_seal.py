@@ -21,7 +21,7 @@ from gitguard.store.seal import Seal
 from .conftest import Git, OpenGuard
 from .conversation import Conversation
 from .test_hook_command import payload, run_hook
-from .test_pending import read_only
+from .unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 

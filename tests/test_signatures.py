@@ -31,9 +31,9 @@ from gitguard.store.repository import Repository
 from .conftest import Clock, Git
 from .keys import GpgKeys, Machine, SshKeys
 from .scratch import BIN
-from .test_pending import read_only
 from .test_recovery import BRANCH
 from .test_startup import session_file
+from .unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 

@@ -17,38 +17,9 @@ from gitguard.transcripts.fast_json import reader, writer
 from gitguard.transcripts.recognition import recognise
 
 from .secret_samples import some
+from .transcript_command import CLAUDE_CODE, OPENCLAW, PI, RECORDED, document, run
 
-PAYLOADS = Path(__file__).parent / "payloads"
-CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
-PI = PAYLOADS / "pi/session.jsonl"
-OPENCLAW = PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite"
-RECORDED = [
-    CLAUDE_CODE,
-    PI,
-    OPENCLAW,
-    PAYLOADS / "codex/rollout.jsonl",
-    PAYLOADS / "gemini/chat.jsonl",
-    PAYLOADS / "opencode/opencode.db",
-]
 BELOW = "result-details-that-must-not-leave"
-
-
-def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
-def document(*words: str | Path, cwd: Path) -> Any:
-    return json.loads(run(*words, "--json", cwd=cwd))
 
 
 def lines(text: str) -> list[dict[str, Any]]:
@@ -68,6 +39,8 @@ def test_usage_of_a_file_needs_no_repository(tmp_path: Path) -> None:
     assert found["transcript"]["format"] == "pi"
     text = run("usage", PI, cwd=tmp_path)
     assert "Tokens: 9,050, 4.5% of the window" in text
+    assert "Window: unknown; 200,000 are assumed" in text
+    assert "can name that of fake/fake-1" in text
     assert "Compactions: 1" in text
 
 
@@ -79,6 +52,7 @@ def test_the_users_windows_count_outside_of_a_repository(
     config.write_text("window:\n  models:\n    fake/fake-1: 40000\n")
     found = document("usage", PI, cwd=tmp_path)
     assert (found["window"], found["window_source"]) == (40_000, "config")
+    assert "Window: 40,000 (config)" in run("usage", PI, cwd=tmp_path)
 
 
 def test_without_a_path_it_is_the_sessions_newest_conversation(guard: Guard, repo: Path) -> None:

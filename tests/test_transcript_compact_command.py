@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from gitguard.errors import NotARepository, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.model.host_session import HostSession
@@ -221,6 +222,31 @@ def test_a_session_without_state_stops_nothing(user: User, tmp_path: Path) -> No
     done = user.json("transcript", "compact", transcript.path)
     assert any("no checkpoint" in note for note in done["notes"])
     assert summary_of(transcript)
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_named_session_that_is_not_there_is_refused_before_anything_is_touched(
+    begun: bool, user: User, tmp_path: Path
+) -> None:
+    if begun:
+        user.run("ensure")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    before, path = Path(transcript.path).read_bytes(), transcript.path
+    done = user.run("transcript", "compact", path, "--session", "typo", check=False)
+    assert "the session `typo` has neither state nor checkpoints here" in done.stderr
+    assert done.returncode == NotInitialised.exit_code
+    assert Path(path).read_bytes() == before
+    assert not list(user.root.glob(".git/gitguard/typo*"))
+
+
+def test_a_session_that_is_named_where_there_is_none_is_refused(user: User, tmp_path: Path) -> None:
+    transcript = conversation(tmp_path, tmp_path, turns(8))
+    before, variables = Path(transcript.path).read_bytes(), {"GITGUARD_SESSION": "typo"}
+    done = user.run(
+        "transcript", "compact", transcript.path, cwd=tmp_path, check=False, **variables
+    )
+    assert done.returncode == NotARepository.exit_code
+    assert Path(transcript.path).read_bytes() == before
 
 
 # The summarizer

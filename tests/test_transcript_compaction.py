@@ -27,6 +27,7 @@ from gitguard.usecases.compaction_summary import TITLE
 
 from . import spoken
 from .conftest import Clock
+from .other_programs import opened
 from .spoken import DIALECTS, Said, turns
 
 Write = Callable[[Path, list[Said]], Transcript]
@@ -330,18 +331,8 @@ def test_a_transcript_that_is_being_written_is_left_alone(
 ) -> None:
     transcript = write(tmp_path / "t.jsonl", turns(6))
     before = Path(transcript.path).read_bytes()
-    program = "import sys; f = open(sys.argv[1], 'a'); print('open', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", program, transcript.path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        with pytest.raises(Locked, match=f"in process {writer.pid}"):
-            compact(transcript, DEFAULTS, tools(clock))
-        assert writer.stdin is not None
-        writer.stdin.close()
+    with opened(transcript.path) as writer, pytest.raises(Locked, match=f"in process {writer}"):
+        compact(transcript, DEFAULTS, tools(clock))
     assert Path(transcript.path).read_bytes() == before
 
 

@@ -14,9 +14,10 @@ from gitguard.usecases.compacting import compact
 from . import spoken
 from .conftest import Clock
 from .spoken import turns
-from .test_transcript_command import run
 from .test_transcript_compact_command import User, conversation, user
 from .test_transcript_compaction import Write, standing, tools, write
+from .transcript_command import run
+from .unwritable import read_only
 
 __all__ = ["user", "write"]
 
@@ -45,7 +46,36 @@ def test_an_error_after_the_repair_tells_of_it(write: Write, tmp_path: Path, clo
     assert "repaired" not in refused.value.message
 
 
-def test_a_rehearsal_tells_that_its_numbers_are_of_the_file_as_it_is(
+def test_a_rehearsal_is_of_the_conversation_as_repaired(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    path = tmp_path / "t.jsonl"
+    transcript = write(path, turns(8))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:9], b"{torn\n", *lines[10:]]))  # and all before is cut off
+    before = path.read_bytes()
+    planned = compact(transcript, DEFAULTS, tools(clock), dry_run=True)
+    assert path.read_bytes() == before
+    done = compact(transcript, DEFAULTS, tools(clock))
+    assert planned.repaired == done.repaired != {}
+    assert planned.messages_before == done.messages_before > 40
+    assert planned.summary == done.summary
+    assert done.backup
+    assert not planned.backup
+
+
+def test_a_rehearsal_needs_no_right_to_write(write: Write, tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "talks" / "t.jsonl"
+    path.parent.mkdir()
+    transcript = write(path, turns(8))
+    damage(path)
+    with read_only(path.parent):
+        done = compact(transcript, DEFAULTS, tools(clock), dry_run=True)
+    assert done.repaired == {"broken": 1}
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_rehearsal_tells_what_would_be_repaired(
     write: Write, tmp_path: Path, clock: Clock
 ) -> None:
     path = tmp_path / "t.jsonl"
@@ -53,7 +83,7 @@ def test_a_rehearsal_tells_that_its_numbers_are_of_the_file_as_it_is(
     damage(path)
     words = ("compact", path, "--format", transcript.format)
     said = run(*words, "--dry-run", cwd=tmp_path)
-    assert "To repair first: broken 1; what follows is of the file as it is" in said
+    assert "To repair first: broken 1; what follows is of the conversation as repaired" in said
     assert "Repaired first" not in said
     said = run(*words, cwd=tmp_path)
     assert "Repaired first: broken 1; the original is `" in said
@@ -65,8 +95,9 @@ def test_a_rehearsal_that_is_refused_tells_of_the_repair_to_come(
     path = tmp_path / "t.jsonl"
     transcript = write(path, turns(2))
     before = damage(path)
-    with pytest.raises(InvalidInput, match="which is to be repaired: broken 1"):
+    with pytest.raises(InvalidInput, match=r"would be repaired before \(broken 1\)") as refused:
         compact(transcript, DEFAULTS, tools(clock), dry_run=True)
+    assert f"`{path}`" in refused.value.message
     assert path.read_bytes() == before
 
 
@@ -125,6 +156,23 @@ def test_turns_beyond_a_limit_are_counted_in_the_outcome_and_the_summary(
     assert said in line
     assert line.endswith("(telegram.dms.7).")
     assert standing(transcript).summary == done.summary
+
+
+def test_turns_that_were_left_out_before_are_counted_on(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    limits, said = ((8, 7), (5, 4), (0, 2)), []
+    for most, keep in limits:
+        given = tools(clock, session_key=KEY if most else "")
+        done = compact(transcript, limited(most), given, keep_turns=keep)
+        said += [line for line in done.summary.splitlines() if "left out" in line]
+    by = "turns were left out by the history limit"
+    assert said == [
+        f"Older than that, 2 {by} of 8 turns (telegram.dms.7).",
+        f"Older than that, 4 {by}, now of 5 turns (telegram.dms.7).",
+        f"Older than that, 4 {by}, now of 5 turns (telegram.dms.7).",
+    ]
 
 
 @pytest.mark.parametrize("most", [10, 0])

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidInput
 from gitguard.model.conversation import CALL, RESULT, Entry
 from gitguard.transcripts.fitting.keys import DIRECT, GROUP, build_key, parse_key, without_thread
-from gitguard.transcripts.fitting.limits import Limit, history_limit, is_turn, last_turns, limits_of
+from gitguard.transcripts.fitting.limits import (
+    Limit,
+    first_within_limit,
+    history_limit,
+    is_turn,
+    limits_of,
+)
 
 from .spoken import Said, entries
 
@@ -125,7 +131,7 @@ def test_any_configuration_reads(channels: object, user: str) -> None:
 
 
 def kept(said: list[Said], most: int) -> list[Said]:
-    return said[last_turns(entries(said), most) :]
+    return said[first_within_limit(entries(said), most) :]
 
 
 TALK: list[Said] = [
@@ -160,8 +166,8 @@ def test_an_id_that_is_used_again_names_the_last_call() -> None:
 def test_what_the_host_says_in_the_users_name_is_no_turn() -> None:
     found = entries(TALK)
     found[5] = found[5].replace(by_host=True)
-    assert last_turns(found, 2) == 0
-    assert last_turns(found, 1) == 7
+    assert first_within_limit(found, 2) == 0
+    assert first_within_limit(found, 1) == 7
 
 
 spoken = st.lists(
@@ -191,10 +197,10 @@ def pairs(found: list[Entry]) -> set[tuple[int, int]]:
 @given(spoken, st.integers(0, 8))
 def test_the_last_turns_are_whole_and_no_fewer(said: list[Said], most: int) -> None:
     found = entries(said)
-    begin = last_turns(found, most)
+    begin = first_within_limit(found, most)
     assert all((first >= begin) == (second >= begin) for first, second in pairs(found))
     turns = sum(map(is_turn, found))
     left = sum(map(is_turn, found[begin:]))
     assert left >= min(most, turns) if most else left == turns
     assert begin == 0 or is_turn(found[begin])
-    assert last_turns(found[begin:], most) == 0 or not begin
+    assert first_within_limit(found[begin:], most) == 0 or not begin

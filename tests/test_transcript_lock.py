@@ -9,8 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +22,8 @@ from gitguard.store import processes
 from gitguard.transcripts.rewriting.host_lock import HostLock
 from gitguard.transcripts.rewriting.locks import let_go_of_all, transcript_lock
 
+from .other_programs import opened, running
+
 SOON = 0.2
 """Seconds that a test waits where nothing will be let go."""
 HOLDER = """
@@ -33,12 +33,6 @@ with transcript_lock(sys.argv[1], time.time):
     print("held", flush=True)
     sys.stdin.read()
 """
-WRITER = """
-import sys
-opened = open(sys.argv[1], sys.argv[2])
-print("open", flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -46,19 +40,6 @@ def transcript(tmp_path: Path) -> str:
     path = tmp_path / "conversation.jsonl"
     path.write_text("{}\n")
     return str(path)
-
-
-@contextmanager
-def running(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a program that says a line when it is there, and ends when its input does."""
-    command = [sys.executable, "-c", program, *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
-        assert started.stdout is not None
-        assert started.stdout.readline()
-        try:
-            yield started
-        finally:
-            started.kill()
 
 
 def dead_pid() -> int:
@@ -342,8 +323,8 @@ def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["a", "r+"])
 def test_a_transcript_that_somebody_writes_is_left_alone(transcript: str, mode: str) -> None:
     with (
-        running(WRITER, transcript, mode) as writer,
-        pytest.raises(Locked, match=f"open for writing in process {writer.pid} "),
+        opened(transcript, mode) as writer,
+        pytest.raises(Locked, match=f"open for writing in process {writer} "),
         transcript_lock(transcript, time.time),
     ):
         pass
@@ -351,7 +332,7 @@ def test_a_transcript_that_somebody_writes_is_left_alone(transcript: str, mode: 
 
 
 def test_readers_do_not_matter(transcript: str) -> None:
-    with running(WRITER, transcript, "r"), transcript_lock(transcript, time.time) as lock:
+    with opened(transcript, "r"), transcript_lock(transcript, time.time) as lock:
         lock.check()
 
 

@@ -7,16 +7,24 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
+from gitguard.model.config import DEFAULTS
+from gitguard.model.events import Transcript
+from gitguard.model.redaction import Redactor
 from gitguard.transcripts import NAMES
+from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.rewriting.repair import repair
+from gitguard.usecases.compacting import Tools, compact
+from gitguard.usecases.pruning import prune
 
 from . import spoken
-from .spoken import turns
-from .test_transcript_command import PI, RECORDED, document, run
+from .spoken import NOW, turns
 from .test_transcript_compact_command import User
+from .transcript_command import PI, RECORDED, document, run
 from .written_conversations import claude_code, pi, user, write
 
-WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["compact"]]
+WRITING = [["repair"], ["repair", "--reset"], ["prune"], ["prune", "--dry-run"], ["compact"]]
 COMMANDS = [*WRITING, ["show"], ["usage"], ["export"], ["budget"], ["import"]]
 FILES = [path for path in RECORDED if path.suffix == ".jsonl"]
 
@@ -35,6 +43,26 @@ def test_what_is_of_another_host_is_not_written(
     another = "claude-code" if own == "pi" else "pi"
     said = run(*words, "--format", another, copy, cwd=tmp_path, code=23)
     assert f"is a transcript of {own}, not of {another}" in said
+    assert copy.read_bytes() == path.read_bytes()
+    assert [each.name for each in tmp_path.iterdir()] == [copy.name]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_a_library_does_not_write_what_is_of_another_host_either(
+    path: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / path.name
+    shutil.copy(path, copy)
+    own = recognise(str(copy)).format
+    named = Transcript(str(copy), "claude-code" if own == "pi" else "pi")
+    tools = Tools(clock=lambda: NOW, random=bytes, redactor=Redactor())
+    for rewrite in (
+        lambda: repair(named, tools.clock),
+        lambda: prune(named, DEFAULTS, tools.clock, str),
+        lambda: compact(named, DEFAULTS, tools),
+    ):
+        with pytest.raises(InvalidInput, match=f"is a transcript of {own}, not of"):
+            rewrite()
     assert copy.read_bytes() == path.read_bytes()
     assert [each.name for each in tmp_path.iterdir()] == [copy.name]
 
@@ -66,6 +94,25 @@ def test_what_tells_nothing_at_all_may_be_called_anything(name: str, tmp_path: P
     path.write_bytes(b"{torn\n")
     code = 24 if name in ("claude-code", "pi", "openclaw") else 23
     assert "not of" not in run("repair", "--format", name, path, cwd=tmp_path, code=code)
+
+
+# What may not be written
+
+
+@pytest.mark.parametrize("words", WRITING, ids=" ".join)
+def test_a_write_protected_file_is_only_looked_at(words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    spoken.pi(path, turns(8))
+    path.write_bytes(path.read_bytes() + b"{torn")
+    before = path.read_bytes()
+    path.chmod(0o444)
+    run(*words, *["--dry-run"] * ("--dry-run" not in words), path, cwd=tmp_path)
+    if "--dry-run" not in words:
+        said = run(*words, path, cwd=tmp_path, code=38)
+        assert "is write-protected" in said
+        assert f"chmod u+w {path}" in said
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (before, 0o444)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 # What is given and names nothing

@@ -308,6 +308,47 @@ def test_results_are_in_place_wherever_the_first_line_stands(tmp_path: Path, pla
     assert host.repair().needs_nothing
 
 
+ALL_AT_ONCE = ("c1", "c2", "c3")
+
+
+def parallel_calls() -> list[Document]:
+    """What Claude Code 2.1.330 wrote of three calls at once: each follows the one before it, each
+    result its own call, and the next answer the last result.
+    """
+    said: list[Part] = [
+        user(),
+        agent("I look", *ALL_AT_ONCE),
+        *(Result(call) for call in ALL_AT_ONCE),
+    ]
+    documents = WRITERS["claude-code"]([*said, agent("end"), user("go on")])
+    for call, result in zip(documents[2:5], documents[5:8], strict=True):
+        result |= {"parentUuid": call["uuid"], "sourceToolAssistantUUID": call["uuid"]}
+    return documents
+
+
+@pytest.mark.parametrize("lost", ALL_AT_ONCE)
+@pytest.mark.parametrize("torn", [True, False], ids=["torn", "without a trace"])
+def test_of_several_calls_at_once_one_that_is_lost_takes_its_result_along(
+    tmp_path: Path, lost: str, torn: bool
+) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = parallel_calls()
+    at = next(i for i, d in enumerate(documents) if any(b.get("id") == lost for b in blocks_of(d)))
+    lines: list[Document | bytes] = [*documents]
+    lines[at : at + 1] = [json.dumps(documents[at]).encode()[:100]] if torn else []
+    write(host.path, lines)
+    counts = host.repair().counts
+    assert (counts.get("broken", 0), counts["orphaned"]) == (int(torn), 1)
+    after = read(host.path)
+    answered = [b["tool_use_id"] for d in after for b in blocks_of(d) if "tool_use_id" in b]
+    called = [b["id"] for d in after for b in blocks_of(d) if b["type"] in CALLS]
+    assert answered == called == [call for call in ALL_AT_ONCE if call != lost]
+    known = {None, *(document["uuid"] for document in after)}
+    assert {document["parentUuid"] for document in after} <= known
+    assert spoken(after) == spoken(documents)
+    assert host.repair().needs_nothing
+
+
 def test_side_chains_are_left_alone(tmp_path: Path) -> None:
     host = Host("claude-code", tmp_path)
     documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))

@@ -25,6 +25,7 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM, judge, pruned
 from gitguard.usecases.pruning import Pruned, plan, prune
 
+from .other_programs import opened
 from .spoken import DIALECTS, NOW, Said, entries
 from .test_transcripts_openclaw import LAY_OUT, MAIN, change
 
@@ -227,22 +228,10 @@ def test_a_transcript_that_is_read_only_says_so(tmp_path: Path) -> None:
 
 
 def test_a_file_that_another_process_writes_to_is_left_alone(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
     before = Path(transcript.path).read_bytes()
-    program = "import sys; f = open(sys.argv[1], 'a'); print('open', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", program, transcript.path],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        with pytest.raises(Locked, match=str(writer.pid)):
-            prune_it(transcript)
-        writer.communicate()
+    with opened(transcript.path) as writer, pytest.raises(Locked, match=str(writer)):
+        prune_it(transcript)
     assert Path(transcript.path).read_bytes() == before
 
 

@@ -26,7 +26,9 @@ from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
 from gitguard.transcripts.rewriting.repair import MADE, PUT_FIRST, RepairReport, repair
 from gitguard.transcripts.rewriting.replacing import look
 
-from .test_pending import fill, mount, read_only
+from .other_programs import opened
+from .transcript_command import run
+from .unwritable import fill, read_only, small_disk
 from .written_conversations import (
     WRITERS,
     Document,
@@ -484,15 +486,8 @@ def test_what_is_written_in_the_very_last_moment_is_carried_over(torn: Path) -> 
 
 def test_a_file_that_another_process_writes_to_is_left_alone(torn: Path) -> None:
     before = torn.read_bytes()
-    program = "import sys; f = open(sys.argv[1], 'ab'); print(flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        ["python3", "-c", program, str(torn)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        with pytest.raises(Locked, match=str(writer.pid)):
-            repaired(torn)
-        writer.kill()
+    with opened(torn) as writer, pytest.raises(Locked, match=str(writer)):
+        repaired(torn)
     assert torn.read_bytes() == before
     assert repaired(torn).counts["broken"] == 1
 
@@ -544,11 +539,7 @@ def test_a_read_only_folder_is_refused_and_can_be_looked_at(torn: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if not mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)):
-        pytest.skip("a small file system needs the right to mount one")
-    try:
+    with small_disk(tmp_path / "disk", "4m") as disk:
         path = disk / "conversation.jsonl"
         parts = [user(), agent("x" * 500_000, "c1"), user("next"), agent("end")]
         write(path, [*pi(parts), b"{"])
@@ -561,8 +552,6 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
             (disk / "filler").unlink()
             assert leftovers(path) == []
         assert repaired(path).counts == {"broken": 1, "answered": 1}
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_mode_stays_as_it_was(torn: Path) -> None:
@@ -677,20 +666,6 @@ def test_details_stay_at_home(path: Path, name: str) -> None:
 
 
 # The command
-
-
-def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 def test_the_command_shows_repairs_and_says_where_the_original_is(torn: Path) -> None:

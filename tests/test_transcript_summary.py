@@ -25,7 +25,7 @@ from gitguard.transcripts.fitting.chunks import (
     by_share,
     by_size,
     count_messages,
-    last_turns,
+    first_of_last_turns,
     prune,
     total,
     units,
@@ -33,6 +33,7 @@ from gitguard.transcripts.fitting.chunks import (
 from gitguard.transcripts.fitting.compaction import Plan, plan
 from gitguard.transcripts.fitting.context import Context
 from gitguard.transcripts.fitting.facts import failures_in, files_in, rules_in
+from gitguard.transcripts.fitting.limits import first_within_limit
 from gitguard.transcripts.fitting.summarizing import (
     ATTEMPTS,
     NOTHING,
@@ -136,14 +137,20 @@ def test_what_is_too_large_stands_alone() -> None:
 
 def test_turns_are_counted_backwards() -> None:
     found = cut(turns(10))
-    assert [unit.begins_turn for unit in found[last_turns(found, 3) :]].count(True) == 3
-    assert last_turns(found, 50) == 0
+    assert [unit.begins_turn for unit in found[first_of_last_turns(found, 3) :]].count(True) == 3
+    assert first_of_last_turns(found, 50) == 0
 
 
 def decided(said: list[Said], *, budget: int = 120_000, keep_turns: int = 3) -> Plan:
     found = plan(Context(tuple(spoken.entries(said))), budget=budget, keep_turns=keep_turns)
     assert found is not None
     return found
+
+
+def test_the_rest_of_a_turn_that_was_split_is_older_than_the_last_turns() -> None:
+    said = spoken.entries([("agent", "the rest"), *turns(2)])
+    assert first_of_last_turns(units(said), 2) == 1
+    assert first_within_limit(said, 2) == 0, "a host counts requests, and there are no more"
 
 
 def test_the_last_turns_are_kept_whole() -> None:

@@ -19,6 +19,7 @@ from gitguard.model.events import Reading, Transcript
 from gitguard.model.transcript import Compactions, Message
 from gitguard.store.files import lines_backwards
 from gitguard.transcripts import entries, find_format, jsonl
+from gitguard.transcripts.fitting.context import context_of
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 CLAUDE_CODE = find_format("claude-code")
@@ -282,6 +283,18 @@ def test_counting_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert (third.count, added(added(first, second), third)) == (1, compactions(str(path)))
 
 
+def test_a_compaction_that_is_written_twice_counts_once(tmp_path: Path) -> None:
+    first = boundary_line(uuid="first")
+    lines = [first, first, user_line("go on"), first, boundary_line(), boundary_line()]
+    path = write(tmp_path / "x", lines[:1])
+    so_far = compactions(path)
+    assert so_far.count == 1
+    write(tmp_path / "x", lines)
+    assert compactions(path, so_far.upto).count == 2
+    assert compactions(path).count == 3, "without an id, each is one of its own"
+    assert compactions(write(tmp_path / "x", [*lines, boundary_line(uuid="second")])).count == 4
+
+
 def test_a_transcript_that_shrank_is_counted_again(tmp_path: Path) -> None:
     path = tmp_path / "t"
     before = compactions(write(path, [boundary_line()] * 3))
@@ -372,3 +385,40 @@ def test_of_a_conversation_of_many_megabytes_the_first_and_the_last_messages_are
     numbers = [int(text[1:]) for text in read]
     assert numbers == sorted(set(numbers)), "none twice, none out of order"
     assert len(read) < 40_000
+
+
+# What a compaction keeps
+
+
+def without_the_list(lines: list[str]) -> list[str]:
+    """Lines of a version that tells only where the part that stays begins and ends."""
+    documents = [json.loads(line) for line in lines]
+    for document in documents:
+        document.get("compactMetadata", {}).pop("preservedMessages", None)
+    return list(map(json.dumps, documents))
+
+
+def standing(path: str) -> list[str]:
+    found = CLAUDE_CODE.entries(Transcript(path, "claude-code"))
+    return [entry.id for entry in context_of(found).entries]
+
+
+@pytest.mark.parametrize("name", ["transcript.jsonl", "transcript.auto_compacted.jsonl"])
+def test_what_stays_is_told_by_its_ends_as_well_as_by_a_list(name: str, tmp_path: Path) -> None:
+    lines = lines_of(name)
+    listed = standing(write(tmp_path / "listed", lines))
+    assert standing(write(tmp_path / "ends", without_the_list(lines))) == listed
+    assert any('"preservedSegment"' in line for line in lines)
+
+
+def test_a_branch_that_was_left_between_the_ends_does_not_stay(tmp_path: Path) -> None:
+    links = {"a": None, "b": "a", "left": "b", "c": "b", "boundary": None, "summary": "boundary"}
+    lines = [user_line(name, uuid=name, parentUuid=parent) for name, parent in links.items()]
+    ends = {"headUuid": "b", "tailUuid": "c"}
+    boundary = {"uuid": "boundary", "compactMetadata": {"preservedSegment": ends}}
+    lines[4] = boundary_line(**boundary)
+    lines.append(user_line("d", uuid="d", parentUuid="c"))
+    assert standing(write(tmp_path / "x", lines)) == ["b", "c", "d"]
+    ends["headUuid"] = "gone"
+    lines[4] = boundary_line(**boundary)
+    assert standing(write(tmp_path / "y", lines)) == ["c", "d"]

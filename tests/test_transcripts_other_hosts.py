@@ -253,6 +253,79 @@ def test_usage_of_a_branch_that_was_left_does_not_count(copied: Any) -> None:
     assert found.tokens == 15_050
 
 
+@pytest.mark.parametrize(
+    ("settings", "window"),
+    [
+        ({"id": "fake-1", "contextWindow": 40_000}, 40_000),
+        ({"id": "another", "contextWindow": 40_000}, None),
+        ({"id": "fake-1", "contextWindow": "many"}, None),
+        ({"id": "fake-1", "contextWindow": -5}, None),
+    ],
+)
+def test_the_window_of_a_users_own_model_is_in_pis_settings(
+    tmp_path: Path, settings: dict[str, Any], window: int | None
+) -> None:
+    folder = tmp_path / "agent/sessions/--repo--"
+    folder.mkdir(parents=True)
+    path = Path(shutil.copy(RECORDED["pi"], folder))
+    found = reading(the(path))
+    assert found is not None
+    assert (found.model, found.window) == ("fake/fake-1", None)
+    models = tmp_path / "agent/models.json"
+    models.write_text(json.dumps({"providers": {"fake": {"models": [settings]}}}))
+    found = reading(the(path))
+    assert found is not None
+    assert found.window == window
+    models.write_text("[not json")
+    assert reading(the(path)) is not None
+
+
+def test_a_compaction_of_pi_that_is_written_twice_counts_once(copied: Any) -> None:
+    path = copied("pi")
+    lines = lines_of(path)
+    at = next(n for n, line in enumerate(lines) if b'"compaction"' in line)
+    path.write_bytes(b"".join([*lines[: at + 1], lines[at], *lines[at + 1 :]]))
+    assert compactions(the(path))[0] == compactions(the(RECORDED["pi"]))[0] == 1
+    behind = len(b"".join(lines[: at + 1]))
+    assert compactions(the(path), behind)[0] == 0
+
+
+def pi_line(name: str, parent: str | None, text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": text}
+    at = "2026-11-22T10:00:00.000Z"
+    return {"type": "message", "id": name, "parentId": parent, "timestamp": at, "message": message}
+
+
+def pis_messages(path: Path) -> list[str]:
+    return [message.text.split()[0] for message in find_format("pi").messages(the(path, "pi"))]
+
+
+def test_what_was_said_is_told_of_the_branch_that_stands(tmp_path: Path) -> None:
+    header = {"type": "session", "version": 3, "id": "s", "cwd": "/repo"}
+    said = [pi_line("a", None, "one"), pi_line("b", "a", "left"), pi_line("c", "b", "left too")]
+    path = add(tmp_path / "x", header, *said, pi_line("d", "a", "two"), pi_line("e", "d", "three"))
+    assert pis_messages(path) == ["one", "two", "three"]
+    add(path, pi_line("f", "c", "back"))
+    assert pis_messages(path) == ["one", "left", "left", "back"]
+
+
+def test_both_ends_of_a_long_conversation_are_told_without_the_branches_that_were_left(
+    tmp_path: Path,
+) -> None:
+    long = "x" * 1_000
+    lines = [pi_line("0", None, f"0 {long}")]
+    for number in range(1, 20_000):
+        lines.append(pi_line(f"left{number}", str(number - 1), "left"))
+        lines.append(pi_line(str(number), str(number - 1), f"{number} {long}"))
+    path = add(tmp_path / "x", *lines)
+    assert path.stat().st_size > 20 << 20
+    told = pis_messages(path)
+    numbers = [int(text) for text in told]
+    assert numbers == sorted(set(numbers))
+    assert (numbers[0], numbers[-1]) == (0, 19_999)
+    assert len(numbers) < 19_000
+
+
 def test_what_pi_tells_the_model_by_itself_is_the_hosts(copied: Any) -> None:
     added = {"type": "message", "id": "00000000", "parentId": None}
     ran = {"role": "bashExecution", "command": "ls", "output": "a.txt"}
@@ -324,6 +397,52 @@ def test_codex_marks_what_is_not_the_users(copied: Any) -> None:
 # Gemini CLI
 
 
+def codex_message(role: str, text: str) -> dict[str, Any]:
+    content = [{"type": "input_text" if role == "user" else "output_text", "text": text}]
+    payload = {"type": "message", "role": role, "content": content}
+    at = "2026-11-22T10:00:00.000Z"
+    return {"timestamp": at, "type": "response_item", "payload": payload}
+
+
+def taking_back(turns: object) -> dict[str, Any]:
+    payload = {"type": "thread_rolled_back", "num_turns": turns}
+    return {"timestamp": "2026-11-22T10:00:01.000Z", "type": "event_msg", "payload": payload}
+
+
+def codexs_messages(path: Path) -> list[str]:
+    """What was said, which the thread and the context tell alike."""
+    told = [m.text for m in find_format("codex").messages(the(path, "codex"))]
+    entered = [e for e in entries(the(path, "codex")) if e.kind == MESSAGE and not e.by_host]
+    assert [e.blocks[0].text for e in entered] == told
+    return told
+
+
+def test_turns_that_were_taken_back_are_not_told(tmp_path: Path) -> None:
+    note = codex_message("user", "<environment_context>…</environment_context>")
+    turns = [codex_message(who, f"{who} {n}") for n in (1, 2, 3) for who in ("user", "assistant")]
+    path = add(tmp_path / "x", note, *turns[:4], note, *turns[4:])
+    add(path, taking_back(0), taking_back("x"))
+    assert codexs_messages(path)[-1] == "assistant 3"
+    add(path, taking_back(1), codex_message("user", "another way"))
+    assert codexs_messages(path)[-2:] == ["assistant 2", "another way"]
+    assert codexs_messages(add(path, taking_back(2))) == ["user 1", "assistant 1"]
+    assert codexs_messages(add(path, taking_back(9))) == []
+
+
+def test_what_is_taken_back_ends_at_the_last_compaction(tmp_path: Path) -> None:
+    before, after = codex_message("user", "before"), codex_message("user", "after")
+    compaction = {"type": "compacted", "payload": {"message": "so far", "replacement_history": []}}
+    path = add(tmp_path / "x", before, compaction, after, taking_back(5))
+    assert codexs_messages(path) == ["before"]
+    assert [entry.kind for entry in entries(the(path, "codex"))].count(COMPACTION) == 1
+
+
+def test_usage_of_turns_that_were_taken_back_does_not_count(copied: Any) -> None:
+    path = copied("codex")
+    assert reading(the(path)) is not None
+    assert reading(the(add(path, taking_back(1)))) is None
+
+
 def gemini_message(name: str, text: str, **more: Any) -> dict[str, Any]:
     at = "2026-11-22T10:00:00.000Z"
     return {"id": name, "timestamp": at, "type": "user", "content": [{"text": text}], **more}
@@ -334,16 +453,19 @@ def told(path: Path) -> list[str]:
     return [e.blocks[0].text for e in found if e.kind == MESSAGE and e.blocks]
 
 
+def said(path: Path) -> list[str]:
+    return [message.text for message in find_format("gemini").messages(the(path, "gemini"))]
+
+
 def test_a_message_written_again_takes_the_place_of_the_first(tmp_path: Path) -> None:
     path = add(tmp_path / "x", gemini_message("a", "one"), gemini_message("a", "two"))
-    assert told(path) == ["two"]
-    assert [m.text for m in find_format("gemini").messages(the(path, "gemini"))] == ["two"]
+    assert told(path) == said(path) == ["two"]
 
 
 def test_a_history_that_is_set_replaces_the_one_before(tmp_path: Path) -> None:
     one, two, three = (gemini_message(name, f"text {name}") for name in "abc")
     path = add(tmp_path / "x", one, two, {"$set": {"messages": [two, three]}})
-    assert told(path) == ["text b", "text c"]
+    assert told(path) == said(path) == ["text b", "text c"]
 
 
 def test_a_history_that_is_set_twice_is_told_once(tmp_path: Path) -> None:
@@ -356,8 +478,9 @@ def test_a_history_that_is_set_twice_is_told_once(tmp_path: Path) -> None:
 def test_what_is_taken_back_is_not_told(tmp_path: Path) -> None:
     messages = [gemini_message(name, name) for name in "abc"]
     path = add(tmp_path / "x", *messages, {"$rewindTo": "b"}, gemini_message("d", "d"))
-    assert told(path) == ["a", "d"]
-    assert told(add(path, {"$rewindTo": "unknown"})) == []
+    assert told(path) == said(path) == ["a", "d"]
+    add(path, {"$rewindTo": "unknown"})
+    assert told(path) == said(path) == []
 
 
 def test_what_is_written_between_two_looks_is_told(tmp_path: Path) -> None:

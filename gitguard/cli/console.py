@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gitguard.cli.surroundings import bare_workspace, open_guard
+from gitguard.cli.surroundings import bare_workspace, open_guard, places
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import one_line, spelled_out, visible
@@ -52,6 +52,11 @@ class Console:
     def guard(self) -> Guard:
         """The workspace named by --root, GITGUARD_ROOT or the current folder."""
         return open_guard(self._common.root, self._common.session)
+
+    @property
+    def named_session(self) -> str:
+        """The key that --session or GITGUARD_SESSION names, empty where neither does."""
+        return places(os.environ, self._common.session).session
 
     def faults(self) -> list[dict[str, Any]]:
         """Return the marks of our faults, also where `guard` cannot be opened."""

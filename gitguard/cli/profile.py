@@ -18,7 +18,7 @@ from gitguard.cli.transcript_naming import (
     what_is_known,
 )
 from gitguard.errors import InvalidInput
-from gitguard.model.config import redactor_of
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gitguard.cli.transcript_naming import (
     telling,
 )
 from gitguard.model.codec import load_json
-from gitguard.model.config import redactor_of
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
@@ -133,7 +133,7 @@ def prune(
     """
     from gitguard.usecases import pruning
 
-    named = find_transcript(console, path, format_name, conversation, to_write=True)
+    named = find_transcript(console, path, format_name, conversation)
     config = config_of(console)
     clean = redactor_of(config.redaction).text
     with progress("bytes") as tell, letting_go_of_locks():

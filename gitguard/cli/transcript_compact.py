@@ -14,7 +14,8 @@ import click
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
 from gitguard.errors import InvalidConfig, NotARepository
-from gitguard.model.config import SMALLEST_WINDOW, redactor_of
+from gitguard.model.config import SMALLEST_WINDOW
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def compact(
     """
     from gitguard.usecases.compacting import compact as compact_it
 
-    named = find_transcript(console, path, format_name, conversation, to_write=True)
+    named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
         telling = _Telling(max if console.as_json else tell)
         tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
@@ -144,15 +145,23 @@ def _tools(
 
 
 def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
-    """Return the session's hooks, and the folder of the workspace; none for a foreign one's."""
+    """Return the session's hooks, and the folder of the workspace; none for a foreign one's.
+
+    Raises `NotInitialised` or `NotARepository` where a session is named that is not there.
+    """
     from gitguard.transcripts.rewriting.writable import writer_of
     from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
+    from gitguard.usecases.sessions import refuse_unknown
 
     held_in = writer_of(named).folder
     try:
         guard = console.guard
     except NotARepository:
+        if console.named_session:
+            raise
         return None, held_in
+    if console.named_session:
+        refuse_unknown(guard.store())
     owner = owner_of(guard.workspace, named, held_in)
     if owner is None:
         return None, held_in
@@ -219,7 +228,7 @@ def _repaired_text(done: Compacted) -> str:
     counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
     if done.added:
         return f"Repaired first: {counts}; the original is `{done.backup}`"
-    return f"To repair first: {counts}; what follows is of the file as it is, without that"
+    return f"To repair first: {counts}; what follows is of the conversation as repaired"
 
 
 def _by_command(done: Compacted) -> bool:

@@ -51,25 +51,11 @@ def find_transcript(
     path: str | None,
     format_name: str = "",
     conversation: str | None = None,
-    *,
-    to_write: bool = False,
 ) -> Transcript:
     """Return the transcript that the arguments name, else the session's newest conversation.
 
-    A name that is given and empty, as from a variable that is not set, names none. One that is to
-    be written has to be of the format that it is said to be.
+    A name that is given and empty, as from a variable that is not set, names none.
     """
-    named = _find(console, path, format_name, conversation)
-    if to_write:
-        from gitguard.transcripts.recognition import refuse_another
-
-        refuse_another(named)
-    return named
-
-
-def _find(
-    console: Console, path: str | None, format_name: str, conversation: str | None
-) -> Transcript:
     for what, given in (("path", path), ("--conversation", conversation)):
         if given == "":
             raise InvalidInput(

@@ -199,11 +199,21 @@ def _usage_text(found: Usage) -> str:
         left = ", as the compaction left them" * (found.source == "compaction")
         lines = [f"Tokens: {found.tokens:,}, {share}{left}"]
         lines.append(f"Measured: {_moment(found.at)} by {found.model or 'an unnamed model'}")
-    lines.append(f"Window: {found.window:,} ({found.window_source})")
+    lines.append(_window_text(found))
     newest = f", the newest {_moment(found.compacted_at)}" * bool(found.compacted_at)
     lines.append(f"Compactions: {found.compactions}{newest}")
     lines.append(f"Transcript: {found.transcript.path} ({found.transcript.format})")
     return "\n".join(map(one_line, lines))
+
+
+def _window_text(found: Usage) -> str:
+    if not found.window_source.startswith("assumed"):
+        return f"Window: {found.window:,} ({found.window_source})"
+    whose = f"that of {found.model}" if found.model else "one"
+    return (
+        f"Window: unknown; {found.window:,} are {found.window_source}, "
+        f"and `window.models` in your config.yaml can name {whose}"
+    )
 
 
 def _moment(at: float) -> str:

@@ -57,7 +57,7 @@ def repair(
 
     rehearse = wishes.pop("dry_run")
     with progress("bytes") as tell:
-        named = find_transcript(console, path, format_name, conversation, to_write=True)
+        named = find_transcript(console, path, format_name, conversation)
         told = repair_file(named, time.time, rehearse=rehearse, tell=tell, **wishes)
     console.say(_text(told), _document(told))
 

@@ -51,17 +51,24 @@ class Bootstrap(Value):
 
 
 def collect(
-    root: str, wanted: ContextFiles, config: BootstrapConfig, clean: Callable[[str], str]
+    root: str,
+    wanted: ContextFiles,
+    config: BootstrapConfig,
+    clean: Callable[[str], str],
+    *,
+    folder: str = "",
 ) -> Bootstrap:
     """Collect the files of a workspace whose path is real; clean takes secrets out of a text.
 
     The host's files come first, those that the user plugged in last. The limits are the user's,
-    where they set any, else the host's.
+    where they set any, else the host's. folder is the one that is worked in, the workspace's own
+    by default; hosts may load those of the folders on the way to it too.
     """
     refused: list[str] = []
     files: list[ContextFile] = []
     room = config.total_characters or wanted.total_characters
-    for name, text, is_extra in _found(root, wanted, config.extra_files, refused):
+    names = _names(root, folder, wanted)
+    for name, text, is_extra in _found(root, names, wanted.imports, config.extra_files, refused):
         text = clean(visible(text)).strip("\n")
         most = config.file_characters or wanted.own_limits.get(name, wanted.file_characters)
         if room < min(_LEAST, len(text)):
@@ -73,8 +80,21 @@ def collect(
     return Bootstrap(tuple(files), tuple(refused))
 
 
+def _names(root: str, folder: str, wanted: ContextFiles) -> list[tuple[str, ...]]:
+    """Return the choices of files: the workspace's, then those of the folders on the way down."""
+    way = os.path.relpath(os.path.realpath(folder), root).split(os.sep) if folder else ["."]
+    if not wanted.in_each_folder or way[0] in (".", ".."):
+        return [*wanted.names]
+    folders = ["", *("/".join(way[: end + 1]) + "/" for end in range(len(way)))]
+    return [tuple(f"{at}{name}" for name in choice) for at in folders for choice in wanted.names]
+
+
 def _found(
-    root: str, wanted: ContextFiles, extra: tuple[str, ...], refused: list[str]
+    root: str,
+    names: list[tuple[str, ...]],
+    imports: tuple[str, ...],
+    extra: tuple[str, ...],
+    refused: list[str],
 ) -> Iterator[tuple[str, str, bool]]:
     """Yield the files that are there, each once, however many names it has."""
     seen: set[str] = set()
@@ -88,11 +108,11 @@ def _found(
             refused.append(visible(f"`{name}` cannot be read: {error}"))
         return ""
 
-    for choice in wanted.names:
+    for choice in names:
         for name in choice:
             if text := read(name):
                 yield name, text, False
-                for other in _imported(text, wanted.imports):
+                for other in _imported(text, imports):
                     if brought := read(other):
                         yield other, brought, False
                 break

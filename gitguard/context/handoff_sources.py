@@ -15,13 +15,13 @@ from gitguard.context.handoff import (
     summarise_plan,
 )
 from gitguard.errors import InvalidDocument
-from gitguard.model.handoff import DATE
+from gitguard.model.config_handoff import DATE
 from gitguard.store import artifacts
 from gitguard.store.recent_files import find_recent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import HandoffConfig
+    from gitguard.model.config_handoff import HandoffConfig
     from gitguard.model.task import TaskState
 
 _LIMIT = 64 << 10

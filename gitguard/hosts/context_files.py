@@ -12,7 +12,7 @@ ANY = ContextFiles((("AGENTS.md",), ("CLAUDE.md",), ("GEMINI.md",)))
 """Where nobody knows the host."""
 _BY_HOST = {
     "claude-code": ContextFiles((("CLAUDE.md", "AGENTS.md"),), imports=("AGENTS.md",)),
-    "codex": ContextFiles((("AGENTS.md",),), (), 32_768, 32_768),
+    "codex": ContextFiles((("AGENTS.md",),), (), 32_768, 32_768, in_each_folder=True),
     "gemini": ContextFiles((("GEMINI.md",),)),
     "openclaw": ContextFiles(
         tuple(

@@ -1,5 +1,7 @@
 """Configuration: defaults, what a user may set, and how far a repository may go.
 
+Here are the sections that every hook needs; the others have modules of their own.
+
 A repository's file comes with a clone, so it can only tighten: lower thresholds, less text, more
 destructive commands. Prefixes, folders and windows are the user's alone.
 """
@@ -7,29 +9,36 @@ destructive commands. Prefixes, folders and windows are the user's alone.
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.config_maintenance import MaintenanceConfig, check_maintenance
-from gitguard.model.config_transcripts import (
-    BootstrapConfig,
-    BudgetConfig,
-    CompactionConfig,
-    PruningConfig,
-    check_budget,
-    check_compaction,
-)
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Kind, Later, Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar
 
-    from gitguard.model.redaction import Redactor, Rule
+    from gitguard.model.config_handoff import HandoffConfig
+    from gitguard.model.config_maintenance import MaintenanceConfig
+    from gitguard.model.config_redaction import RedactionConfig
+    from gitguard.model.config_transcripts import (
+        BootstrapConfig,
+        BudgetConfig,
+        CompactionConfig,
+        PruningConfig,
+    )
+
+_HANDOFF = Later("gitguard.model.config_handoff", "HandoffConfig")
+_BUDGET = Later("gitguard.model.config_transcripts", "BudgetConfig")
+_PRUNING = Later("gitguard.model.config_transcripts", "PruningConfig")
+_BOOTSTRAP = Later("gitguard.model.config_transcripts", "BootstrapConfig")
+_COMPACTION = Later("gitguard.model.config_transcripts", "CompactionConfig")
+_REDACTION = Later("gitguard.model.config_redaction", "RedactionConfig")
+_MAINTENANCE = Later("gitguard.model.config_maintenance", "MaintenanceConfig")
 
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 
 
-class Thresholds(Record):
+class Thresholds(Section):
     """Shares of the window at which the gate changes its verdict."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -42,8 +51,16 @@ class Thresholds(Record):
     critical: float = 0.85
     extra: Mapping[str, Any] = {}
 
+    def check(self, what: str) -> None:
+        """Refuse thresholds that do not rise."""
+        if not 0 < self.warning < self.compress < self.critical <= 1:
+            raise InvalidConfig(
+                f"{what}: thresholds must rise between 0 and 1, not `warning {self.warning}`, "
+                f"`compress {self.compress}`, `critical {self.critical}`"
+            )
 
-class GaugeConfig(Record):
+
+class GaugeConfig(Section):
     """When the gauge speaks and warns, and when it checkpoints by itself."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -63,7 +80,7 @@ class GaugeConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
-class WindowConfig(Record):
+class WindowConfig(Section):
     """How large the context window is, in tokens."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -76,8 +93,21 @@ class WindowConfig(Record):
     models: Mapping[str, int] = {}
     extra: Mapping[str, Any] = {}
 
+    def check(self, what: str) -> None:
+        """Refuse windows in which nothing fits."""
+        for name, tokens in (
+            ("default", self.default),
+            ("cap", self.cap or SMALL_WINDOW),
+            *((f"models.{model}", size) for model, size in self.models.items()),
+        ):
+            if tokens < SMALLEST_WINDOW:
+                raise InvalidConfig(
+                    f"{what}: `window.{name}` is {tokens:,} tokens; the smallest usable window is "
+                    f"{SMALLEST_WINDOW:,}"
+                )
 
-class ResumeConfig(Record):
+
+class ResumeConfig(Section):
     """The block that hands the state back."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -87,82 +117,7 @@ class ResumeConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
-class HandoffConfig(Record):
-    """The hand-off file; every path is relative to the workspace's root."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "enabled": Kind(
-            "flag", "Hooks write the file before a compaction, and hand it back in its place."
-        ),
-        "file": Kind("text", "The hand-off file."),
-        "recovered": Kind("text", "Its name once it was handed back."),
-        "recovery_file": Kind("text", "The block, for hosts that cannot be handed text."),
-        "plan": Kind("text", "The plan that the agent keeps."),
-        "failure_log": Kind("text", "The agent's log of failures, `---` between its entries."),
-        "capabilities": Kind("text", "What the agent knows of itself; only its age is told."),
-        "environment": Kind("text", "What it knows of its surroundings; only its age is told."),
-        "daily_log": Kind("text", "The day's log; `{date}` stands for the date."),
-        "max_age_minutes": Kind("count", "The file is handed back only if it is younger."),
-        "recent_minutes": Kind("count", "How long ago a file was changed to be listed."),
-        "depth": Kind("count", "How many folders deep changed files are looked for."),
-        "shown_files": Kind("count", "Of changed files so many are named, the rest counted."),
-        "section_characters": Kind("count", "The most that is handed back of one section."),
-        "total_characters": Kind("count", "The most that is handed back in all."),
-    }
-    enabled: bool = False
-    file: str = ".context-checkpoint.md"
-    recovered: str = ".context-checkpoint.recovered.md"
-    recovery_file: str = "CONTEXT_RECOVERY.md"
-    plan: str = ".active-plan.md"
-    failure_log: str = "skills/failure-recovery/failure-log.md"
-    capabilities: str = "skills/self-model/capabilities.md"
-    environment: str = "skills/env-model/environment.md"
-    daily_log: str = "memory/{date}.md"
-    max_age_minutes: int = 10
-    recent_minutes: int = 30
-    depth: int = 3
-    shown_files: int = 20
-    section_characters: int = 400
-    total_characters: int = 2000
-    extra: Mapping[str, Any] = {}
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """The files that gitguard itself writes, renames and removes."""
-        return (self.file, self.recovered, self.recovery_file)
-
-
-class CustomRule(Record):
-    """A shape of secret that only a project or its owner knows."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "name": Kind("text", "What the placeholder says: `[REDACTED:name]`."),
-        "pattern": Kind(
-            "text", "Literals, character classes, `\\b`, and one bounded repetition of a class."
-        ),
-    }
-    name: str
-    pattern: str
-    extra: Mapping[str, Any] = {}
-
-
-class RedactionConfig(Record):
-    """What counts as a secret, besides the rules that are built in."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "rules": Kind("records", "Further rules.", record=CustomRule),
-        "allow": Kind("texts", "SHA-256 of values that are no secrets, in hex."),
-        "engine": Kind(
-            "text", "A second engine, which has to be installed.", choices=("", "redact-secret")
-        ),
-    }
-    rules: tuple[CustomRule, ...] = ()
-    allow: tuple[str, ...] = ()
-    engine: str = ""
-    extra: Mapping[str, Any] = {}
-
-
-class StoreConfig(Record):
+class StoreConfig(Section):
     """Where checkpoints and working files lie."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -174,6 +129,20 @@ class StoreConfig(Record):
     ref_prefix: str = "refs/heads/gitguard/"
     directory: str = ".gitguard"
     extra: Mapping[str, Any] = {}
+
+    def check(self, what: str) -> None:
+        """Refuse places outside of what gitguard keeps for itself."""
+        if self.ref_prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
+            raise InvalidConfig(
+                f"{what}: `store.ref_prefix` is `{self.ref_prefix}`",
+                "Use `refs/heads/gitguard/` or `refs/gitguard/`",
+            )
+        folder = self.directory
+        parts = folder.split("/")
+        if not folder or folder.startswith("/") or {"..", "", ".", ".git"} & set(parts):
+            raise InvalidConfig(
+                f"{what}: `store.directory` is `{folder}`; it must be a folder inside the workspace"
+            )
 
 
 DESTRUCTIVE = (
@@ -209,21 +178,19 @@ class Config(Record):
     """The configuration in force."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
-        "thresholds": Kind("record", "The gate's thresholds.", record=Thresholds),
-        "gauge": Kind("record", "The gauge.", record=GaugeConfig),
-        "window": Kind("record", "The context window.", record=WindowConfig),
-        "resume": Kind("record", "The resume block.", record=ResumeConfig),
-        "handoff": Kind("record", "The hand-off file.", record=HandoffConfig),
-        "budget": Kind("record", "A conversation's budget.", record=BudgetConfig),
-        "pruning": Kind("record", "Pruning of a transcript.", record=PruningConfig),
-        "bootstrap": Kind("record", "Context files in the bundle.", record=BootstrapConfig),
-        "compaction": Kind("record", "Compacting a transcript.", record=CompactionConfig),
+        "thresholds": Kind("record", "The gate's thresholds.", of=Thresholds),
+        "gauge": Kind("record", "The gauge.", of=GaugeConfig),
+        "window": Kind("record", "The context window.", of=WindowConfig),
+        "resume": Kind("record", "The resume block.", of=ResumeConfig),
+        "handoff": Kind("record", "The hand-off file.", of=_HANDOFF),
+        "budget": Kind("record", "A conversation's budget.", of=_BUDGET),
+        "pruning": Kind("record", "Pruning of a transcript.", of=_PRUNING),
+        "bootstrap": Kind("record", "Context files in the bundle.", of=_BOOTSTRAP),
+        "compaction": Kind("record", "Compacting a transcript.", of=_COMPACTION),
         "summarizer": Kind("texts", "A command that summarizes what standard input gives it."),
-        "store": Kind("record", "The store.", record=StoreConfig),
-        "redaction": Kind(
-            "record", "What is taken out before anything is written.", record=RedactionConfig
-        ),
-        "maintenance": Kind("record", "When sessions are archived.", record=MaintenanceConfig),
+        "store": Kind("record", "The store.", of=StoreConfig),
+        "redaction": Kind("record", "What is taken out before anything is written.", of=_REDACTION),
+        "maintenance": Kind("record", "When sessions are archived.", of=_MAINTENANCE),
         "sign": Kind("flag", "Sign checkpoints with your git key, and take over signed ones."),
         "signers": Kind(
             "texts", "Whose signatures count, by SSH principal or fingerprint; empty: all of git's."
@@ -237,20 +204,24 @@ class Config(Record):
     gauge: GaugeConfig = GaugeConfig()
     window: WindowConfig = WindowConfig()
     resume: ResumeConfig = ResumeConfig()
-    handoff: HandoffConfig = HandoffConfig()
-    budget: BudgetConfig = BudgetConfig()
-    pruning: PruningConfig = PruningConfig()
-    bootstrap: BootstrapConfig = BootstrapConfig()
-    compaction: CompactionConfig = CompactionConfig()
+    handoff: HandoffConfig = _HANDOFF.default()
+    budget: BudgetConfig = _BUDGET.default()
+    pruning: PruningConfig = _PRUNING.default()
+    bootstrap: BootstrapConfig = _BOOTSTRAP.default()
+    compaction: CompactionConfig = _COMPACTION.default()
     summarizer: tuple[str, ...] = ()
     store: StoreConfig = StoreConfig()
-    redaction: RedactionConfig = RedactionConfig()
-    maintenance: MaintenanceConfig = MaintenanceConfig()
+    redaction: RedactionConfig = _REDACTION.default()
+    maintenance: MaintenanceConfig = _MAINTENANCE.default()
     sign: bool = False
     signers: tuple[str, ...] = ()
     destructive: tuple[str, ...] = ()
     reference_mode: bool = False
     extra: Mapping[str, Any] = {}
+
+    def names(self, setting: str) -> bool:
+        """Whether a setting was given, even as its default."""
+        return setting in vars(self)
 
 
 DEFAULTS = Config()
@@ -280,8 +251,7 @@ def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
         known = ", ".join(f"`{prefix}{key}`" for key in record.kinds)
         said = f"{what}: `{prefix}{name:.80}` is not a setting"
         raise InvalidConfig(said, f"Settings: {known}")
-    for name in record.kinds:
-        value = getattr(record, name)
+    for name, value in vars(record).items():
         if isinstance(value, Record):
             _refuse_unknown(value, what, f"{prefix}{name}.")
         elif isinstance(value, tuple):
@@ -291,77 +261,28 @@ def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
 
 
 def check_config(config: Config, *, what: str) -> None:
-    """Refuse values that cannot be in force together."""
-    limits = config.thresholds
-    if not 0 < limits.warning < limits.compress < limits.critical <= 1:
-        raise InvalidConfig(
-            f"{what}: thresholds must rise between 0 and 1, not `warning {limits.warning}`, "
-            f"`compress {limits.compress}`, `critical {limits.critical}`"
-        )
-    if config.handoff != DEFAULTS.handoff:
-        from gitguard.model.handoff import check_handoff
-
-        check_handoff(config.handoff, what=what)
-    check_budget(config.budget, what=what)
-    check_compaction(config.compaction, what=what)
-    if config.redaction != DEFAULTS.redaction:
-        from gitguard.model.config_redaction import check_redaction
-
-        check_redaction(config.redaction, what)
-    check_maintenance(config.maintenance, what=what)
-    prefix, folder = config.store.ref_prefix, config.store.directory
-    if prefix not in ("refs/heads/gitguard/", "refs/gitguard/"):
-        raise InvalidConfig(
-            f"{what}: `store.ref_prefix` is `{prefix}`",
-            "Use `refs/heads/gitguard/` or `refs/gitguard/`",
-        )
-    parts = folder.split("/")
-    if not folder or folder.startswith("/") or {"..", "", ".", ".git"} & set(parts):
-        raise InvalidConfig(
-            f"{what}: `store.directory` is `{folder}`; it must be a folder inside the workspace"
-        )
-    for name, tokens in (
-        ("default", config.window.default),
-        ("cap", config.window.cap or SMALL_WINDOW),
-        *((f"models.{model}", size) for model, size in config.window.models.items()),
-    ):
-        if tokens < SMALLEST_WINDOW:
-            raise InvalidConfig(
-                f"{what}: `window.{name}` is {tokens:,} tokens; the smallest usable window is "
-                f"{SMALLEST_WINDOW:,}"
-            )
-
-
-def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> Redactor:
-    """Return what takes secrets out of everything, with a configuration's and further rules."""
-    from gitguard.model.redaction import Redactor
-    from gitguard.model.redaction_patterns import custom_rule
-
-    rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
-    engine = None
-    if redaction.engine:
-        from gitguard.model.redaction_engine import SecondEngine
-
-        engine = SecondEngine()
-    return Redactor((*further, *rules), redaction.allow, engine)
+    """Refuse values that cannot be in force; the defaults can."""
+    for section in vars(config).values():
+        if isinstance(section, Section):
+            section.check(what)
 
 
 def tighten(user: Config, repository: Config) -> Config:
     """Apply a repository's configuration: every number only gets stricter, lists only grow."""
     caps = [cap for cap in (user.window.cap, repository.window.cap) if cap]
-    return user.replace(
+    config = user.replace(
         thresholds=_tighten_thresholds(user.thresholds, repository.thresholds),
         gauge=GaugeConfig(
             *(min(getattr(user.gauge, n), getattr(repository.gauge, n)) for n in GaugeConfig.kinds)
         ),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
-        redaction=user.redaction.replace(
-            rules=user.redaction.rules
-            + tuple(rule for rule in repository.redaction.rules if rule not in user.redaction.rules)
-        ),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )
+    if not repository.names("redaction"):
+        return config
+    rules = dict.fromkeys(user.redaction.rules + repository.redaction.rules)
+    return config.replace(redaction=user.redaction.replace(rules=tuple(rules)))
 
 
 def _tighten_thresholds(user: Thresholds, repository: Thresholds) -> Thresholds:

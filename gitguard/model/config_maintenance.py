@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Kind, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _BOUNDS = {
 }
 
 
-class MaintenanceConfig(Record):
+class MaintenanceConfig(Section):
     """Which sessions `session maintain` archives."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -35,12 +35,11 @@ class MaintenanceConfig(Record):
     largest_megabytes: int = 10
     extra: Mapping[str, Any] = {}
 
-
-def check_maintenance(maintenance: MaintenanceConfig, *, what: str) -> None:
-    """Refuse limits that would put away what is at work, or nothing ever."""
-    for name, (least, most) in _BOUNDS.items():
-        value = getattr(maintenance, name)
-        if not least <= value <= most:
-            raise InvalidConfig(
-                f"{what}: `maintenance.{name}` is {value:,}; it must be {least:,} to {most:,}"
-            )
+    def check(self, what: str) -> None:
+        """Refuse limits that would put away what is at work, or nothing ever."""
+        for name, (least, most) in _BOUNDS.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise InvalidConfig(
+                    f"{what}: `maintenance.{name}` is {value:,}; it must be {least:,} to {most:,}"
+                )

@@ -1,39 +1,86 @@
-"""Whether a user's rules of what is a secret can be in force."""
+"""Settings of what is a secret: a user's own rules, and whether they can be in force."""
 
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
+from gitguard.model.record import Kind, Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import RedactionConfig
+    from collections.abc import Mapping
+    from typing import Any, ClassVar
+
+    from gitguard.model.redaction import Redactor, Rule
 
 _MOST_RULES = 50
 """So many rules of one's own, because every text is held against each of them."""
 
 
-def check_redaction(redaction: RedactionConfig, what: str) -> None:
-    """Refuse rules that could not be held against every text, and what is no hash."""
-    from gitguard.model.redaction_patterns import check_pattern, is_rule_name
+class CustomRule(Record):
+    """A shape of secret that only a project or its owner knows."""
 
-    if len(redaction.rules) > _MOST_RULES:
-        raise InvalidConfig(
-            f"{what}: `redaction.rules` has {len(redaction.rules)} rules; {_MOST_RULES} are allowed"
-        )
-    for i, rule in enumerate(redaction.rules):
-        if not is_rule_name(rule.name):
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "name": Kind("text", "What the placeholder says: `[REDACTED:name]`."),
+        "pattern": Kind(
+            "text", "Literals, character classes, `\\b`, and one bounded repetition of a class."
+        ),
+    }
+    name: str
+    pattern: str
+    extra: Mapping[str, Any] = {}
+
+
+class RedactionConfig(Section):
+    """What counts as a secret, besides the rules that are built in."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "rules": Kind("records", "Further rules.", of=CustomRule),
+        "allow": Kind("texts", "SHA-256 of values that are no secrets, in hex."),
+        "engine": Kind(
+            "text", "A second engine, which has to be installed.", choices=("", "redact-secret")
+        ),
+    }
+    rules: tuple[CustomRule, ...] = ()
+    allow: tuple[str, ...] = ()
+    engine: str = ""
+    extra: Mapping[str, Any] = {}
+
+    def check(self, what: str) -> None:
+        """Refuse rules that could not be held against every text, and what is no hash."""
+        from gitguard.model.redaction_patterns import check_pattern, is_rule_name
+
+        if len(self.rules) > _MOST_RULES:
             raise InvalidConfig(
-                f"{what}: `redaction.rules[{i}].name` is `{rule.name:.80}`",
-                "Use lower-case letters, digits and `-`",
+                f"{what}: `redaction.rules` has {len(self.rules)} rules; {_MOST_RULES} are allowed"
             )
-        reason = check_pattern(rule.pattern)
-        if reason:
-            raise InvalidConfig(
-                f"{what}: `redaction.rules[{i}].pattern` is `{rule.pattern:.80}`: {reason}"
-            )
-    for digest in redaction.allow:
-        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise InvalidConfig(
-                f"{what}: `redaction.allow` lists `{digest:.80}`, which is no SHA-256",
-                "List what `printf %s VALUE | sha256sum` prints",
-            )
+        for i, rule in enumerate(self.rules):
+            if not is_rule_name(rule.name):
+                raise InvalidConfig(
+                    f"{what}: `redaction.rules[{i}].name` is `{rule.name:.80}`",
+                    "Use lower-case letters, digits and `-`",
+                )
+            reason = check_pattern(rule.pattern)
+            if reason:
+                raise InvalidConfig(
+                    f"{what}: `redaction.rules[{i}].pattern` is `{rule.pattern:.80}`: {reason}"
+                )
+        for digest in self.allow:
+            if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+                raise InvalidConfig(
+                    f"{what}: `redaction.allow` lists `{digest:.80}`, which is no SHA-256",
+                    "List what `printf %s VALUE | sha256sum` prints",
+                )
+
+
+def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> Redactor:
+    """Return what takes secrets out of everything, with a configuration's and further rules."""
+    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction_patterns import custom_rule
+
+    rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
+    engine = None
+    if redaction.engine:
+        from gitguard.model.redaction_engine import SecondEngine
+
+        engine = SecondEngine()
+    return Redactor((*further, *rules), redaction.allow, engine)

@@ -7,7 +7,7 @@ conversation counts or which files are read.
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Kind, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
-class BudgetConfig(Record):
+class BudgetConfig(Section):
     """How a window is divided, and how much of a conversation counts."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -33,8 +33,15 @@ class BudgetConfig(Record):
     history_limits: Mapping[str, int] = {}
     extra: Mapping[str, Any] = {}
 
+    def check(self, what: str) -> None:
+        """Refuse a margin that is none, or that makes up what no estimate is wrong by."""
+        if not 1 <= self.safety_margin <= 2:
+            raise InvalidConfig(
+                f"{what}: `budget.safety_margin` is {self.safety_margin}; it must be 1 to 2"
+            )
 
-class PruningConfig(Record):
+
+class PruningConfig(Section):
     """Which results of tools are trimmed or cleared in a transcript."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -56,7 +63,7 @@ class PruningConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
-class BootstrapConfig(Record):
+class BootstrapConfig(Section):
     """The workspace's context files in `bundle --bootstrap`."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -70,7 +77,7 @@ class BootstrapConfig(Record):
     extra: Mapping[str, Any] = {}
 
 
-class CompactionConfig(Record):
+class CompactionConfig(Section):
     """What `transcript compact` keeps, and what its summary says besides."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
@@ -89,20 +96,15 @@ class CompactionConfig(Record):
     timeout_seconds: int = 300
     extra: Mapping[str, Any] = {}
 
-
-def check_compaction(compaction: CompactionConfig, *, what: str) -> None:
-    """Refuse numbers with which nothing would be kept, or said."""
-    for name, least in (("keep_turns", 1), ("summary_characters", 2_000), ("timeout_seconds", 1)):
-        value = getattr(compaction, name)
-        if value < least:
-            raise InvalidConfig(
-                f"{what}: `compaction.{name}` is {value}; it must be at least {least}"
-            )
-
-
-def check_budget(budget: BudgetConfig, *, what: str) -> None:
-    """Refuse a margin that is none, or that makes up what no estimate is wrong by."""
-    if not 1 <= budget.safety_margin <= 2:
-        raise InvalidConfig(
-            f"{what}: `budget.safety_margin` is {budget.safety_margin}; it must be 1 to 2"
-        )
+    def check(self, what: str) -> None:
+        """Refuse numbers with which nothing would be kept, or said."""
+        for name, least in (
+            ("keep_turns", 1),
+            ("summary_characters", 2_000),
+            ("timeout_seconds", 1),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise InvalidConfig(
+                    f"{what}: `compaction.{name}` is {value}; it must be at least {least}"
+                )

@@ -21,5 +21,7 @@ class ContextFiles(Value):
     """Files that come as well where a line `@name` in one of the others says so."""
     file_characters: int = FILE_CHARACTERS
     total_characters: int = TOTAL_CHARACTERS
+    in_each_folder: bool = False
+    """Whether they are loaded of every folder from the workspace's down to the one worked in."""
     own_limits: Mapping[str, int] = {}
     """Of single files, where they differ."""

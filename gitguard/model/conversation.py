@@ -110,6 +110,8 @@ class Entry(Value):
     names only the first of them, that one alone."""
     keeps_on: bool = False
     """Of a compaction: whether everything from the one in `kept` on stays."""
+    keeps_between: bool = False
+    """Of a compaction: whether `kept` names the first and the last of what stays."""
     problem: str = ""
     """Of BROKEN entries: why it does not parse."""
 

@@ -37,7 +37,7 @@ class Entry(Record):
         "written": Kind("texts", "Files the call changed."),
         "error": Kind("text", "How the call failed."),
         "sub_agent": Kind("text", "The sub-agent that acted."),
-        "plan": Kind("records", "What the call did to the host's plan.", record=PlanItem),
+        "plan": Kind("records", "What the call did to the host's plan.", of=PlanItem),
         "whole_plan": Kind("flag", "Whether these are all items there are."),
         "settles": Kind("text", "What the agent had said at length, if a short prompt answers it."),
         "pivot": Kind("flag", "Whether the prompt answered a long message that is not here."),

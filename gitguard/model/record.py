@@ -23,17 +23,48 @@ _LARGEST = 1e300
 """Beyond it whole numbers cannot become floats, and floats are infinite."""
 
 
+class Later:
+    """A record's type that is imported when somebody asks for it: hooks pay for every import."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def record(self) -> type[Record]:
+        """Import the type."""
+        module = __import__(self._module, fromlist=[self._name])
+        found: type[Record] = getattr(module, self._name)
+        return found
+
+    def default(self) -> Any:
+        """Return what stands in a class for the record with its defaults."""
+        return _Default(self)
+
+
+class _Default:
+    def __init__(self, of: Later) -> None:
+        self._of = of
+
+    def __get__(self, owner: Record | None, _type: type[Record]) -> Any:
+        return self._of.record()()
+
+
 class Kind(Value):
     """What one field holds: its type, and where it applies its choices, record and list rule."""
 
     shape: str
     doc: str
     choices: tuple[str, ...] = ()
-    record: type[Record] | None = None
+    of: type[Record] | Later | None = None
+    """Of `record` and `records`: which."""
     appends: bool = False
     """Whether `update` adds to the list or replaces it."""
     always: bool = False
     """Whether it is written even when it is null or false; null is read then."""
+
+    @property
+    def record(self) -> type[Record] | None:
+        """The record that the field holds, or holds a list of."""
+        return self.of.record() if isinstance(self.of, Later) else self.of
 
     @property
     def is_free_text(self) -> bool:
@@ -101,10 +132,21 @@ class Record(Value):
         """Return the mapping that `from_document` reads back to an equal record."""
         document: dict[str, Any] = dict(getattr(self, "extra"))  # noqa: B009
         for name, kind in self.kinds.items():
+            if isinstance(kind.of, Later) and name not in vars(self):
+                continue
             value = getattr(self, name)
             if kind.always or (value is not None and value is not False):
                 document[name] = _plain(value)
         return document
+
+
+class Section(Record):
+    """A part of the configuration, which may hold what cannot be in force."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {}
+
+    def check(self, what: str) -> None:
+        """Raise `InvalidConfig` where a value is beyond its bounds; what is the file."""
 
 
 def _check_json(value: Any, where: str, depth: int) -> None:

@@ -67,7 +67,7 @@ class SnapshotMeta(Record):
         "created_at": Kind("time", "When."),
         "trigger": Kind("text", "What the checkpoint was taken for."),
         "compaction_count": Kind("count", "Compactions of the conversation so far."),
-        "token_usage": Kind("record", "How full the context was.", record=TokenUsage),
+        "token_usage": Kind("record", "How full the context was.", of=TokenUsage),
         "previous_checkpoint": Kind("text", "The checkpoint before.", always=True),
         "channel": Kind("text", "The host."),
         "agent_id": Kind("text", "The host's name for the agent."),
@@ -109,7 +109,7 @@ class Working(Record):
         "status": Kind("text", "What the agent was doing.", choices=STATUSES),
         "interrupted": Kind("flag", "A call without its end, or a split turn.", always=True),
         "last_tool_call": Kind(
-            "record", "The call that was interrupted.", record=LastToolCall, always=True
+            "record", "The call that was interrupted.", of=LastToolCall, always=True
         ),
         "next_action": Kind("text", "The next step."),
     }
@@ -168,7 +168,7 @@ class ThreadSection(Record):
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "summary": Kind("text", "The first and the last thing the user said."),
-        "key_exchanges": Kind("records", "At most 8 messages.", record=KeyExchange),
+        "key_exchanges": Kind("records", "At most 8 messages.", of=KeyExchange),
     }
     summary: str = ""
     key_exchanges: tuple[KeyExchange, ...] = ()
@@ -181,11 +181,11 @@ class Snapshot(Record):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "schema": Kind("text", "The schema's name.", choices=(SCHEMA,)),
         "schema_version": Kind("count", "The schema's version."),
-        "meta": Kind("record", "Where and when.", record=SnapshotMeta),
-        "working": Kind("record", "What was going on.", record=Working),
-        "decisions": Kind("records", "Decisions with their reasons.", record=SnapshotDecision),
-        "resources": Kind("record", "What was used.", record=Resources),
-        "thread": Kind("record", "The conversation.", record=ThreadSection),
+        "meta": Kind("record", "Where and when.", of=SnapshotMeta),
+        "working": Kind("record", "What was going on.", of=Working),
+        "decisions": Kind("records", "Decisions with their reasons.", of=SnapshotDecision),
+        "resources": Kind("record", "What was used.", of=Resources),
+        "thread": Kind("record", "The conversation.", of=ThreadSection),
         "open_items": Kind("texts", "Open issues and what is left of the host's plan."),
         "learnings": Kind("texts", "What was learned."),
     }

@@ -111,7 +111,7 @@ def _texts(doc: str, *, appends: bool = False) -> Kind:
 
 
 def _records(record: type[Record], doc: str) -> Kind:
-    return Kind("records", doc, record=record, appends=True)
+    return Kind("records", doc, of=record, appends=True)
 
 
 class TaskState(Record):
@@ -131,7 +131,7 @@ class TaskState(Record):
         "artifacts": _records(Artifact, "What the task touches; one entry a path."),
         "state_confidence": Kind("share", "How sure the agent is of this state, 0 to 1."),
         "updated_at": Kind("time", "When the state was last written."),
-        "last_action": Kind("record", "The last action that succeeded.", record=LastAction),
+        "last_action": Kind("record", "The last action that succeeded.", of=LastAction),
         "decisions": _records(Decision, "Decisions with their reasons."),
         "failed_attempts": _records(Failure, "What was tried and failed."),
         "tool_outputs": _records(ToolOutput, "What tools said that later work needs."),
@@ -142,8 +142,8 @@ class TaskState(Record):
         "mechanical": _texts("Names of the fields that gitguard filled and no agent set."),
         "files_read": _texts("Files that tools read, the newest last."),
         "tools_used": _texts("Names of the tools that were called, each once."),
-        "plan": Kind("records", "The host's plan or to-do list.", record=PlanItem),
-        "exchanges": Kind("records", "What of the conversation is kept.", record=Exchange),
+        "plan": Kind("records", "The host's plan or to-do list.", of=PlanItem),
+        "exchanges": Kind("records", "What of the conversation is kept.", of=Exchange),
         "dropped": Kind("counts", "Mechanical entries that had no room, by field."),
     }
     schema_version: int

@@ -48,7 +48,7 @@ class SpawnEntries(Record):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "always_spawn": Kind("texts", "Categories that are always handed over."),
         "never_spawn": Kind("texts", "Categories that never are."),
-        "context_thresholds": Kind("records", "What else decides.", record=ThresholdEntry),
+        "context_thresholds": Kind("records", "What else decides.", of=ThresholdEntry),
     }
     always_spawn: tuple[str, ...] = ()
     never_spawn: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class PolicyFile(Record):
     """The whole file."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
-        "spawn_policy": Kind("record", "The project's spawn policy.", record=SpawnEntries),
+        "spawn_policy": Kind("record", "The project's spawn policy.", of=SpawnEntries),
     }
     spawn_policy: SpawnEntries = SpawnEntries()
     extra: Mapping[str, Any] = {}

@@ -95,10 +95,11 @@ def _from_nothing(
     store.write_summary(_state(found))
     store.states.end_start()
     saved = _commit(store, found, head, circumstances)
-    return Startup(BEGUN, _state(found), notes, saved, older=_older(store))
+    return Startup(BEGUN, _state(found), notes, saved, older=older_sessions(store))
 
 
-def _older(store: SessionStore) -> tuple[str, ...]:
+def older_sessions(store: SessionStore) -> tuple[str, ...]:
+    """Return a sentence on what is archived of a session of this name, none if nothing is."""
     archived, key = store.chain.archived(), store.session.key
     if not archived:
         return ()

@@ -52,7 +52,7 @@ class Anchor(Record):
         "pending_sha256": Kind("text", "The hash of the state in that."),
         "pending_sequence": Kind("count", "Its number; 0 is the next one."),
         "previous": Kind("text", "The checkpoint before."),
-        "identity": Kind("record", "The git directory they lie in.", record=Identity),
+        "identity": Kind("record", "The git directory they lie in.", of=Identity),
         "reason": Kind("text", "Why the head was last replaced by another of the same number."),
     }
     committed: str = ""
@@ -102,7 +102,7 @@ class Written(Record):
         "previous_sha256": Kind("text", "The hash of the state before."),
         "journal_id": Kind("text", "The journal that was folded into it."),
         "journal_offset": Kind("count", "Up to which byte."),
-        "worktrees": Kind("records", "Who wrote, and what last.", record=Worktree),
+        "worktrees": Kind("records", "Who wrote, and what last.", of=Worktree),
         "rules": Kind("text", "By which rules secrets were taken out of it."),
     }
     state: str
@@ -263,7 +263,7 @@ class Current(Record):
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "name": Kind("text", "The session's name."),
-        "identity": Kind("record", "The worktree's git directory.", record=Identity),
+        "identity": Kind("record", "The worktree's git directory.", of=Identity),
     }
     name: str
     identity: Identity

@@ -18,7 +18,6 @@ from gitguard.model.config import (
     loosening,
     parse_config,
     read_config,
-    redactor_of,
     tighten,
 )
 from gitguard.store import files
@@ -58,7 +57,9 @@ def open_workspace(
             raise
         workspace.note_fault("reading the repository's configuration", error)
         config = user
-    if config.redaction != DEFAULTS.redaction:
+    if config.names("redaction"):
+        from gitguard.model.config_redaction import redactor_of
+
         workspace.redactor = redactor_of(config.redaction)
     return workspace, config
 

@@ -10,6 +10,7 @@ from gitguard.model.events import Reading
 from gitguard.transcripts.entries import (
     COMPACTION,
     backwards,
+    claudes_tokens,
     count,
     parse,
     texts,
@@ -27,24 +28,6 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Compactions, Message
 
 _USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
-COUNTED = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-)
-BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
-"""Marks of lines that neither the user nor the agent of the main conversation wrote."""
-NOT_THE_USERS = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<task-notification>",
-    "<system-reminder>",
-    "<bash-",
-    "[Request interrupted by user",
-)
-"""How texts begin that stand in the user's name: echoes of commands, notes and reminders."""
 
 
 def newest_reading(transcript: Transcript) -> Reading | None:
@@ -83,7 +66,8 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    return count(_turning_points(transcript.path, begin), begin)
+    points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), _turning_point)
+    return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -94,12 +78,9 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     return jsonl.entries(transcript.path, since, fields_of)
 
 
-def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
-    from gitguard.transcripts import jsonl
-
-    for behind, line in jsonl.marked(path, (_BOUNDARY,), begin):
-        boundary = _boundary(line)
-        yield behind, COMPACTION if boundary else "", time_of(boundary)
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    boundary = _boundary(line)
+    return COMPACTION * bool(boundary), str(boundary.get("uuid") or ""), time_of(boundary)
 
 
 def _boundary(line: bytes) -> dict[str, Any]:
@@ -121,7 +102,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
     if not isinstance(message, dict):
         return None
     # What the host says in the agent's name, such as an API error, has a usage of zeros.
-    used = tokens(message.get("usage"), COUNTED)
+    used = claudes_tokens(message.get("usage"))
     model = str(message.get("model", ""))
     return Reading("transcript", at, tokens=used, model=model) if used > 0 else None
 
@@ -129,6 +110,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
 def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
     """Return what a line says, and the id of the API message that it is a part of."""
     from gitguard.model.transcript import AGENT, USER, Message
+    from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
 
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))

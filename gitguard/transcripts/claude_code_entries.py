@@ -18,8 +18,8 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
-from gitguard.transcripts.claude_code import BY_THE_HOST, COUNTED, NOT_THE_USERS
-from gitguard.transcripts.entries import time_of, tokens
+from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.entries import claudes_tokens, inner, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,16 +37,21 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     }
     kind, message = document.get("type"), document.get("message")
     if kind == "system" and document.get("subtype") == "compact_boundary":
-        known |= {"kind": COMPACTION, "kept": _kept(document.get("compactMetadata"))}
+        known |= {"kind": COMPACTION, **_kept(document)}
     elif kind in ("user", "assistant") and isinstance(message, dict):
         _add_message(known, document, message)
     return known
 
 
-def _kept(metadata: Any) -> tuple[str, ...]:
-    preserved = metadata.get("preservedMessages") if isinstance(metadata, dict) else None
-    ids = preserved.get("uuids") if isinstance(preserved, dict) else None
-    return tuple(filter(None, map(word, ids))) if isinstance(ids, list) else ()
+def _kept(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a boundary says of what stays: a list of messages, or only where they lie."""
+    metadata = inner(document, "compactMetadata")
+    ids = inner(metadata, "preservedMessages").get("uuids")
+    if isinstance(ids, list):
+        return {"kept": tuple(filter(None, map(word, ids)))}
+    segment = inner(metadata, "preservedSegment")
+    ends = word(segment.get("headUuid")), word(segment.get("tailUuid"))
+    return {"kept": ends, "keeps_between": True} if all(ends) else {}
 
 
 def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
@@ -61,8 +66,8 @@ def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[
     by_host = any(map(document.get, BY_THE_HOST)) or model == "<synthetic>"
     if document["type"] == "assistant":
         known["role"], known["message"] = AGENT, word(message.get("id"))
-        known["tokens"] = tokens(message.get("usage"), COUNTED)
-        known["answered"] = tokens(message.get("usage"), COUNTED[-1:])
+        known["tokens"] = claudes_tokens(message.get("usage"))
+        known["answered"] = tokens(message.get("usage"), ("output_tokens",))
     elif any([block.kind == RESULT for block in blocks]):  # noqa: C419
         known["role"] = TOOL
     else:

@@ -9,7 +9,7 @@ The window that it tells is already the usable part, 95 %.
 from __future__ import annotations
 
 from gitguard.model.events import Reading, is_token_count
-from gitguard.transcripts.entries import COMPACTION, backwards, count, parse, time_of, tokens
+from gitguard.transcripts.entries import COMPACTION, backwards, count, inner, parse, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +20,12 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
 
-_COMPACTED = b'"compacted"'
-_USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED)
+_COMPACTED, _ROLLED_BACK = b'"compacted"', b'"thread_rolled_back"'
+_USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED, _ROLLED_BACK)
 _SETTINGS = (b'"turn_context"', b'"model_context_window"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the model and its window are looked for."""
-_SAID = b'"message"'
-NOT_THE_USERS = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<turn_aborted>",
-    "# AGENTS.md instructions",
-)
-"""How texts begin that stand in the user's name, where versions do not say whose they are."""
+_TOLD = (b'"message"', _COMPACTED, _ROLLED_BACK)
 
 
 def newest_reading(transcript: Transcript) -> Reading | None:
@@ -43,13 +36,26 @@ def newest_reading(transcript: Transcript) -> Reading | None:
 
 
 def messages(transcript: Transcript) -> Iterator[Message]:
-    """Yield what was said."""
-    from gitguard.transcripts import jsonl
+    """Yield what was said and not taken back.
 
-    for line in jsonl.forwards(transcript.path):
-        message = _message(parse(line)) if _SAID in line else None
-        if message:
-            yield message
+    Until the next compaction all of it can be, so it is held till then: 16 MB at most.
+    """
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.codex_lines import Turns
+
+    turns = Turns()
+    said: list[Message] = []
+    for text in jsonl.forwards(transcript.path):
+        line = parse(text) if any(mark in text for mark in _TOLD) else {}
+        taken_back = turns.take(line, len(said))
+        if taken_back is not None:
+            del said[taken_back:]
+        elif message := _message(line):
+            said.append(message)
+        elif line.get("type") == "compacted":
+            yield from said
+            said = []
+    yield from said
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -57,60 +63,30 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    return count(_turning_points(transcript.path, begin), begin)
+    points = jsonl.turning_points(transcript.path, begin, (_COMPACTED,), _turning_point)
+    return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
-    """Yield every line; a position is a byte offset."""
-    from gitguard.transcripts import jsonl
-    from gitguard.transcripts.codex_entries import fields_of
+    """Yield every line; a position is a byte offset. What was taken back is UNKNOWN."""
+    from gitguard.transcripts.codex_entries import entries_of
 
-    return jsonl.entries(transcript.path, since, fields_of)
-
-
-def payload_of(line: dict[str, Any]) -> dict[str, Any]:
-    """Return what a line tells, empty where it is no object."""
-    payload = line.get("payload")
-    return payload if isinstance(payload, dict) else {}
+    return entries_of(transcript.path, since)
 
 
-def is_by_host(line: dict[str, Any], text: str) -> bool:
-    """Say whether the host wrote a message that stands in the user's or the agent's name."""
-    payload, metadata = payload_of(line), line.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("compaction_output"):
-        return True
-    if payload.get("role") != "user":
-        return payload.get("role") != "assistant"
-    passed = payload.get("internal_chat_message_metadata_passthrough")
-    kinds = passed.get("content_item_kinds") if isinstance(passed, dict) else None
-    if isinstance(kinds, list) and kinds:
-        return not any(str(kind).startswith("user.") for kind in kinds)
-    return text.lstrip().startswith(NOT_THE_USERS)
-
-
-def said_in(content: Any) -> list[str]:
-    """Return the texts of a message's content."""
-    items = content if isinstance(content, list) else ()
-    found = [item.get("text") for item in items if isinstance(item, dict)]
-    return [text for text in found if isinstance(text, str) and text.strip()]
-
-
-def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
-    from gitguard.transcripts import jsonl
-
-    for behind, line in jsonl.marked(path, (_COMPACTED,), begin):
-        found = parse(line) if line else {}
-        yield behind, COMPACTION if found.get("type") == "compacted" else "", time_of(found)
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    found = parse(line)
+    return COMPACTION * (found.get("type") == "compacted"), "", time_of(found)
 
 
 def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
-    """Return the newest usage and the line that tells it."""
+    """Return the newest usage and the line that tells it; before turns were taken back is none."""
     estimate: tuple[Reading | None, dict[str, Any]] = (None, {})
     for text in lines:
         if not any(mark in text for mark in _USAGES):
             continue
         line = parse(text)
-        if line.get("type") == "compacted":
+        if line.get("type") == "compacted" or _is_rollback(line):
             return estimate
         told = _told(line)
         used, at = tokens(told, ("total_tokens",)), time_of(line)
@@ -124,8 +100,12 @@ def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
     return None, {}
 
 
+def _is_rollback(line: dict[str, Any]) -> bool:
+    return inner(line, "payload").get("type") == "thread_rolled_back"
+
+
 def _told(line: dict[str, Any]) -> Any:
-    payload = payload_of(line)
+    payload = inner(line, "payload")
     if line.get("type") == "token_usage_record":
         return payload.get("usage")
     info = payload.get("info") if payload.get("type") == "token_count" else None
@@ -144,12 +124,12 @@ def _with_model(reading: Reading, line: dict[str, Any], lines: Iterator[bytes]) 
             before = parse(text)
             window = window or _window(before)
             if before.get("type") == "turn_context":
-                model = model or str(payload_of(before).get("model") or "")
+                model = model or str(inner(before, "payload").get("model") or "")
     return reading.replace(model=model, window=window or None)
 
 
 def _window(line: dict[str, Any]) -> int:
-    payload = payload_of(line)
+    payload = inner(line, "payload")
     info = payload.get("info")
     told = info if isinstance(info, dict) else payload
     window = told.get("model_context_window")
@@ -158,8 +138,9 @@ def _window(line: dict[str, Any]) -> int:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
+    from gitguard.transcripts.codex_lines import is_by_host, said_in
 
-    payload = payload_of(line)
+    payload = inner(line, "payload")
     if line.get("type") != "response_item" or payload.get("type") != "message":
         return None
     role = {"user": USER, "assistant": AGENT}.get(str(payload.get("role")))

@@ -22,13 +22,17 @@ from gitguard.model.conversation import (
     USER,
     Block,
 )
+from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
-from gitguard.transcripts.codex import is_by_host, payload_of, said_in
-from gitguard.transcripts.entries import time_of
+from gitguard.transcripts.codex_lines import is_by_host, said_in, taken_back
+from gitguard.transcripts.entries import inner, time_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from gitguard.model.conversation import Entry
 
 _ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
 _TEXTS = ("input_text", "output_text", "text")
@@ -37,9 +41,19 @@ _EXITS = ("Process exited with code ", "Exit code: ")
 _LOOKED_AT = 400
 
 
+def entries_of(path: str, since: int) -> Iterator[Entry]:
+    """Yield the entries of a file behind an offset."""
+    gone, found = taken_back(path), jsonl.entries(path, since, fields_of)
+    if not gone:
+        yield from found
+    for entry in found:
+        is_gone = any(begin <= entry.at < end for begin, end in gone)
+        yield jsonl.unsaid(entry) if is_gone else entry
+
+
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the entry that a line is."""
-    kind, payload = line.get("type"), payload_of(line)
+    kind, payload = line.get("type"), inner(line, "payload")
     known: dict[str, Any] = {"id": word(payload.get("id")), "time": time_of(line)}
     if kind == "session_meta":
         return known | {"kind": HEADER}
@@ -60,13 +74,9 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(line: dict[str, Any], payload: dict[str, Any]) -> str:
     """Name the answer of the model that an item is a part of, empty where it does not tell."""
-    metadata, passed = (
-        line.get("metadata"),
-        payload.get("internal_chat_message_metadata_passthrough"),
-    )
-    if not isinstance(metadata, dict) or not isinstance(passed, dict):
-        return ""
-    upto, turn = metadata.get("sampled_through_sequence"), word(passed.get("turn_id"))
+    passed = inner(payload, "internal_chat_message_metadata_passthrough")
+    upto = inner(line, "metadata").get("sampled_through_sequence")
+    turn = word(passed.get("turn_id"))
     return f"{turn}/{upto}" if isinstance(upto, int) and turn else ""
 
 

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 COMPACTION, RESET = "compaction", "reset"
 """The turning points of a conversation."""
+_CLAUDES = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+_PIS = ("input", "cacheRead", "cacheWrite", "output")
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -49,6 +56,12 @@ def parse(text: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the object that an entry has under a name, empty where it has none."""
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def time_of(entry: dict[str, Any]) -> float:
     """Return the Unix seconds of an entry's `timestamp`, 0 if it has none that reads."""
     stamp = entry.get("timestamp")
@@ -75,6 +88,17 @@ def tokens(usage: Any, counted: tuple[str, ...]) -> int:
         return sum([int(usage.get(name) or 0) for name in counted])
     except (TypeError, ValueError, OverflowError):
         return 0
+
+
+def claudes_tokens(usage: Any) -> int:
+    """Return the tokens of a context by an answer's usage, as Claude's interface names them."""
+    return tokens(usage, _CLAUDES)
+
+
+def pis_tokens(usage: Any) -> int:
+    """Return the same as pi and OpenClaw name them; newer ones tell the sum themselves."""
+    told = usage.get("contextUsage") if isinstance(usage, dict) else None
+    return tokens(told, ("totalTokens",)) or tokens(usage, _PIS)
 
 
 def unreadable(path: str, reason: object) -> InvalidDocument:

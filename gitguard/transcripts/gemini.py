@@ -22,20 +22,14 @@ if TYPE_CHECKING:
 
 _WINDOW, _SMALL_WINDOW, _SMALL = 1_048_576, 256_000, "gemma-4"
 """What the program reckons with, and the models for which it is less."""
-SNAPSHOT = "<state_snapshot>"
-_SNAPSHOT, _SET, _TOKENS = SNAPSHOT.encode(), b'"$set"', b'"tokens"'
-_SAID = (b'"user"', b'"gemini"')
-_NOT_THE_USERS = ("<session_context>", SNAPSHOT, "<system_reminder>")
-"""How texts begin that stand in the user's name."""
-_BY_HOOKS, _END_OF_IT = "<hook_context>", "</hook_context>"
-"""What hooks said; it may stand before the user's words in the same text."""
+_SNAPSHOT, _TOKENS = b"<state_snapshot>", b'"tokens"'
 
 
 def newest_reading(transcript: Transcript) -> Reading | None:
     """Find the newest usage since the last compression, from the end backwards."""
     lines = backwards(transcript.path)
     for text in lines:
-        if _SNAPSHOT in text and (names := snapshots(parse(text))):
+        if _SNAPSHOT in text and (names := _snapshots(parse(text))):
             return _before_the_copy(lines, names)
         if _TOKENS in text and (reading := _reading(parse(text))):
             return reading
@@ -58,20 +52,22 @@ def _before_the_copy(lines: Iterator[bytes], names: list[str]) -> Reading | None
 
 
 def messages(transcript: Transcript) -> Iterator[Message]:
-    """Yield what was said; a message that is written twice counts where it stands last."""
-    from gitguard.transcripts import jsonl
+    """Yield what was said and not taken back; what is written twice counts where it stands last.
 
-    held: tuple[str, Message | None] = ("", None)
-    for text in jsonl.forwards(transcript.path):
-        if not any(role in text for role in _SAID) or text.startswith(b"{" + _SET):
-            continue
+    The end of a chat can take back all before it, so what was said is held: 16 MB at most.
+    """
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.gemini_history import Story, messages_in
+
+    story, said = Story(), {}
+    for number, text in enumerate(jsonl.forwards(transcript.path)):
         line = parse(text)
-        name = str(line.get("id", ""))
-        if held[1] and held[0] != name:
-            yield held[1]
-        held = name, _message(line)
-    if held[1]:
-        yield held[1]
+        story.take(number, line)
+        for place, message in messages_in(line):
+            if found := _message(message):
+                said[number, place] = found
+    told = story.told()
+    yield from (message for where, message in said.items() if where in told)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -92,48 +88,15 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     return entries_of(transcript.path, since)
 
 
-def set_messages(line: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the history that a line sets, None where it sets none."""
-    patch = line.get("$set")
-    found = patch.get("messages") if isinstance(patch, dict) else None
-    if not isinstance(found, list):
-        return None
-    return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
+def _snapshots(line: dict[str, Any]) -> list[str]:
+    from gitguard.transcripts.gemini_history import snapshots
 
-
-def snapshots(line: dict[str, Any]) -> list[str]:
-    """Return the ids of the snapshots in the history that a line sets.
-
-    A snapshot that no line before has is what a compression left.
-    """
-    return [item["id"] for item in set_messages(line) or () if is_snapshot(item)]
-
-
-def is_snapshot(message: dict[str, Any]) -> bool:
-    """Say whether a message stands for all before it."""
-    return any(SNAPSHOT in text for text in said_in(message))
-
-
-def said_in(message: dict[str, Any]) -> list[str]:
-    """Return the texts of a message."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return [content] if content.strip() else []
-    parts = content if isinstance(content, list) else ()
-    found = [p.get("text") for p in parts if isinstance(p, dict) and not p.get("thought")]
-    return [text for text in found if isinstance(text, str) and text.strip()]
-
-
-def users_words(text: str) -> str:
-    """Return what of a text in the user's name is the user's, empty if nothing is."""
-    words = text.strip()
-    while words.startswith(_BY_HOOKS):
-        words = words.partition(_END_OF_IT)[2].lstrip()
-    return "" if words.startswith(_NOT_THE_USERS) else words
+    return snapshots(line)
 
 
 def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     from gitguard.transcripts import jsonl
+    from gitguard.transcripts.gemini_history import snapshots, time_of_set
 
     for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin):
         line = parse(text) if text else {}
@@ -150,12 +113,6 @@ def _is_told(path: str, name: str, before: int) -> bool:
     return next((behind for behind, line in found if line), before + 1) <= before
 
 
-def time_of_set(line: dict[str, Any]) -> float:
-    """Return when a line set the history, 0 if it does not tell."""
-    patch = line.get("$set")
-    return time_of({"timestamp": patch.get("lastUpdated")}) if isinstance(patch, dict) else 0
-
-
 def _reading(line: dict[str, Any]) -> Reading | None:
     used, at = tokens(line.get("tokens"), ("input",)), time_of(line)
     if line.get("type") != "gemini" or used <= 0 or not at:
@@ -167,6 +124,7 @@ def _reading(line: dict[str, Any]) -> Reading | None:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
+    from gitguard.transcripts.gemini_history import said_in, users_words
 
     role = {"user": USER, "gemini": AGENT}.get(str(line.get("type")))
     texts = said_in(line)

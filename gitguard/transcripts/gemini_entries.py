@@ -1,7 +1,6 @@
 """The lines of Gemini CLI's chats as entries (recorded with 0.61.0).
 
-A line may be written again, taken back, or told once more by a later `$set`. So the file is read
-twice: first what became of each message, then the entries.
+The file is read twice: first what became of each message, then the entries.
 """
 
 from __future__ import annotations
@@ -24,11 +23,12 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
 from gitguard.transcripts.entries import parse, time_of, tokens
-from gitguard.transcripts.gemini import (
+from gitguard.transcripts.gemini_history import (
+    OWN,
+    Story,
     is_snapshot,
     said_in,
     set_messages,
-    snapshots,
     time_of_set,
     users_words,
 )
@@ -39,63 +39,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ROLES = {"user": USER, "gemini": AGENT}
-_OWN = -1
-"""The place of a message that is a line of its own, and not one of many in a `$set`."""
-
-
-class _Story:
-    """What became of every message: where each one stands that the model was given."""
-
-    def __init__(self) -> None:
-        self.compressions: set[int] = set()
-        self._live: dict[str, tuple[int, int]] = {}
-        self._known: dict[str, tuple[int, int]] = {}
-        self._answered: set[str] = set()
-        self._told: set[tuple[int, int]] = set()
-
-    def take(self, at: int, line: dict[str, Any]) -> None:
-        """Go on with a line that begins at an offset."""
-        name, taken_back = line.get("id"), line.get("$rewindTo")
-        if isinstance(taken_back, str):
-            self._rewind(taken_back)
-        elif isinstance(name, str):
-            self._put(name, (at, _OWN), line)
-        elif (history := set_messages(line)) is not None:
-            if any(name not in self._known for name in snapshots(line)):
-                self._told.update(self._live.values())
-                self.compressions.add(at)
-            self._live = {}
-            for place, message in enumerate(history):
-                self._restate(word(message["id"]), (at, place), message)
-
-    def told(self) -> set[tuple[int, int]]:
-        """Return the places of the messages that count."""
-        return self._told | set(self._live.values())
-
-    def _put(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
-        self._live[name] = self._known[name] = place
-        self._answered.update(_answers(message))
-
-    def _restate(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
-        answers = _answers(message)
-        if name in self._known:
-            self._live[name] = self._known[name]
-        elif not answers or not self._answered.issuperset(answers):
-            # Else it is a copy of results that the program makes when it goes on with a chat.
-            self._put(name, place, message)
-
-    def _rewind(self, name: str) -> None:
-        names = list(self._live)
-        begin = names.index(name) if name in self._live else 0
-        for gone in names[begin:]:
-            del self._live[gone]
 
 
 def entries_of(path: str, since: int) -> Iterator[Entry]:
     """Yield the entries of a file behind an offset."""
     from gitguard.transcripts import jsonl
 
-    story, upto = _Story(), 0
+    story, upto = Story(), 0
     for upto, line in jsonl.documents(path):
         story.take(upto, line)
     told = story.told()
@@ -105,10 +55,10 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
             is_one = entry.at in story.compressions
             yield entry.replace(**_compression(line)) if is_one else entry
             yield from _only_there(entry, line, told)
-        elif entry.kind != MESSAGE or (entry.at, _OWN) in told or entry.at > upto:
+        elif entry.kind != MESSAGE or (entry.at, OWN) in told or entry.at > upto:
             yield entry  # what was written since the first look is the newest of all
         else:
-            yield entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
+            yield jsonl.unsaid(entry)
 
 
 def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:
@@ -143,15 +93,6 @@ def _fields(line: dict[str, Any]) -> dict[str, Any]:
 
 def _began(line: dict[str, Any]) -> float:
     return time_of({"timestamp": line.get("startTime")})
-
-
-def _answers(message: dict[str, Any]) -> list[str]:
-    """Return the ids of the calls of which a message is the result, and nothing else."""
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    found = [p.get("functionResponse") for p in parts if isinstance(p, dict)]
-    answers = [word(response.get("id")) for response in found if isinstance(response, dict)]
-    return answers if len(answers) == len(parts) else []
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:

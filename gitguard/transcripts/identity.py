@@ -9,7 +9,7 @@ import os
 from itertools import islice
 
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import parse
+from gitguard.transcripts.entries import inner, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ def _ids_in(path: str) -> Iterator[str]:
 
 
 def _id_in(line: dict[str, Any]) -> object:
-    payload = line.get("payload")
-    if line.get("type") == "session_meta" and isinstance(payload, dict):
-        return payload.get("id")
+    if line.get("type") == "session_meta":
+        return inner(line, "payload").get("id")
     if line.get("type") == "session":
         return line.get("id")
     # A sub-agent's lines bear the id of the conversation that it was called from.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.conversation import BROKEN, Entry
+from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
 from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
@@ -24,16 +24,29 @@ _FIRST, _LAST = 1 << 20, 15 << 20
 
 def forwards(path: str, since: int = 0) -> Iterator[bytes]:
     """Yield the whole lines behind an offset; of very many, the first and the last ones."""
-    last_ones = _size(path) - _LAST
-    for block, upto in _blocks(path, since):
-        yield from block.split(b"\n")
-        if upto >= since + _FIRST and upto < last_ones:
-            break
-    else:
+    for stretch in stretches(path, since):
+        yield from stretch
+
+
+def stretches(path: str, since: int = 0) -> Iterator[Iterator[bytes]]:
+    """Yield the same lines as one stretch, or as two where the middle is left out.
+
+    A stretch is to be read before the next is asked for.
+    """
+    last_ones, upto = _size(path) - _LAST, since
+
+    def first_ones() -> Iterator[bytes]:
+        nonlocal upto
+        for block, upto in _blocks(path, since):  # noqa: B007 - how far it got
+            yield from block.split(b"\n")
+            if upto >= since + _FIRST and upto < last_ones:
+                break
+
+    yield first_ones()
+    if upto >= last_ones:
         return
     # The line in which the last ones begin is torn, and its rest is no entry.
-    for block, _ in _blocks(path, last_ones):
-        yield from block.split(b"\n")
+    yield (line for block, _ in _blocks(path, last_ones) for line in block.split(b"\n"))
 
 
 def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[int, bytes]]:
@@ -46,6 +59,47 @@ def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[
         for start, end in _found(data, whole, markers):
             yield begin + end + 1, data[start:end]
         yield upto, b""
+
+
+def turning_points(
+    path: str,
+    since: int,
+    markers: tuple[bytes, ...],
+    told: Callable[[bytes], tuple[str, str, float]],
+) -> Iterator[tuple[int, str, float]]:
+    """Yield what `entries.count` counts behind an offset, of one that is written twice the first.
+
+    told returns what a line with a marker is, its id and its time.
+    """
+    before = None if since else ""
+    for behind, line in marked(path, markers, since):
+        kind, name, at = told(line) if line else ("", "", 0.0)
+        if kind:
+            if before is None:
+                before = _told_before(path, since, markers, told)
+            is_again, before = bool(name) and name == before, name
+            kind = "" if is_again else kind
+        yield behind, kind, at
+
+
+def _told_before(
+    path: str,
+    upto: int,
+    markers: tuple[bytes, ...],
+    told: Callable[[bytes], tuple[str, str, float]],
+) -> str:
+    """Return the id of the newest turning point that lies close before an offset."""
+    begin = max(upto - _BLOCK, 0)
+    handle = open_file(path)
+    try:
+        lines = os.pread(handle, upto - begin, begin).split(b"\n")
+    finally:
+        os.close(handle)
+    for line in reversed(lines):
+        kind, name, _ = told(line) if any(mark in line for mark in markers) else ("", "", 0)
+        if kind:
+            return name
+    return ""
 
 
 def entries(
@@ -116,6 +170,13 @@ def entry_of(
     except ValueError as error:
         problem = str(error)[:200]
     return Entry(at, end, raw, kind=BROKEN, problem=problem)
+
+
+def unsaid(entry: Entry) -> Entry:
+    """Return an entry of which the model is given nothing any more; only messages change."""
+    if entry.kind != MESSAGE:
+        return entry
+    return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
 
 
 def _without_text(at: int, end: int, raw: bytes) -> Entry:

@@ -11,7 +11,16 @@ import os
 
 from gitguard.model.events import Reading
 from gitguard.model.transcript import AGENT, USER, Compactions, Message
-from gitguard.transcripts.entries import COMPACTION, RESET, count, parse, texts, time_of, tokens
+from gitguard.transcripts.entries import (
+    COMPACTION,
+    RESET,
+    count,
+    parse,
+    pis_tokens,
+    texts,
+    time_of,
+    tokens,
+)
 from gitguard.transcripts.openclaw_file import SessionFile, find_file
 
 TYPE_CHECKING = False
@@ -48,7 +57,6 @@ if TYPE_CHECKING:
 
 
 _MARKS = (b'"usage"', b'"compaction"', b'"reset"')
-_COUNTED = ("input", "cacheRead", "cacheWrite", "output")
 _THE_HOST = "openclaw"
 """The provider of what the host itself says in the agent's name."""
 _NOT_THE_USERS = (
@@ -170,9 +178,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
     message, at = entry.get("message"), time_of(entry)
     if not isinstance(message, dict) or message.get("role") != "assistant" or not at:
         return None
-    usage = message.get("usage")
-    known = usage.get("contextUsage") if isinstance(usage, dict) else None
-    used = tokens(known, ("totalTokens",)) or tokens(usage, _COUNTED)
+    used = pis_tokens(message.get("usage"))
     if used <= 0 or message.get("provider") == _THE_HOST:
         return None
     named = (str(message[name]) for name in ("provider", "model") if message.get(name))

@@ -55,10 +55,7 @@ class SessionFile(Value):
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets behind an offset."""
-        for behind, line in jsonl.marked(self.path, _TURNING_POINTS, since):
-            entry = parse(line)
-            kind = str(entry.get("type"))
-            yield behind, kind if kind in (COMPACTION, RESET) else "", time_of(entry)
+        return jsonl.turning_points(self.path, since, _TURNING_POINTS, _turning_point)
 
     def cursor(self, since: int) -> int:
         """Return the offset to go on from."""
@@ -71,6 +68,13 @@ class SessionFile(Value):
 
     def close(self) -> None:
         """Nothing stays open between two questions."""
+
+
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    entry = parse(line)
+    kind = str(entry.get("type"))
+    name = str(entry.get("id") or "")
+    return kind if kind in (COMPACTION, RESET) else "", name, time_of(entry)
 
 
 def find_file(folder: str, session: str) -> SessionFile | None:

@@ -8,7 +8,8 @@ answers it. A position is the number of a message's row.
 from __future__ import annotations
 
 from gitguard.model.events import Reading
-from gitguard.transcripts.entries import COMPACTION, count, parse, tokens, unreadable
+from gitguard.transcripts.entries import COMPACTION, count, parse, unreadable
+from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,33 +101,6 @@ def parts_of(database: Database, message_id: bytes) -> list[bytes]:
     return [data for (data,) in database.select(query, message_id.decode(errors="replace"))]
 
 
-def is_summary(message: dict[str, Any]) -> bool:
-    """Say whether a message is a compaction's summary; one that failed compacts nothing."""
-    return bool(message.get("summary") is True and message.get("finish") and not _error(message))
-
-
-def moment(message: dict[str, Any]) -> float:
-    """Return the Unix seconds at which a message was complete, else those at which it began."""
-    times = message.get("time")
-    at = tokens(times, ("completed",)) or tokens(times, ("created",))
-    return at / 1000
-
-
-def used(message: dict[str, Any]) -> int:
-    """Return the tokens in the context when an answer was given, as the host itself counts them."""
-    told = message.get("tokens")
-    cache = told.get("cache") if isinstance(told, dict) else None
-    return tokens(told, ("total",)) or tokens(told, ("input", "output")) + tokens(
-        cache, ("read", "write")
-    )
-
-
-def model_of(message: dict[str, Any]) -> str:
-    """Return the model that answered."""
-    named = (message.get(name) for name in ("providerID", "modelID"))
-    return "/".join(str(name) for name in named if name)
-
-
 def _open(transcript: Transcript) -> Database:
     from gitguard.transcripts.database import open_database
 
@@ -158,7 +132,8 @@ def _turning_points(
     query = f"{_MESSAGES} AND rowid >= ? AND rowid < ? AND instr(data, ?) ORDER BY rowid"
     for row, _, data in database.select(query, session, begin, end, _SUMMARY):
         message = parse(data)
-        if message.get("summary") is True and not message.get("finish") and not _error(message):
+        is_over = message.get("finish") or message.get("error")
+        if message.get("summary") is True and not is_over:
             yield row, "", 0  # it is being written, and counts when it is done
             return
         yield row + 1, COMPACTION if is_summary(message) else "", moment(message)
@@ -168,10 +143,6 @@ def _turning_points(
 def _end(database: Database, session: str) -> int:
     [(newest,)] = database.select("SELECT max(rowid) FROM message WHERE session_id = ?", session)
     return 0 if newest is None else int(newest) + 1
-
-
-def _error(message: dict[str, Any]) -> bool:
-    return bool(message.get("error"))
 
 
 def _reading(message: dict[str, Any]) -> Reading | None:

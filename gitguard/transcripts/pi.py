@@ -6,8 +6,13 @@ the newest of the branch that counts, and every other one of it is named by the 
 
 from __future__ import annotations
 
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.events import is_token_count
+from gitguard.store.files import read_bytes
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import count, parse
+from gitguard.transcripts.entries import count, inner, parse
 from gitguard.transcripts.openclaw import message_of, newest
 from gitguard.transcripts.openclaw_file import SessionFile
 
@@ -21,19 +26,29 @@ if TYPE_CHECKING:
 
 
 _PARENT = b'"parentId"'
+_MODELS, _LARGEST_MODELS = "models.json", 1 << 22
+"""The user's own models, and bytes of that file beyond which nobody wrote it by hand."""
 
 
 def newest_reading(transcript: Transcript) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    return newest(_on_the_branch(_file(transcript).backwards()))
+    reading = newest(_on_the_branch(_file(transcript).backwards()))
+    if reading is None:
+        return None
+    return reading.replace(window=_window(transcript.path, reading.model) or None)
 
 
 def messages(transcript: Transcript) -> Iterator[Message]:
-    """Yield what was said, in every branch."""
-    for line in _file(transcript).forwards(0):
-        message = message_of(parse(line)) if b'"message"' in line else None
-        if message:
-            yield message
+    """Yield what was said on the branch that stands.
+
+    It is found from its end, so the lines are held while it is looked for: 16 MB of them at most.
+    Where the middle is left out, the beginning is told along the branch that ends before it.
+    """
+    for stretch in jsonl.stretches(_file(transcript).path):
+        lines = [line for line in stretch if _PARENT in line]
+        branch = reversed([*_on_the_branch(reversed(lines))])
+        said = (message_of(parse(line)) for line in branch if b'"message"' in line)
+        yield from filter(None, said)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -51,6 +66,27 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 def _file(transcript: Transcript) -> SessionFile:
     jsonl.cursor(transcript.path, 0)  # a file that is not there is an error, and no empty one
     return SessionFile(transcript.path, transcript.session)
+
+
+def _window(path: str, model: str) -> int:
+    """Return the window that a user's own model is given in pi's settings, 0 where none is.
+
+    Those of the models that pi knows by itself are told in no file.
+    """
+    agent, sessions = os.path.split(os.path.dirname(os.path.dirname(path)))
+    if sessions != "sessions":
+        return 0
+    try:
+        settings = parse(read_bytes(os.path.join(agent, _MODELS), limit=_LARGEST_MODELS) or b"")
+    except GitguardError:
+        return 0
+    provider, _, name = model.partition("/")
+    models = inner(inner(settings, "providers"), provider).get("models")
+    for one in models if isinstance(models, list) else ():
+        if isinstance(one, dict) and one.get("id") == name:
+            window = one.get("contextWindow")
+            return window if isinstance(window, int) and is_token_count(window) else 0
+    return 0
 
 
 def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -21,13 +21,12 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
-from gitguard.transcripts.entries import time_of, tokens
+from gitguard.transcripts.entries import pis_tokens, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-COUNTED = ("input", "cacheRead", "cacheWrite", "output")
 _KINDS = {"session": HEADER, "compaction": COMPACTION, "reset": RESET}
 ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
 STOPPED = {"aborted": ABORTED, "error": FAILED}
@@ -83,10 +82,8 @@ def _add_message(known: dict[str, Any], message: dict[str, Any], role: str) -> N
         return
     known["blocks"] = blocks_of(message.get("content"), _block)
     if role == AGENT:
-        usage = message.get("usage")
-        told = usage.get("contextUsage") if isinstance(usage, dict) else None
-        known["tokens"] = tokens(told, ("totalTokens",)) or tokens(usage, COUNTED)
-        known["answered"] = tokens(usage, COUNTED[-1:]) if known["tokens"] else 0
+        known["tokens"] = pis_tokens(message.get("usage"))
+        known["answered"] = tokens(message.get("usage"), ("output",)) if known["tokens"] else 0
         provider, model = word(message.get("provider")), word(message.get("model"))
         known["model"] = f"{provider}/{model}" if provider and model else provider or model
         known["stopped"] = STOPPED.get(word(message.get("stopReason")), "")

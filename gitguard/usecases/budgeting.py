@@ -11,9 +11,9 @@ from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import (
     Limit,
+    first_within_limit,
     history_limit,
     is_turn,
-    last_turns,
     lightened,
     limits_of,
 )
@@ -83,7 +83,7 @@ def budget_of(
     said, summary = context.entries, estimate(len(context.summary))
     limits = {**limits_of(channels), **config.budget.history_limits}
     limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
-    stays = said[last_turns(said, limit.turns if limit else 0) :]
+    stays = said[first_within_limit(said, limit.turns if limit else 0) :]
     return Standing(
         usage=usage,
         budget=divide(usage.window, config.budget, capped=caps_reserve(first)),

@@ -23,6 +23,8 @@ class Wanted(Value):
     """The workspace's context files, which then come first."""
     host: str = ""
     """Whose; empty for that of the newest conversation."""
+    folder: str = ""
+    """The one that is worked in, by its path; empty for the workspace's own."""
 
 
 def bundle(
@@ -41,14 +43,14 @@ def bundle(
 
         items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
     if wanted.bootstrap:
-        files, refused = bootstrap_items(workspace, config, wanted.host)
+        files, refused = bootstrap_items(workspace, config, wanted.host, wanted.folder)
         items = (*files, *items)
     built = build_bundle(state, items, pressure=pressure, thresholds=config.thresholds)
     return built.replace(refused=refused)
 
 
 def bootstrap_items(
-    workspace: Workspace, config: Config, host: str = ""
+    workspace: Workspace, config: Config, host: str = "", folder: str = ""
 ) -> tuple[tuple[ContextItem, ...], tuple[str, ...]]:
     """Return the files that a host injects, and why others are refused.
 
@@ -56,7 +58,8 @@ def bootstrap_items(
     loads is never dropped under pressure, because it is in its context anyway.
     """
     wanted = context_files(host or _newest_host(workspace))
-    found = collect(workspace.place.worktree, wanted, config.bootstrap, workspace.redactor.text)
+    root, clean = workspace.place.worktree, workspace.redactor.text
+    found = collect(root, wanted, config.bootstrap, clean, folder=folder)
     items = (
         ContextItem(file.name, file.text, MEDIUM if file.is_extra else HIGH) for file in found.files
     )

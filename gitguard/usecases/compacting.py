@@ -2,17 +2,19 @@
 
 The order: lock, repair, read, decide, tell the hooks, summarize, append, tell the hooks, let go of
 the lock. Only the repair and the last step but two write to the transcript, each whole or not at
-all; whatever goes wrong leaves a sound one.
+all; whatever goes wrong leaves a sound one. A rehearsal reads, decides and summarizes.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import counted
 from gitguard.model.value import Value
+from gitguard.store import files
 from gitguard.store.artifacts import read_start
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import divide
@@ -20,7 +22,7 @@ from gitguard.transcripts.fitting.chunks import by_size
 from gitguard.transcripts.fitting.compaction import Written, plan
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.facts import rules_in
-from gitguard.transcripts.fitting.limits import history_limit, is_turn, last_turns
+from gitguard.transcripts.fitting.limits import first_within_limit, history_limit, is_turn
 from gitguard.transcripts.fitting.summarizing import summarize
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
 from gitguard.transcripts.rewriting.appending import append
@@ -95,8 +97,7 @@ class Compacted(Value):
     added: int
     """Bytes that were appended; 0 for a dry run."""
     repaired: Mapping[str, int] = {}
-    """What was repaired first, and how often; for a dry run what would be, and then all numbers
-    are of the file without it."""
+    """What was repaired first, and how often; for a dry run what would be."""
     left_out: int = 0
     """Older turns that are not even summarized, for they lie beyond the history limit."""
     limit: Limit | None = None
@@ -134,36 +135,65 @@ def compact(
     window: int = 0,
     dry_run: bool = False,
 ) -> Compacted:
-    """Compact a conversation, or say what would become of it.
+    """Compact a conversation, or say what would become of it, for which it is only read.
 
     keep_turns and window take the place of what is configured and found. Raises `InvalidInput`
-    where nothing is to be summarized or the format is only read, and `Locked`.
+    where nothing is to be summarized, or the format is only read or not the file's, and `Locked`.
     """
     writer = writer_of(transcript)
+    if dry_run:
+        return _rehearse(transcript, writer.path, config, tools, keep_turns, window)
     hold = config.compaction.timeout_seconds + GRACE
     with transcript_lock(writer.path, tools.clock, hold=hold) as lock:
         began = tools.clock()
-        repaired = repair(
-            transcript,
-            tools.clock,
-            rehearse=dry_run,
-            tell=tools.tell_read,
-            at_step=tools.at_step,
-        )
+        repaired = repair(transcript, tools.clock, tell=tools.tell_read, at_step=tools.at_step)
         with _telling_of(repaired):
             seen = look(writer.path)
-            job = _decide(transcript, config, tools, keep_turns, window).replace(repaired=repaired)
-            if dry_run:
-                return job.outcome(job.summary())
+            job = _decide(transcript, transcript, config, tools, keep_turns, window)
             for hooks in tools.hooks:
                 hooks.before(job.plan)
             summary = job.summary()
             lines = writer.lines(job.plan, job.written(summary, began), writer.path, tools.random)
             append(writer.path, lines, seen, at_step=tools.at_step, still_ours=lock.check)
-            done = job.outcome(summary, added=os.stat(writer.path).st_size - seen.size)
+            added = os.stat(writer.path).st_size - seen.size
+            done = job.outcome(summary, repaired, added=added)
             for hooks in tools.hooks:
                 hooks.after(done)
             return done
+
+
+def _rehearse(
+    transcript: Transcript, path: str, config: Config, tools: Tools, keep_turns: int, window: int
+) -> Compacted:
+    """Say what would become of a conversation once it is repaired."""
+    repaired = repair(transcript, tools.clock, rehearse=True, tell=tools.tell_read)
+    with _telling_of(repaired), _as_repaired(transcript, path, repaired, tools) as stands:
+        job = _decide(transcript, stands, config, tools, keep_turns, window)
+        return job.outcome(job.summary(), repaired)
+
+
+@contextmanager
+def _as_repaired(
+    transcript: Transcript, path: str, repaired: RepairReport, tools: Tools
+) -> Iterator[Transcript]:
+    """Yield a transcript that needs no repair: itself, or else a copy until the context ends.
+
+    It may be far too long for the memory. The copy lies in a folder of ours alone, wherever the
+    system has those, because nobody has to permit us to write where the transcript is.
+    """
+    if repaired.needs_nothing:
+        yield transcript
+        return
+    try:
+        own = TemporaryDirectory(prefix="gitguard-rehearsal-")
+    except OSError as error:
+        raise files.refused("a temporary folder", error) from error
+    with own as folder:
+        copy = os.path.join(folder, os.path.basename(path))
+        files.copy(path, copy)
+        stands = transcript.replace(path=copy)
+        repair(stands, tools.clock)
+        yield stands
 
 
 @contextmanager
@@ -174,7 +204,7 @@ def _telling_of(repaired: RepairReport) -> Iterator[None]:
     except GitguardError as error:
         what = ", ".join(f"{kind} {count:,}" for kind, count in repaired.counts.items())
         if repaired.is_rehearsed and what:
-            error.message += f"; this is of the file as it is, which is to be repaired: {what}"
+            error.message += f"; the file would be repaired before ({what})"
         elif what:
             error.message += f"; the file was repaired before ({what}), and the original is "
             error.message += f"`{repaired.backup}`"
@@ -200,7 +230,6 @@ class _Job(Value):
     window: int
     budget: int
     plan: Plan
-    repaired: RepairReport | None = None
 
     def summary(self) -> _Summary:
         """Summarize what is old; what the session says of itself comes after what was said."""
@@ -236,7 +265,7 @@ class _Job(Value):
             modified_files=summary.files.modified,
         )
 
-    def outcome(self, summary: _Summary, added: int = 0) -> Compacted:
+    def outcome(self, summary: _Summary, repaired: RepairReport, added: int = 0) -> Compacted:
         """Return what became of the conversation, or would become."""
         return Compacted(
             transcript=self.transcript,
@@ -252,23 +281,29 @@ class _Job(Value):
             complaints=summary.made.complaints,
             summary=summary.text,
             added=added,
-            repaired=self.repaired.counts if self.repaired else {},
+            repaired=repaired.counts,
             left_out=self.plan.left_out,
             limit=self.plan.limit,
-            backup=self.repaired.backup if self.repaired else "",
+            backup=repaired.backup,
         )
 
 
 def _decide(
-    transcript: Transcript, config: Config, tools: Tools, keep_turns: int, window: int
+    transcript: Transcript,
+    stands: Transcript,
+    config: Config,
+    tools: Tools,
+    keep_turns: int,
+    window: int,
 ) -> _Job:
+    """Decide on a conversation as it stands in another place once it is repaired."""
     usage = usage_of(transcript, config)
     window = window or usage.window
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns
-    before = context_of(find_format(transcript.format).entries(transcript))
+    before = context_of(find_format(stands.format).entries(stands))
     limit = history_limit(tools.session_key, config.budget.history_limits)
-    begin = last_turns(before.entries, limit.turns if limit else 0)
+    begin = first_within_limit(before.entries, limit.turns if limit else 0)
     left_out = sum(map(is_turn, before.entries[:begin]))
     before = before.replace(entries=before.entries[begin:])
     most = _most_characters(config, window)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.recovery.filling import Item, Section, fill
 from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
@@ -18,6 +20,9 @@ TITLE = "# Where this conversation stands"
 HAPPENED = "## What happened"
 _BEFORE = "## Before that"
 _LEFT_OUT = "[… {} left out …]"
+_WERE_LEFT_OUT = re.compile(
+    r"^Older than that, ([0-9][0-9,]{0,20}) turns? \w+ left out by .*$", re.MULTILINE
+)
 _RULES = "## Rules of this workspace"
 _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
@@ -59,13 +64,8 @@ class Draft:
             f"What was said up to here was summarized by {who}: "
             f"{self._span()}. What follows is kept word for word."
         ]
-        if self._plan.left_out and self._plan.limit:
-            limit = self._plan.limit
-            were = counted(self._plan.left_out, "turn was", "turns were")
-            lines.append(
-                f"Older than that, {were} left out by the history limit of "
-                f"{counted(limit.turns, 'turn')} ({one_line(limit.source)})."
-            )
+        if left_out := self._left_out():
+            lines.append(left_out)
         if self._plan.splits_turn:
             asked = said_in(self._beginning(), self._redactor).partition("\n")[0]
             began = f" It began with: {asked.removeprefix('- ')}" if asked else ""
@@ -73,6 +73,21 @@ class Draft:
                 f"The turn that goes on below was split: its beginning is summarized.{began}"
             )
         return "\n".join(lines)
+
+    def _left_out(self) -> str:
+        """Return how many turns limits left out so far, in compactions before this one as well."""
+        earlier = self._plan.before.summary.strip()
+        is_ours = earlier.startswith(TITLE)
+        known = _WERE_LEFT_OUT.search(earlier.partition("\n## ")[0]) if is_ours else None
+        before = int(known[1].replace(",", "")) if known else 0
+        limit = self._plan.limit
+        if not (self._plan.left_out and limit):
+            return known[0] if known else ""
+        were = counted(before + self._plan.left_out, "turn was", "turns were")
+        return (
+            f"Older than that, {were} left out by the history limit{', now' if before else ''} of "
+            f"{counted(limit.turns, 'turn')} ({one_line(limit.source)})."
+        )
 
     def _span(self) -> str:
         entries = list(entries_of(self._plan.old))

@@ -17,7 +17,7 @@ from gitguard.store import artifacts, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import HandoffConfig
+    from gitguard.model.config_handoff import HandoffConfig
     from gitguard.model.snapshot import Work
     from gitguard.model.task import TaskState
     from gitguard.session_store import SessionStore

@@ -8,7 +8,7 @@ import time
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError
 from gitguard.model.checkpoint import ADVICE
-from gitguard.model.handoff import DATE
+from gitguard.model.config_handoff import DATE
 from gitguard.model.session import Session
 from gitguard.model.value import Value
 from gitguard.policy.history import Advised, GivenAdvice, Habit, add_up, advice_in, sentence

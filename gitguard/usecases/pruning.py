@@ -9,6 +9,7 @@ from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import lightened
 from gitguard.transcripts.fitting.pruning import KEEP, judge, pictured_among, pruned
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
+from gitguard.transcripts.recognition import refuse_another
 from gitguard.transcripts.rewriting.applying import rewrite
 from gitguard.transcripts.rewriting.edits import Cut
 from gitguard.transcripts.rewriting.locks import transcript_lock
@@ -58,7 +59,11 @@ def plan(
     model: str = "",
     seen: Callable[[Entry], object] = bool,
 ) -> Pruned:
-    """Say what is to be pruned; any format will do. seen is shown each entry as it is read."""
+    """Say what is to be pruned; any format will do. seen is shown each entry as it is read.
+
+    Raises `InvalidInput` where a file clearly is of another format than it is named.
+    """
+    refuse_another(transcript)
     pictured: set[tuple[int, int]] = set()
 
     def read() -> Iterator[Entry]:
@@ -94,7 +99,7 @@ def prune(
     """Prune a transcript's file; one that needs nothing is not touched.
 
     clean takes secrets out of a text before it is cut. Raises `InvalidInput` for a format that is
-    read only, and `Locked` where somebody is writing to the file.
+    read only, or clearly not the file's, and `Locked` where somebody is writing to the file.
     """
     path, writable = writable_of(transcript)
     with transcript_lock(path, clock) as lock:

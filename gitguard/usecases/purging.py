@@ -13,7 +13,7 @@ from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, Pending
 from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, sha256
-from gitguard.model.config import redactor_of
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.redaction import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from gitguard.model.config import RedactionConfig
+    from gitguard.model.config_redaction import RedactionConfig
     from gitguard.model.redaction import Redactor
     from gitguard.session_store import SessionStore
     from gitguard.store.lock import Lock

@@ -70,20 +70,23 @@ def stable_block(store: SessionStore, head: Head, *, compactions: int = 0) -> st
     It is for system prompts that a host builds anew at every run, where each changed byte costs the
     host its cache. So nothing counts but the checkpoint: a state that is newer, the journal, the
     clock and the workspace as it is now are left for the next checkpoint. A compaction, which
-    counts as well, leaves nothing of that cache. Empty while there is no checkpoint, or nothing in
-    it.
+    counts as well, leaves nothing of that cache. Until the second checkpoint it also tells what is
+    archived of an older session. Empty while there is no checkpoint, or nothing to tell.
     """
     newest = store.chain.verify(head)
     if newest is None:
         return ""
+    from gitguard.recovery.startup import older_sessions
     from gitguard.store.states import decode_state
 
     state = decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
-    if state.is_untouched:
+    older = older_sessions(store) if newest.checkpoint.sequence == 1 else ()
+    if state.is_untouched and not older:
         return ""
     snapshot = _snapshot(newest.contents[SNAPSHOT_FILE])
     work = _committed_work(state, snapshot)
     origin = _origin(store, head, newest.checkpoint.code.branch, compactions)
+    origin = origin.replace(notes=older + origin.notes)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import platform
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,21 +12,18 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-from .sealing import HOSTS_DIR, NotInstallable, kill_group, processes_with, publish
+from . import sealing
+from .fetching import fetch
 
 VERSION = "2.1.330"
 _PACKAGE = "@anthropic-ai/claude-code-linux-x64"
 FAKE_KEY = "sk-ant-fake-0000000000-gitguard-end-to-end"
-# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
-_DEAD_END_PROXY = "http://127.0.0.1:9"
 _KEY_SUFFIX_LENGTH = 20
 
 DEFAULT_MODEL = "claude-haiku-4-5"
 DEFAULT_TIMEOUT = 60.0
-_SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 _TERMINAL_SIZE = (200, 50)
 _POLL_SECONDS = 0.05
 _EXIT_SECONDS = 5.0
@@ -42,36 +35,13 @@ class WaitTimeout(AssertionError):
 
 def install() -> Path:
     """Return the native binary, fetching it into the user's cache on the first call."""
-    target = HOSTS_DIR / f"claude-code-{VERSION}"
-    binary = target / "node_modules" / _PACKAGE / "claude"
-    if not binary.exists():
-        _install_into(target)
+    binary = fetch(f"claude-code-{VERSION}", f"{_PACKAGE}@{VERSION}") / _PACKAGE / "claude"
+    binary.chmod(0o755)
     return binary
 
 
-def _install_into(target: Path) -> None:
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise NotInstallable(f"{_PACKAGE} is for linux x86_64 only")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        command = ["npm", "install", "--prefix", str(staging), "--ignore-scripts"]
-        command += ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
-        subprocess.run([*command, f"{_PACKAGE}@{VERSION}"], check=True, stdout=subprocess.DEVNULL)
-        (staging / "node_modules" / _PACKAGE / "claude").chmod(0o755)
-        publish(staging, target)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class Run:
+class Run(sealing.Run):
     """A finished `claude -p`."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-    seconds: float
 
     @property
     def result(self) -> dict[str, Any]:
@@ -116,23 +86,16 @@ class SealedClaude:
 
     @property
     def env(self) -> dict[str, str]:
-        path = [*(str(entry) for entry in self.extra_path), *_SYSTEM_PATH]
         return {
-            "HOME": str(self.home),
-            "PATH": os.pathsep.join(path),
-            "LANG": "C.UTF-8",
+            **sealing.environment(self.home, *self.extra_path),
             "TERM": "xterm-256color",
             "ANTHROPIC_BASE_URL": self.model_url,
             "ANTHROPIC_API_KEY": FAKE_KEY,
-            "HTTPS_PROXY": _DEAD_END_PROXY,
-            "HTTP_PROXY": _DEAD_END_PROXY,
-            "NO_PROXY": "127.0.0.1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             # The full-screen program fetches a plug-in list in spite of the line above.
             "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
-            "TMPDIR": str(self.home / "tmp"),
             # Without it, bypassing permissions is refused to root.
             "IS_SANDBOX": "1",
             **self.extra_env,
@@ -162,13 +125,8 @@ class SealedClaude:
         timeout: float = DEFAULT_TIMEOUT,
     ) -> Run:
         """One print-mode turn, from start to exit."""
-        started = time.monotonic()
         process = self.start(prompt, resume=resume, model=model, args=args)
-        try:
-            stdout, stderr = process.communicate(timeout=timeout)
-        finally:
-            kill_group(process)
-        return Run(process.returncode, stdout, stderr, time.monotonic() - started)
+        return Run(*sealing.finish(process, timeout))
 
     def start(
         self,
@@ -179,25 +137,15 @@ class SealedClaude:
         args: Sequence[str] = (),
     ) -> subprocess.Popen[str]:
         """A print-mode turn in a process group of its own, for tests that interrupt it."""
-        return subprocess.Popen(
-            self.command(prompt, resume=resume, model=model, args=args),
-            cwd=self.project,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        command = self.command(prompt, resume=resume, model=model, args=args)
+        return sealing.start(command, self.project, self.env)
 
     def leftovers(self) -> list[int]:
-        """Processes still running inside the seal, known by its HOME."""
-        return sorted(processes_with(f"HOME={self.home}"))
+        """Processes still running inside the seal."""
+        return sealing.leftovers(self.home)
 
     def end_leftovers(self) -> None:
-        for pid in self.leftovers():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        sealing.end_leftovers(self.home)
 
     def interactive(
         self, *, resume: str | None = None, model: str = DEFAULT_MODEL, args: Sequence[str] = ()
@@ -239,12 +187,7 @@ class Terminal:
         self._pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         subprocess.run(
             ["tmux", "-L", self._socket, "kill-server"],
             env=self._env,

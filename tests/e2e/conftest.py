@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pytest
 
-from . import openclaw_install, sealing
-from .claude_code import SealedClaude, install
-from .pi import SealedPi
-from .pi import install as install_pi
+from . import claude_code, openclaw_install, sealed_hosts
+from .claude_code import SealedClaude
+from .fetching import NotInstallable
+from .guarded import COMMAND, Guarded
+from .openclaw import SealedOpenClaw
 from .recorder import Recorder
 from .repository import git
 from .scripted_model import ScriptedModel
+from .sealed_hosts import SealedPi
+from .talks import ClaudeTalk, OpenClawTalk, PiTalk, Talk
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def installed(host: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What `host` makes of its arguments; skips the test where it cannot be installed."""
+    try:
+        return host(*args, **kwargs)
+    except NotInstallable as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")
 def claude_binary() -> Path:
-    try:
-        return install()
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+    return installed(claude_code.install)
 
 
 def openclaw_version(version: str) -> openclaw_install.Installed:
     """That version of OpenClaw, installed; skips the test where it cannot be."""
-    try:
-        return openclaw_install.install(version)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+    return installed(openclaw_install.install, version)
 
 
 @pytest.fixture
@@ -71,17 +80,43 @@ def claude(
 
 
 @pytest.fixture
+def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
+    """A repository that a user of Claude Code ran `gitguard init` in."""
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = Guarded(claude)
+    found.run("init")
+    return found
+
+
+@pytest.fixture
 def recorder(tmp_path: Path, repo: Path) -> Recorder:
     """Every hook of the project records into this."""
-    installed = Recorder(tmp_path / "recorded")
-    installed.install(repo)
-    return installed
+    recording = Recorder(tmp_path / "recorded")
+    recording.install(repo)
+    return recording
 
 
 @pytest.fixture
 def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
     """pi in a fresh repository; skips the test where it cannot be installed."""
-    try:
-        return SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+    return installed(sealed_hosts.pi, tmp_path / "home", repo, model.url)
+
+
+@pytest.fixture
+def openclaw_with_files(model: ScriptedModel, tmp_path: Path) -> Iterator[SealedOpenClaw]:
+    """The version of OpenClaw that keeps sessions in files, with its Gateway running."""
+    found = openclaw_version(openclaw_install.LEGACY)
+    workspace = tmp_path / "workspace"
+    with SealedOpenClaw(found, tmp_path / "home", workspace, model.url) as openclaw:
+        openclaw.start_gateway()
+        yield openclaw
+
+
+@pytest.fixture(params=["claude-code", "pi"])
+def talk(request: pytest.FixtureRequest, model: ScriptedModel) -> Talk:
+    """A conversation with each host that can resume one from a file, or with the one asked for."""
+    if request.param == "openclaw":
+        return OpenClawTalk(request.getfixturevalue("openclaw_with_files"), model)
+    if request.param == "pi":
+        return PiTalk(request.getfixturevalue("pi"), model)
+    return ClaudeTalk(request.getfixturevalue("claude"), model)

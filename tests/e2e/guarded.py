@@ -18,6 +18,31 @@ BLOCK = "<gitguard-resume "
 """How a resume block begins; a request is searched for it."""
 
 
+def gitguard(*args: str, cwd: Path, env: Mapping[str, str], check: bool = True) -> str:
+    """Run `gitguard` as the user of a sealed host would; return what it prints."""
+    done = subprocess.run(
+        [str(COMMAND), *args],
+        cwd=cwd,
+        env=dict(env),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if check:
+        assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
+def gitguard_json(
+    *args: str, cwd: Path, env: Mapping[str, str], check: bool = True
+) -> dict[str, Any]:
+    """The same with `--json`; return what it says to programs."""
+    found = json.loads(gitguard(*args, "--json", cwd=cwd, env=env, check=check))
+    assert isinstance(found, dict)
+    return found
+
+
 @dataclass(frozen=True)
 class Guarded:
     """A repository that `gitguard init` was run in, and the host that works there."""
@@ -30,23 +55,11 @@ class Guarded:
 
     def run(self, *args: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
         """Run `gitguard` as the user would in their terminal; return what it prints."""
-        done = subprocess.run(
-            [str(COMMAND), *args],
-            cwd=self.repo,
-            env={**self.claude.env, **(env or {})},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=30,
-        )
-        if check:
-            assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
-        return done.stdout
+        env = {**self.claude.env, **(env or {})}
+        return gitguard(*args, cwd=self.repo, env=env, check=check)
 
     def json(self, *args: str, check: bool = True) -> dict[str, Any]:
-        found = json.loads(self.run(*args, "--json", check=check))
-        assert isinstance(found, dict)
-        return found
+        return gitguard_json(*args, cwd=self.repo, env=self.claude.env, check=check)
 
     def state(self) -> dict[str, Any]:
         """The state of the newest checkpoint, read by plain git."""

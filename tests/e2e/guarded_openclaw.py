@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +11,14 @@ from typing import Any
 
 from gitguard.model.session import Session
 
+from .guarded import BLOCK, gitguard, gitguard_json
 from .openclaw import MAIN_KEY, SealedOpenClaw
 from .openclaw_install import LEGACY
 from .repository import git
 from .scripted_model import Request, Step, ToolCall
 
-COMMAND = Path(sys.executable).with_name("gitguard")
 _SAVED_WITHIN = 30.0
-BLOCK, BLOCK_END = "<gitguard-resume ", "</gitguard-resume>"
+BLOCK_END = "</gitguard-resume>"
 
 
 def enabled(version: str) -> dict[str, Any]:
@@ -47,23 +45,12 @@ class GuardedOpenClaw:
 
     def run(self, *args: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
         """Run `gitguard` as the user would in their terminal; return what it prints."""
-        done = subprocess.run(
-            [str(COMMAND), *args],
-            cwd=self.repo,
-            env={**self.openclaw.env, **(env or {})},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        if check:
-            assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
-        return done.stdout
+        env = {**self.openclaw.env, **(env or {})}
+        return gitguard(*args, cwd=self.repo, env=env, check=check)
 
     def json(self, *args: str, key: str = MAIN_KEY, check: bool = True) -> dict[str, Any]:
-        found = json.loads(self.run(*args, "--json", env={"GITGUARD_SESSION": key}, check=check))
-        assert isinstance(found, dict)
-        return found
+        env = {**self.openclaw.env, "GITGUARD_SESSION": key}
+        return gitguard_json(*args, cwd=self.repo, env=env, check=check)
 
     def head(self, key: str = MAIN_KEY) -> str:
         """The newest checkpoint of a session key, empty before the first."""

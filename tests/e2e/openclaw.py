@@ -14,17 +14,13 @@ import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
+from . import sealing
 from .openclaw_install import LEGACY, Installed
-from .sealing import kill_group, processes_with
 
 FAKE_KEY = "sk-ant-fake-0000000000-gitguard-end-to-end"
 _TOKEN = "fake-gateway-token"  # noqa: S105
-# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
-_DEAD_END_PROXY = "http://127.0.0.1:9"
-_SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 MAIN_KEY = "agent:main:main"
 DEFAULT_WINDOW = 40_000
@@ -39,14 +35,8 @@ class GatewayFailure(AssertionError):
     """The Gateway did not come up or did not answer; the message carries its log."""
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(sealing.Run):
     """A finished `openclaw` command."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-    seconds: float
 
     @property
     def result(self) -> Any:
@@ -91,12 +81,7 @@ class SealedOpenClaw:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_failure: object) -> None:
         self.stop_gateway()
         self.end_leftovers()
 
@@ -176,47 +161,23 @@ class SealedOpenClaw:
 
     @property
     def env(self) -> dict[str, str]:
-        path = [*map(str, self.extra_path), str(self.installed.node.parent), *_SYSTEM_PATH]
         return {
-            "HOME": str(self.home),
-            "PATH": os.pathsep.join(path),
-            "LANG": "C.UTF-8",
+            **sealing.environment(self.home, *self.extra_path, self.installed.node.parent),
             "NO_COLOR": "1",
-            "HTTPS_PROXY": _DEAD_END_PROXY,
-            "HTTP_PROXY": _DEAD_END_PROXY,
-            "NO_PROXY": "127.0.0.1",
             "OPENCLAW_SKIP_CHANNELS": "1",
             "OPENCLAW_DISABLE_BONJOUR": "1",
             "OPENCLAW_GATEWAY_TOKEN": _TOKEN,
-            "TMPDIR": str(self.home / "tmp"),
             "NODE_COMPILE_CACHE": str(self.installed.compiled / "node"),
             **self.extra_env,
         }
 
-    def cli(self, *args: str, timeout: float = DEFAULT_TIMEOUT, stdin: str = "") -> Run:
+    def cli(self, *args: str, timeout: float = DEFAULT_TIMEOUT) -> Run:
         """One `openclaw` command from start to exit."""
-        started = time.monotonic()
-        process = self.start(*args)
+        process = sealing.start([*self.installed.command, *args], self.workspace, self.env)
         try:
-            stdout, stderr = process.communicate(stdin, timeout=timeout)
+            return Run(*sealing.finish(process, timeout))
         except subprocess.TimeoutExpired as late:
             raise GatewayFailure(f"{args} took over {timeout} s\n{self._log_tail()}") from late
-        finally:
-            kill_group(process)
-        return Run(process.returncode, stdout, stderr, time.monotonic() - started)
-
-    def start(self, *args: str) -> subprocess.Popen[str]:
-        """A command in a process group of its own, for tests that interrupt it."""
-        return subprocess.Popen(
-            [*self.installed.command, *args],
-            cwd=self.workspace,
-            env=self.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
 
     def run(
         self, message: str, session_key: str = MAIN_KEY, timeout: float = DEFAULT_TIMEOUT
@@ -314,14 +275,8 @@ class SealedOpenClaw:
             return "(no Gateway log)"
         return self.gateway_log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:]
 
-    def leftovers(self) -> list[int]:
-        """Processes still running inside the seal, known by its HOME."""
-        return sorted(processes_with(f"HOME={self.home}"))
-
     def end_leftovers(self) -> None:
-        for pid in self.leftovers():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        sealing.end_leftovers(self.home)
 
 
 def _turn(version: str, message: str, session_key: str) -> list[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import platform
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .sealing import HOSTS_DIR, NotInstallable, publish
+from .fetching import fetch
 
 CURRENT = "2026.9.6"
 LEGACY = "2026.3.13"
@@ -35,43 +32,26 @@ class Installed:
     """One version in the user's cache."""
 
     version: str
-    folder: Path
+    modules: Path
 
     @property
     def command(self) -> list[str]:
-        return [str(self.node), str(self.folder / "node_modules/openclaw/openclaw.mjs")]
+        return [str(self.node), str(self.modules / "openclaw/openclaw.mjs")]
 
     @property
     def node(self) -> Path:
-        return self.folder / "node_modules" / _NODE[0] / "bin/node"
+        return self.modules / _NODE[0] / "bin/node"
 
     @property
     def compiled(self) -> Path:
         """What Node and the program compile of themselves; shared, for it takes them long."""
-        return self.folder / "compiled"
+        return self.modules.with_name("compiled")
 
 
 def install(version: str) -> Installed:
     """Return that version, fetching it on the first call (a minute, 850 MB)."""
-    target = HOSTS_DIR / f"openclaw-{version}"
-    if not target.is_dir():
-        _install_into(target, version)
-    return Installed(version, target)
-
-
-def _install_into(target: Path, version: str) -> None:
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise NotInstallable(f"the pinned {_NODE[0]} is for linux x86_64 only")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        _write_manifest(staging, version)
-        command = ["npm", "install", "--prefix", str(staging), "--ignore-scripts"]
-        command += ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
-        subprocess.run(command, cwd=staging, check=True, stdout=subprocess.DEVNULL)
-        publish(staging, target)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+    write_manifest = partial(_write_manifest, version=version)
+    return Installed(version, fetch(f"openclaw-{version}", prepare=write_manifest))
 
 
 def _write_manifest(folder: Path, version: str) -> None:
@@ -101,4 +81,4 @@ def _write_stub(folder: Path, name: str, files: Mapping[str, Sequence[str]]) -> 
 
 if __name__ == "__main__":
     for wanted in VERSIONS:
-        sys.stdout.write(f"{install(wanted).folder}\n")
+        sys.stdout.write(f"{install(wanted).modules}\n")

@@ -1,111 +1,50 @@
-"""A scripted model on 127.0.0.1 in the dialects of other providers, one dialect at a time."""
+"""A scripted model in the dialects of other providers, one dialect at a time."""
 
 from __future__ import annotations
 
-import itertools
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from .scripted_model import Step
+from .scripted_server import Posted, Reply, ScriptedServer
 
 SUMMARY = "<state_snapshot>SCRIPTED-SUMMARY of the work</state_snapshot>"
 Dialect = Callable[["ScriptedAnswers", Step, Mapping[str, Any], str], bytes]
 
 
-class ScriptedAnswers:
+class ScriptedAnswers(ScriptedServer):
     """Answers requests from its script, those that ask for a summary with SUMMARY.
 
-    `is_aside` tells which requests take nothing from the script. Context manager.
+    `is_aside` tells which requests take nothing from the script.
     """
 
     def __init__(self, dialect: Dialect, is_aside: Callable[[str], bool]) -> None:
+        super().__init__()
         self.requests: list[str] = []
         self._dialect, self._is_aside = dialect, is_aside
         self._steps: list[Step] = []
-        self._ids = itertools.count(1)
-        self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     def script(self, *steps: Step) -> None:
         """Append answers."""
         with self._lock:
             self._steps.extend(steps)
 
-    def next_id(self, prefix: str) -> str:
+    def answer(self, posted: Posted) -> Reply:
+        if "countTokens" in posted.path:
+            return Reply(b'{"totalTokens": 1000}')
+        if not posted.path.split("?")[0].endswith(("/completions", "/responses", "Content")):
+            return Reply(b"{}")
+        step = self._take(posted.body.decode(errors="replace"))
+        body = self._dialect(self, step, posted.document, posted.path)
+        return Reply(body, is_stream=body.startswith((b"data:", b"event:")))
+
+    def _take(self, request: str) -> Step:
         with self._lock:
-            return f"{prefix}_{next(self._ids):04d}"
-
-    def answer(self, path: str, body: bytes) -> bytes:
-        text = body.decode(errors="replace")
-        with self._lock:
-            self.requests.append(text)
-            if self._is_aside(text):
-                step = Step(SUMMARY, input_tokens=3_000)
-            else:
-                step = self._steps.pop(0) if self._steps else Step("ok", input_tokens=1_000)
-        try:
-            request = json.loads(text)
-        except ValueError:
-            request = {}
-        return self._dialect(self, step, request, path)
-
-
-def _handler_for(model: ScriptedAnswers) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_GET(self) -> None:
-            self._reply(b'{"data": [], "models": []}')
-
-        do_HEAD = do_GET
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if "countTokens" in self.path:
-                self._reply(b'{"totalTokens": 1000}')
-            elif self.path.split("?")[0].endswith(("/completions", "/responses", "Content")):
-                self._reply(model.answer(self.path, body))
-            else:
-                self._reply(b"{}")
-
-        def _reply(self, body: bytes) -> None:
-            streamed = body.startswith((b"data:", b"event:"))
-            self.send_response(200)
-            kind = "text/event-stream" if streamed else "application/json"
-            self.send_header("content-type", kind)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-    return Handler
+            self.requests.append(request)
+            if self._is_aside(request):
+                return Step(SUMMARY, input_tokens=3_000)
+            return self._steps.pop(0) if self._steps else Step("ok", input_tokens=1_000)
 
 
 def chat_completions(

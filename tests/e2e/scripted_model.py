@@ -1,4 +1,4 @@
-"""A scripted Anthropic Messages server on 127.0.0.1, for driving the real hosts."""
+"""A scripted model in Anthropic's Messages, for driving the real hosts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from .scripted_server import Posted, Reply, ScriptedServer
 
 BEYOND_SCRIPT = "(the script has no more steps)"
 DEFAULT_SUMMARY = "SCRIPTED-SUMMARY of the conversation so far"
@@ -100,7 +100,13 @@ def _texts(content: object) -> Iterator[str]:
             yield from _texts(content.get("content"))
 
 
-class ScriptedModel:
+def blocks_of_message(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of a request's message; a mere text is none."""
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
+class ScriptedModel(ScriptedServer):
     """Answers each kind of request from its own script; context manager."""
 
     def __init__(
@@ -110,6 +116,7 @@ class ScriptedModel:
         subagent_steps: Iterable[Step] = (),
         compaction_steps: Iterable[Step] = (),
     ) -> None:
+        super().__init__()
         self._scripts = {
             Kind.MAIN: list(steps),
             Kind.SUBAGENT: list(subagent_steps),
@@ -117,33 +124,13 @@ class ScriptedModel:
         }
         self._compaction_failure: int | None = None
         self._requests: list[Request] = []
-        self._ids = itertools.count(1)
-        self._lock = threading.Lock()
         self._closing = threading.Event()
         self._failures: list[BaseException] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-        if exc is None and self._failures:
+        super().__exit__(kind, failure, trace)
+        if failure is None and self._failures:
             raise self._failures[0]
 
     def script(self, *steps: Step) -> None:
@@ -182,7 +169,21 @@ class ScriptedModel:
         with self._lock:
             return len(self._scripts[kind])
 
-    def take(self, request: Request) -> Step:
+    def answer(self, posted: Posted) -> Reply:
+        body = posted.document
+        kind = kind_of(posted.path, body, posted.headers)
+        step = self._take(Request(kind, posted.path, body, posted.headers, time.time()))
+        if kind is Kind.COUNT:
+            return Reply(b'{"input_tokens": 1000}')
+        self._perform(step)
+        if step.error_status is not None:
+            return Reply(_error(step), status=step.error_status)
+        message = _message(self, step, body)
+        if body.get("stream"):
+            return Reply(_stream(message), is_stream=True)
+        return Reply(json.dumps(message).encode())
+
+    def _take(self, request: Request) -> Step:
         """Record the request and return the step that answers it."""
         with self._lock:
             self._requests.append(request)
@@ -191,11 +192,7 @@ class ScriptedModel:
             script = self._scripts.get(request.kind)
             return script.pop(0) if script else _step_beyond_script(request.kind)
 
-    def next_id(self, prefix: str) -> str:
-        with self._lock:
-            return f"{prefix}_{next(self._ids):04d}"
-
-    def perform(self, step: Step) -> None:
+    def _perform(self, step: Step) -> None:
         """Run what the step asks for before its answer goes out."""
         if step.before is not None:
             try:
@@ -282,61 +279,6 @@ def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> K
 def _last_text(body: Mapping[str, Any]) -> str:
     messages = body.get("messages") or [{}]
     return "\n".join(_texts(messages[-1].get("content")))
-
-
-def _handler_for(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_GET(self) -> None:
-            self._reply(b'{"data": [], "has_more": false}')
-
-        do_HEAD = do_GET
-
-        def do_POST(self) -> None:
-            body = self._read_body()
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            kind = kind_of(self.path, body, headers)
-            request = Request(kind, self.path, body, headers, time.time())
-            step = model.take(request)
-            if kind is Kind.COUNT:
-                self._reply(b'{"input_tokens": 1000}')
-                return
-            model.perform(step)
-            self._answer(step, body)
-
-        def _read_body(self) -> dict[str, Any]:
-            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-            try:
-                parsed = json.loads(raw or b"{}")
-            except ValueError:
-                return {}
-            return parsed if isinstance(parsed, dict) else {}
-
-        def _answer(self, step: Step, body: Mapping[str, Any]) -> None:
-            if step.error_status is not None:
-                self._reply(_error(step), status=step.error_status)
-            elif body.get("stream"):
-                self._reply(_stream(_message(model, step, body)), "text/event-stream")
-            else:
-                self._reply(json.dumps(_message(model, step, body)).encode())
-
-        def _reply(self, body: bytes, kind: str = "application/json", status: int = 200) -> None:
-            try:
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(body)
-            except (BrokenPipeError, ConnectionResetError):
-                # The agent was killed or gave up while its answer was held back.
-                self.close_connection = True
-
-    return Handler
 
 
 def _error(step: Step) -> bytes:

@@ -1,29 +1,16 @@
-"""The real opencode, Codex and Gemini CLI, sealed: own HOME, fake keys, nothing but 127.0.0.1."""
+"""The real opencode, Codex, Gemini CLI and pi, sealed: own HOME, fake keys, only 127.0.0.1."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .fetching import fetch, node
-from .sealing import kill_group
+from .sealing import Run, environment, finish, start
 
-# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
-_DEAD_END_PROXY = "http://127.0.0.1:9"
 DEFAULT_TIMEOUT = 90.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished command."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 @dataclass(frozen=True)
@@ -35,38 +22,16 @@ class Sealed:
     project: Path
     extra_env: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        (self.home / "tmp").mkdir(parents=True, exist_ok=True)
+
     @property
     def env(self) -> dict[str, str]:
-        (self.home / "tmp").mkdir(parents=True, exist_ok=True)
-        return {
-            "HOME": str(self.home),
-            "PATH": os.pathsep.join((str(node().parent), "/usr/local/bin", "/usr/bin", "/bin")),
-            "LANG": "C.UTF-8",
-            "TERM": "xterm",
-            "HTTPS_PROXY": _DEAD_END_PROXY,
-            "HTTP_PROXY": _DEAD_END_PROXY,
-            "NO_PROXY": "127.0.0.1",
-            "TMPDIR": str(self.home / "tmp"),
-            **self.extra_env,
-        }
+        return {**environment(self.home, node().parent), "TERM": "xterm", **self.extra_env}
 
     def run(self, *arguments: str, timeout: float = DEFAULT_TIMEOUT) -> Run:
         """Run the program to its end."""
-        process = subprocess.Popen(
-            [*self.command, *arguments],
-            cwd=self.project,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            stdout, stderr = process.communicate(timeout=timeout)
-        finally:
-            kill_group(process)
-        return Run(process.returncode, stdout, stderr)
+        return finish(start([*self.command, *arguments], self.project, self.env), timeout)
 
 
 def opencode(home: Path, project: Path, model_url: str) -> Sealed:
@@ -141,3 +106,54 @@ def gemini(home: Path, project: Path, model_url: str) -> Sealed:
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
     }
     return Sealed([str(node()), str(folder / program)], home, project, environment)
+
+
+class SealedPi(Sealed):
+    """pi in one project, whose conversations are files."""
+
+    def run(
+        self, *prompts: str, session: Path | None = None, timeout: float = DEFAULT_TIMEOUT
+    ) -> Run:
+        """Answer the prompts one after the other; go on with a session's file where one is given.
+
+        A file elsewhere than `sessions` has them is used where it lies.
+        """
+        known = ("--session", str(session)) if session else ()
+        return super().run(*known, "-p", *prompts, timeout=timeout)
+
+    def sessions(self) -> list[Path]:
+        """The files of this HOME's sessions, oldest first."""
+        return sorted((self.home / ".pi/agent/sessions").glob("*/*.jsonl"))
+
+
+def pi(home: Path, project: Path, model_url: str) -> SealedPi:
+    """pi 0.73.1; it compacts by itself when more than 32,000 tokens are used."""
+    package = "@mariozechner/pi-coding-agent"
+    program = fetch("pi-0.73.1", f"{package}@0.73.1") / package / "dist/cli.js"
+    model = {
+        "id": "fake-1",
+        "name": "Fake 1",
+        "reasoning": False,
+        "input": ["text"],
+        "contextWindow": 40_000,
+        "maxTokens": 4_096,
+        "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), 1),
+    }
+    provider = {
+        "baseUrl": model_url,
+        "api": "anthropic-messages",
+        "apiKey": "fake-key",
+        "models": [model],
+    }
+    settings = {
+        "defaultProvider": "fake",
+        "defaultModel": "fake-1",
+        "compaction": {"enabled": True, "reserveTokens": 8_000, "keepRecentTokens": 500},
+    }
+    folder = home / ".pi/agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    models = json.dumps({"providers": {"fake": provider}})
+    (folder / "models.json").write_text(models, encoding="utf-8")
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    offline = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
+    return SealedPi([str(node()), str(program)], home, project, offline)

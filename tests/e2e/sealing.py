@@ -1,4 +1,4 @@
-"""What sealing a real host takes: a place for its pinned copy, and ending all it started."""
+"""What sealing a real host takes: an environment of its own, and ending all it started."""
 
 from __future__ import annotations
 
@@ -6,28 +6,57 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+# Nothing listens on the discard port: whatever does not go to the loopback dies there at once.
+_DEAD_END_PROXY = "http://127.0.0.1:9"
+_SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
-class NotInstallable(RuntimeError):
-    """This machine cannot run the pinned host."""
+class Run(NamedTuple):
+    """A finished command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-# Looked up once, when tests are collected: each test has a home of its own, and a host that was
-# fetched into that would be fetched again by the next.
-HOSTS_DIR = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gitguard" / "hosts"
-"""Where pinned hosts are kept between runs: in the user's cache."""
+def environment(home: Path, *first_on_path: Path) -> dict[str, str]:
+    """Return an environment with nothing of the user's, and no address to reach but 127.0.0.1."""
+    return {
+        "HOME": str(home),
+        "PATH": os.pathsep.join((*map(str, first_on_path), *_SYSTEM_PATH)),
+        "LANG": "C.UTF-8",
+        "HTTPS_PROXY": _DEAD_END_PROXY,
+        "HTTP_PROXY": _DEAD_END_PROXY,
+        "NO_PROXY": "127.0.0.1",
+        "TMPDIR": str(home / "tmp"),
+    }
 
 
-def publish(staging: Path, target: Path) -> None:
-    """Give a complete installation its name, at once."""
+def start(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own, which `kill_group` ends."""
+    return subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process: subprocess.Popen[str], timeout: float) -> Run:
+    """Wait for a started command, and end what is left of its process group."""
     try:
-        staging.rename(target)
-    except OSError:
-        # Another run published the same version first; its copy is as good as this one.
-        if not target.is_dir():
-            raise
+        stdout, stderr = process.communicate(timeout=timeout)
+    finally:
+        kill_group(process)
+    return Run(process.returncode, stdout, stderr)
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
@@ -43,7 +72,19 @@ def kill_group(process: subprocess.Popen[str]) -> None:
             stream.close()
 
 
-def processes_with(variable: str) -> Iterator[int]:
+def leftovers(home: Path) -> list[int]:
+    """Processes still running inside the seal, known by its HOME."""
+    return sorted(_processes_with(f"HOME={home}"))
+
+
+def end_leftovers(home: Path) -> None:
+    """Kill whatever is still running inside the seal."""
+    for pid in leftovers(home):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _processes_with(variable: str) -> Iterator[int]:
     """Ids of the processes whose environment has `variable` (NAME=value)."""
     for environ in Path("/proc").glob("[0-9]*/environ"):
         # Processes come and go while the listing is read, and some belong to others.

@@ -24,16 +24,8 @@ CRITICAL = 184_000
 
 
 @pytest.fixture
-def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    found = Guarded(claude)
-    found.run("init")
-    return found
-
-
-@pytest.fixture
 def halting(claude: SealedClaude, bin_dir: Path) -> Guarded:
-    """The same for a user who declined the trigger, so that pressure can become critical."""
+    """As `guarded` for a user who declined the trigger, so that pressure can become critical."""
     (bin_dir / "gitguard").symlink_to(COMMAND)
     found = Guarded(claude)
     found.run("init", "--no-compaction-trigger")

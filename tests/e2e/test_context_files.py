@@ -12,16 +12,13 @@ from gitguard.context.bootstrap import collect
 from gitguard.hosts.context_files import context_files
 from gitguard.model.config_transcripts import BootstrapConfig
 
-from . import sealing
 from .claude_code import SealedClaude
-from .conftest import openclaw_version
+from .conftest import installed, openclaw_version
 from .openclaw import MAIN_KEY, SealedOpenClaw
 from .openclaw_install import CURRENT, LEGACY
-from .pi import SealedPi
-from .pi import install as install_pi
 from .scripted_answers import ScriptedAnswers, chat_completions, generate_content, responses
 from .scripted_model import Kind, ScriptedModel, Step
-from .sealed_hosts import codex, gemini, opencode
+from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 THERE = [("AGENTS", "CLAUDE", "GEMINI"), ("AGENTS",), ("CLAUDE",)]
 some = pytest.mark.parametrize("there", THERE, ids="+".join)
@@ -73,26 +70,19 @@ def test_claude_code_with_a_line_that_names_the_other_file(
 
 
 @some
-def test_pi(model: ScriptedModel, repo: Path, tmp_path: Path, there: tuple[str, ...]) -> None:
-    try:
-        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
-    lay_out(repo, there)
+def test_pi(pi: SealedPi, model: ScriptedModel, there: tuple[str, ...]) -> None:
+    lay_out(pi.project, there)
     model.script(Step("ok"))
     assert pi.run("hello").returncode == 0
     asked = json.dumps([dict(request.body) for request in model.requests(Kind.MAIN)])
-    assert loaded(asked) == bundled("pi", repo) != {}
+    assert loaded(asked) == bundled("pi", pi.project) != {}
 
 
 def asked_by(host: str, repo: Path, home: Path) -> str:
     make, dialect, arguments = OTHERS[host]
     with ScriptedAnswers(dialect, lambda _request: False) as model:
         model.script(Step("ok", input_tokens=900), Step("ok", input_tokens=900))
-        try:
-            sealed = make(home, repo, model.url)
-        except sealing.NotInstallable as reason:
-            pytest.skip(str(reason))
+        sealed = installed(make, home, repo, model.url)
         assert sealed.run(*arguments).returncode == 0
         return "\n".join(model.requests)
 

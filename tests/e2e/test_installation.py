@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .claude_code import SealedClaude
+from .guarded import Guarded
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, bash, write
-
-GITGUARD = Path(sys.executable).with_name("gitguard")
-
-
-def gitguard(claude: SealedClaude, *arguments: str) -> str:
-    """Run the command as the person whose Claude Code this is."""
-    done = subprocess.run(
-        [GITGUARD, *arguments],
-        cwd=claude.project,
-        env=claude.env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
 
 
 def status(repo: Path) -> str:
@@ -40,10 +24,6 @@ def journal(repo: Path) -> list[dict[str, Any]]:
     return [line for line in lines if "event" in line]
 
 
-def faults(claude: SealedClaude) -> object:
-    return json.loads(gitguard(claude, "status", "--json"))["faults"]
-
-
 def triggers(repo: Path) -> list[str]:
     form = "--format=%(trailers:key=Gitguard-Trigger,valueonly,separator=%x20)"
     return git(repo, "log", form, "gitguard/main").split()
@@ -52,7 +32,7 @@ def triggers(repo: Path) -> list[str]:
 def test_after_init_the_hooks_run_and_git_status_is_clean(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
-    gitguard(claude, "init")
+    Guarded(claude).run("init")
     assert status(repo) == ""
     model.script(Step("writing", (write(repo / "a.txt", "a\n"),)), Step("done"))
 
@@ -61,7 +41,7 @@ def test_after_init_the_hooks_run_and_git_status_is_clean(
     events = [(entry["event"], entry.get("tool", "")) for entry in journal(repo)]
     assert ("tool-start", "Write") in events
     assert ("tool-end", "Write") in events
-    assert faults(claude) == []
+    assert Guarded(claude).faults() == []
     assert status(repo) == "?? a.txt\n"
     assert "turn-end" in triggers(repo)
 
@@ -69,7 +49,7 @@ def test_after_init_the_hooks_run_and_git_status_is_clean(
 def test_a_repository_without_gitguard_on_the_machine_is_not_disturbed(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
-    gitguard(claude, "init", "--shared")
+    Guarded(claude).run("init", "--shared")
     model.script(Step("running", (bash("true"),)), Step("done"))
 
     run = claude.run("go")
@@ -81,8 +61,8 @@ def test_a_repository_without_gitguard_on_the_machine_is_not_disturbed(
 def test_uninstalled_the_host_runs_without_us(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
-    gitguard(claude, "init")
-    gitguard(claude, "uninstall")
+    Guarded(claude).run("init")
+    Guarded(claude).run("uninstall")
     model.script(Step("running", (bash("true"),)), Step("done"))
 
     assert claude.run("go").text == "done"
@@ -108,7 +88,7 @@ def test_the_host_compacts_by_itself_between_80_and_85_percent(
     tokens: int,
     compactions: int,
 ) -> None:
-    gitguard(claude, "init")
+    Guarded(claude).run("init")
     model.script(Step("one", (bash("echo one"),), input_tokens=50_000))
     model.script(Step("two", (bash("echo two"),), input_tokens=tokens))
     model.script(Step("three", input_tokens=10_000))
@@ -119,13 +99,13 @@ def test_the_host_compacts_by_itself_between_80_and_85_percent(
     assert len(model.requests(Kind.COMPACTION)) == compactions
     assert triggers(repo).count("compaction") == compactions
     assert "halt" not in triggers(repo)
-    assert faults(claude) == []
+    assert Guarded(claude).faults() == []
 
 
 def test_declined_the_host_does_not_compact(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
-    gitguard(claude, "init", "--no-compaction-trigger")
+    Guarded(claude).run("init", "--no-compaction-trigger")
     model.script(Step("one", (bash("echo one"),), input_tokens=50_000))
     model.script(Step("two", input_tokens=169_900))
 
@@ -141,7 +121,7 @@ def test_the_status_line_shows_the_gauge_below_the_users_own(
     user.parent.mkdir(parents=True, exist_ok=True)
     own = {"type": "command", "command": "printf 'MY OWN LINE\\nAND ANOTHER'; cat > /dev/null"}
     user.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
-    gitguard(claude, "init")
+    Guarded(claude).run("init")
     model.script(Step("ANSWERED", input_tokens=60_000))
 
     with claude.interactive() as terminal:
@@ -154,7 +134,7 @@ def test_the_status_line_shows_the_gauge_below_the_users_own(
     first = next(i for i, line in enumerate(lines) if "MY OWN LINE" in line)
     assert "AND ANOTHER" in lines[first + 1]
     assert "30%" in lines[first + 2]
-    assert faults(claude) == []
+    assert Guarded(claude).faults() == []
     assert status(repo) == ""
 
 
@@ -165,7 +145,7 @@ def test_a_slow_status_line_of_the_users_does_not_hide_ours(
     user.parent.mkdir(parents=True, exist_ok=True)
     own = {"type": "command", "command": "sleep 600; echo TOO LATE"}
     user.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
-    gitguard(claude, "init")
+    Guarded(claude).run("init")
     model.script(Step("ANSWERED", input_tokens=60_000))
 
     with claude.interactive() as terminal:

@@ -9,19 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from .guarded_openclaw import (
-    COMMAND,
-    GuardedOpenClaw,
-    block_of,
-    enabled,
-    note,
-    says,
-    shell,
-)
+from .conftest import openclaw_version
+from .guarded import COMMAND
+from .guarded_openclaw import GuardedOpenClaw, block_of, enabled, note, says, shell
 from .openclaw import GatewayFailure, SealedOpenClaw
-from .openclaw_install import CURRENT, VERSIONS, install
+from .openclaw_install import CURRENT, VERSIONS
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall
-from .sealing import NotInstallable
 
 BIG_WINDOW = 200_000
 CRITICAL = 175_000
@@ -49,10 +42,7 @@ def _guarded(
     tmp_path: Path,
     **options: object,
 ) -> Iterator[GuardedOpenClaw]:
-    try:
-        installed = install(version)
-    except NotInstallable as reason:
-        pytest.skip(str(reason))
+    installed = openclaw_version(version)
     (bin_dir / "gitguard").symlink_to(COMMAND)
     sealed = SealedOpenClaw(
         installed,
@@ -319,10 +309,7 @@ def test_a_hang_of_ten_seconds_does_not_cost_the_tool_call(
 def test_init_and_uninstall_by_the_hosts_own_command(
     version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
 ) -> None:
-    try:
-        installed = install(version)
-    except NotInstallable as reason:
-        pytest.skip(str(reason))
+    installed = openclaw_version(version)
     wrapper = bin_dir / "openclaw"
     wrapper.write_text("#!/bin/sh\nexec " + " ".join(installed.command) + ' "$@"\n')
     wrapper.chmod(0o755)

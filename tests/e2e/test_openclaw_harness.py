@@ -15,7 +15,16 @@ from .openclaw import MAIN_KEY, GatewayFailure, SealedOpenClaw
 from .openclaw_install import CURRENT, LEGACY, VERSIONS
 from .openclaw_probe import Call, Probe
 from .openclaw_turns import compact
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, exec_, read_file
+from .scripted_model import (
+    Kind,
+    Request,
+    ScriptedModel,
+    Step,
+    ToolCall,
+    blocks_of_message,
+    exec_,
+    read_file,
+)
 
 BLOCK = "PROBE-BLOCK"
 SAFEGUARD = [(version, "safeguard") for version in VERSIONS]
@@ -89,14 +98,8 @@ def probed(running: Probed, request: pytest.FixtureRequest) -> Iterator[Probed]:
 
 def result_of(request: Request) -> str:
     """What the model was told of its last tool call."""
-    blocks = [
-        block
-        for message in request.body["messages"]
-        if isinstance(message["content"], list)
-        for block in message["content"]
-        if block.get("type") == "tool_result"
-    ]
-    return str(blocks[-1]["content"])
+    blocks = [b for message in request.body["messages"] for b in blocks_of_message(message)]
+    return str([b for b in blocks if b.get("type") == "tool_result"][-1]["content"])
 
 
 @pytest.mark.parametrize("running", SAFEGUARD, indirect=True)

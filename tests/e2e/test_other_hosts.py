@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from gitguard.model.conversation import (
     AGENT,
@@ -27,8 +24,7 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.recognition import recognise
 
-from . import sealing
-from .pi import SealedPi
+from .conftest import installed
 from .scripted_answers import (
     SUMMARY,
     ScriptedAnswers,
@@ -37,15 +33,7 @@ from .scripted_answers import (
     responses,
 )
 from .scripted_model import ScriptedModel, Step, ToolCall
-from .sealed_hosts import Sealed, codex, gemini, opencode
-
-
-def sealed(host: Callable[[Path, Path, str], Sealed], home: Path, repo: Path, url: str) -> Sealed:
-    """That host in its seal; skips the test where it cannot be installed."""
-    try:
-        return host(home, repo, url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
+from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 
 def entries_of(transcript: Transcript) -> list[Entry]:
@@ -155,7 +143,7 @@ def test_opencode(repo: Path, tmp_path: Path) -> None:
             Step("After compaction.", input_tokens=6_000),
             Step("Resumed.", input_tokens=7_000),
         )
-        host = sealed(opencode, tmp_path / "home", repo, model.url)
+        host = installed(opencode, tmp_path / "home", repo, model.url)
         assert host.run("run", "first").returncode == 0
         assert host.run("run", "--continue", "second").returncode == 0
 
@@ -217,7 +205,7 @@ def test_codex(repo: Path, tmp_path: Path) -> None:
             Step("After compaction.", input_tokens=9_000),
             Step("Resumed.", input_tokens=9_700),
         )
-        host = sealed(codex, tmp_path / "home", repo, model.url)
+        host = installed(codex, tmp_path / "home", repo, model.url)
         assert host.run("exec", "first prompt").returncode == 0
         assert host.run("exec", "resume", "--last", "second prompt").returncode == 0
 
@@ -256,7 +244,7 @@ def test_codex_right_after_a_compaction(repo: Path, tmp_path: Path) -> None:
     with ScriptedAnswers(responses, nothing) as model:
         call = ToolCall("exec_command", {"cmd": "echo one"})
         model.script(Step("", (call,), input_tokens=85_000), Step(SUMMARY, input_tokens=86_000))
-        host = sealed(codex, tmp_path / "home", repo, model.url)
+        host = installed(codex, tmp_path / "home", repo, model.url)
         assert host.run("exec", "first prompt").returncode == 0
     [file] = (tmp_path / "home/.codex/sessions").rglob("rollout-*.jsonl")
     lines = file.read_bytes().splitlines(keepends=True)
@@ -292,7 +280,7 @@ def test_gemini(repo: Path, tmp_path: Path) -> None:
             Step("After compression.", input_tokens=1_200),
             Step("Resumed.", input_tokens=1_300),
         )
-        host = sealed(gemini, tmp_path / "home", repo, model.url)
+        host = installed(gemini, tmp_path / "home", repo, model.url)
         assert host.run(*always, "-p", "first prompt").returncode == 0
         assert host.run(*always, "-r", "latest", "-p", "second prompt").returncode == 0
         [file] = (tmp_path / "home/.gemini/tmp").rglob("chats/session-*.jsonl")

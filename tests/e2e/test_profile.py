@@ -13,7 +13,7 @@ import pytest
 
 from .claude_code import SealedClaude
 from .conftest import openclaw_version
-from .guarded_openclaw import COMMAND
+from .guarded import COMMAND
 from .openclaw import MAIN_KEY, SealedOpenClaw
 from .openclaw_install import VERSIONS
 from .recorder import Answer, Recorder

@@ -3,86 +3,38 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from . import sealing
-from .claude_code import SealedClaude
-from .guarded import COMMAND
-from .pi import SealedPi
-from .pi import install as install_pi
-from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash
+from .scripted_model import Step
+from .talks import Talk
 
 PRINTS = "seq -f 'line %g of the output' 1 700"
 """About 15,000 characters, which no host cuts by itself."""
 AT_ONCE = "pruning: {idle_seconds: 0, keep_exchanges: 1, min_characters: 5000}\n"
 
 
-def prune(transcript: Path, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    config = Path(env["HOME"], ".config/gitguard/config.yaml")
+def newest_messages(talk: Talk) -> str:
+    return json.dumps(talk.newest_request.body["messages"])
+
+
+def test_a_host_goes_on_with_a_trimmed_result(talk: Talk, tmp_path: Path) -> None:
+    talk.say("print a lot", Step("I look", (talk.shell(PRINTS),)), Step("I saw it"))
+    before = newest_messages(talk)
+    config = tmp_path / "home/.config/gitguard/config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(AT_ONCE)
-    done = subprocess.run(
-        [str(COMMAND), "transcript", "prune", str(transcript), "--json"],
-        cwd=cwd,
-        env=dict(env),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+    done = talk.gitguard("prune")
+    assert done["pruned"] == 1
+    assert "line 350 of the output" in Path(done["backup"]).read_text()
+
+    assert talk.say("what now?", Step("I go on")) == "I go on"
+    assert_is_trimmed(newest_messages(talk), before)
 
 
-def assert_is_trimmed(model: ScriptedModel, before: int) -> None:
+def assert_is_trimmed(said: str, before: str) -> None:
     """The model is given the head and tail of the result, in a request that is much smaller."""
-    said = json.dumps(model.requests(Kind.MAIN)[-1].body["messages"])
     assert "line 1 of the output" in said
     assert "line 700 of the output" in said
     assert "line 350 of the output" not in said
     assert said.count("characters left out]") == 1
-    assert len(said) < before - 10_000
-
-
-def size_of_last(model: ScriptedModel) -> int:
-    return len(json.dumps(model.requests(Kind.MAIN)[-1].body["messages"]))
-
-
-def test_claude_code_goes_on_with_a_trimmed_result(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    model.script(Step("I look", (bash(PRINTS),)), Step("I saw it"))
-    session = claude.run("print a lot").session_id
-    before = size_of_last(model)
-    [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
-    done = prune(transcript, claude.project, claude.env)
-    assert done["pruned"] == 1
-    assert "line 350 of the output" in Path(done["backup"]).read_text()
-
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    assert_is_trimmed(model, before)
-
-
-def test_pi_goes_on_with_a_trimmed_result(model: ScriptedModel, repo: Path, tmp_path: Path) -> None:
-    try:
-        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
-    model.script(Step("I look", (ToolCall("bash", {"command": PRINTS}),)), Step("I saw it"))
-    assert pi.run("print a lot").returncode == 0
-    before = size_of_last(model)
-    [transcript] = pi.sessions()
-    assert prune(transcript, pi.project, pi.env)["pruned"] == 1
-
-    model.script(Step("I go on"))
-    done = pi.run("what now?", session=transcript)
-    assert (done.returncode, done.stdout.strip()) == (0, "I go on")
-    assert_is_trimmed(model, before)
+    assert len(said) < len(before) - 10_000

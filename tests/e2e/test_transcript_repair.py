@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
-import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from ..written_conversations import CALLS, Document, blocks_of
-from . import sealing
-from .claude_code import SealedClaude
-from .guarded import COMMAND
-from .pi import SealedPi
-from .pi import install as install_pi
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash
+from .scripted_model import Request, Step, ToolCall, blocks_of_message
+from .talks import Talk
 
 MISSING = "[gitguard] missing tool result"
 PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
@@ -165,17 +157,6 @@ DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
 }
 
 
-def repair(path: Path, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    command = [str(COMMAND), "transcript", "repair", str(path), "--json"]
-    done = subprocess.run(
-        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, (done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
-
-
 def conversation(call: Callable[[str], ToolCall]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Two turns, the first with two calls at once."""
     first = (
@@ -197,7 +178,7 @@ def assert_whole(request: Request, name: str) -> None:
     assert said.count(MISSING) == answered
     pending: list[str] = []
     for message in request.body["messages"]:
-        blocks = list(_blocks(message["content"]))
+        blocks = blocks_of_message(message)
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert sorted(results) == sorted(pending)
         assert all(block["type"] == "tool_result" for block in blocks[: len(results)])
@@ -207,48 +188,16 @@ def assert_whole(request: Request, name: str) -> None:
     assert pending == []
 
 
-def _blocks(content: object) -> Iterator[dict[str, Any]]:
-    if isinstance(content, list):
-        yield from content
-
-
-def test_claude_code_resumes_what_was_repaired(claude: SealedClaude, model: ScriptedModel) -> None:
-    first, second = conversation(bash)
-    model.script(*first)
-    session = claude.run("begin").session_id
-    model.script(*second)
-    claude.run("go on", resume=session)
-    [path] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
+def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
+    first, second = conversation(talk.shell)
+    talk.say("begin", *first)
+    talk.say("go on", *second)
+    path = talk.transcript
     whole = path.read_bytes()
     for name, (damage, counts) in DAMAGES.items():
         path.write_bytes(whole)
         damage(File(path))
-        assert repair(path, claude.project, claude.env)["counts"] == counts, name
-        model.script(Step(f"resumed after {name}"))
-        assert claude.run("what now?", resume=session).text == f"resumed after {name}"
-        assert_whole(model.requests(Kind.MAIN)[-1], name)
-
-
-def pi_bash(command: str) -> ToolCall:
-    return ToolCall("bash", {"command": command})
-
-
-def test_pi_resumes_what_was_repaired(model: ScriptedModel, repo: Path, tmp_path: Path) -> None:
-    try:
-        pi = SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
-    first, second = conversation(pi_bash)
-    model.script(*first)
-    assert pi.run("begin").returncode == 0
-    [path] = pi.sessions()
-    model.script(*second)
-    assert pi.run("go on", session=path).returncode == 0
-    whole = path.read_bytes()
-    for name, (damage, counts) in DAMAGES.items():
-        path.write_bytes(whole)
-        damage(File(path))
-        assert repair(path, pi.project, pi.env)["counts"] == counts, name
-        model.script(Step(f"resumed after {name}"))
-        assert pi.run("what now?", session=path).stdout == f"resumed after {name}\n"
-        assert_whole(model.requests(Kind.MAIN)[-1], name)
+        assert talk.gitguard("repair")["counts"] == counts, name
+        resumed = f"resumed after {name}"
+        assert talk.say("what now?", Step(resumed)) == resumed
+        assert_whole(talk.newest_request, name)

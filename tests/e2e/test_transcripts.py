@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,65 +17,33 @@ from gitguard.model.redaction import Redactor
 from gitguard.transcripts.recognition import recognise
 from gitguard.usecases.compacting import Tools, compact
 
-from . import sealing
-from .claude_code import DEFAULT_MODEL, SealedClaude
-from .conftest import openclaw_version
-from .guarded import BLOCK, COMMAND, Guarded
-from .openclaw import SealedOpenClaw
-from .openclaw_install import LEGACY
-from .pi import SealedPi
-from .pi import install as install_pi
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, exec_, summary
+from .claude_code import DEFAULT_MODEL
+from .guarded import BLOCK, Guarded
+from .scripted_model import (
+    Request,
+    ScriptedModel,
+    Step,
+    ToolCall,
+    blocks_of_message,
+    summary,
+)
+from .talks import ClaudeTalk, Talk
 
 TURNS = 6
+only_claude_code = pytest.mark.parametrize("talk", ["claude-code"], indirect=True)
 
 
-@pytest.fixture
-def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
-    try:
-        return SealedPi(install_pi(), tmp_path / "home", repo, model.url)
-    except sealing.NotInstallable as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture
-def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    found = Guarded(claude)
-    found.run("init")
-    return found
-
-
-def run(*args: str, cwd: Path, env: Mapping[str, str]) -> dict[str, Any]:
-    """Run `gitguard` as a user of the sealed host; return what it says to programs."""
-    command = [str(COMMAND), *args, "--json"]
-    done = subprocess.run(
-        command, cwd=cwd, env=dict(env), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, (args, done.stdout, done.stderr)
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
+def after_turns(talk: Talk, numbers: range = range(TURNS)) -> Talk:
+    """The same conversation after some more turns."""
+    for number in numbers:
+        talk.say(f"request number {number}", *two_calls(number, talk.shell))
+    return talk
 
 
 def two_calls(number: int, call: Callable[[str], ToolCall]) -> tuple[Step, Step]:
     """A turn of two calls at once, and an answer."""
     calls = (call(f"echo first-{number}"), call(f"echo second-{number}"))
     return Step(f"working on {number}", calls), Step(f"answer number {number}")
-
-
-def claude_conversation(claude: SealedClaude, model: ScriptedModel) -> tuple[str, Path]:
-    session = None
-    for number in range(TURNS):
-        model.script(*two_calls(number, bash))
-        session = claude.run(f"request number {number}", resume=session).session_id
-    assert session is not None
-    [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
-    return session, transcript
-
-
-def last_request(model: ScriptedModel) -> Request:
-    return model.requests(Kind.MAIN)[-1]
 
 
 def assert_goes_on(request: Request, *, kept: range, gone: range) -> None:
@@ -97,60 +64,41 @@ def assert_goes_on(request: Request, *, kept: range, gone: range) -> None:
 
 def pairs(request: Request) -> tuple[list[str], list[str]]:
     """The ids of calls and of results, in order."""
-    blocks = [b for m in request.body["messages"] for b in _blocks(m["content"])]
+    blocks = [b for m in request.body["messages"] for b in blocks_of_message(m)]
     calls = [b["id"] for b in blocks if b["type"] == "tool_use"]
     results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
     return sorted(calls), sorted(results)
 
 
-def _blocks(content: object) -> Iterator[dict[str, Any]]:
-    if isinstance(content, list):
-        yield from content
-
-
-# Claude Code
-
-
-def test_claude_code_goes_on_from_the_summary_and_the_kept_turns(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    session, transcript = claude_conversation(claude, model)
-    before = transcript.read_bytes()
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
-    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
+@pytest.mark.parametrize("talk", ["claude-code", "pi", "openclaw"], indirect=True)
+def test_a_host_goes_on_from_the_summary_and_the_kept_turns(talk: Talk) -> None:
+    before = after_turns(talk).transcript.read_bytes()
+    done = talk.gitguard("compact")
+    assert talk.transcript.read_bytes().startswith(before), "compaction only ever adds"
     assert done["messages_after"] < done["messages_before"]
 
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+    assert talk.say("what now?", Step("I go on")) == "I go on"
+    assert_goes_on(talk.newest_request, kept=range(3, 6), gone=range(3))
 
 
-def test_claude_code_goes_on_after_a_second_compaction_of_kept_turns(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    session, transcript = claude_conversation(claude, model)
-    command = ("transcript", "compact", str(transcript))
-    run(*command, "--keep-turns", "4", cwd=claude.project, env=claude.env)
-    run(*command, "--keep-turns", "2", cwd=claude.project, env=claude.env)
-    model.script(Step("I go on"))
-    claude.run("what now?", resume=session)
-    assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
-    usage = run("transcript", "usage", str(transcript), cwd=claude.project, env=claude.env)
-    assert usage["compactions"] == 2
+def test_a_host_goes_on_after_a_second_compaction_of_kept_turns(talk: Talk) -> None:
+    after_turns(talk)
+    talk.gitguard("compact", "--keep-turns", "4")
+    talk.gitguard("compact", "--keep-turns", "2")
+    talk.say("what now?", Step("I go on"))
+    assert_goes_on(talk.newest_request, kept=range(4, 6), gone=range(4))
+    assert talk.gitguard("usage")["compactions"] == 2
 
 
-def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    session, transcript = claude_conversation(claude, model)
+@only_claude_code
+def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(talk: Talk) -> None:
+    transcript = after_turns(talk).transcript
     make_large(transcript)
     assert transcript.stat().st_size > 6 << 20, "above 5 MB it looks for the last compaction first"
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
-    assert done["messages_before"] > 400
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
-    assert "an old matter" not in json.dumps(last_request(model).body["messages"][1:])
+    assert talk.gitguard("compact")["messages_before"] > 400
+    assert talk.say("what now?", Step("I go on")) == "I go on"
+    assert_goes_on(talk.newest_request, kept=range(3, 6), gone=range(3))
+    assert "an old matter" not in json.dumps(talk.newest_request.body["messages"][1:])
 
 
 class Crash(Exception):  # noqa: N818
@@ -178,15 +126,21 @@ def assert_goes_on_as_before(request: Request) -> None:
         assert f"answer number {number}" in said
 
 
-@pytest.mark.parametrize("at", ["transcript-ended", "transcript-joined"])
-def test_claude_code_goes_on_as_before_where_a_compaction_was_cut_off(
-    at: str, claude: SealedClaude, model: ScriptedModel
-) -> None:
-    session, transcript = claude_conversation(claude, model)
-    cut_off(transcript, at)
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    assert_goes_on_as_before(last_request(model))
+@pytest.mark.parametrize(
+    ("talk", "at"),
+    [
+        ("claude-code", "transcript-ended"),
+        ("claude-code", "transcript-joined"),
+        ("pi", "transcript-ended"),
+    ],
+    indirect=["talk"],
+)
+def test_a_host_goes_on_as_before_where_a_compaction_was_cut_off(talk: Talk, at: str) -> None:
+    cut_off(after_turns(talk).transcript, at)
+    for text in ("I go on", "I still go on"):
+        assert talk.say("what now?", Step(text)) == text
+        assert_goes_on_as_before(talk.newest_request)
+    assert talk.newest_request.count("what now?") == 2
 
 
 def make_large(transcript: Path) -> None:
@@ -214,51 +168,47 @@ def make_large(transcript: Path) -> None:
     transcript.write_text("\n".join([*lines[:at], *old, *lines[at:]]) + "\n")
 
 
+@only_claude_code
 def test_compactions_of_the_host_and_ours_follow_one_another(
-    claude: SealedClaude, model: ScriptedModel
+    talk: Talk, model: ScriptedModel
 ) -> None:
-    session, transcript = claude_conversation(claude, model)
+    after_turns(talk)
     model.script_compaction(summary("HOST-SUMMARY one"))
-    claude.run("/compact", resume=session)
-    for number in range(6, 10):
-        model.script(*two_calls(number, bash))
-        claude.run(f"request number {number}", resume=session)
-    done = run("transcript", "compact", str(transcript), cwd=claude.project, env=claude.env)
-    assert "HOST-SUMMARY one" in done["summary"]
-    model.script(Step("I go on"))
-    claude.run("what now?", resume=session)
-    assert_goes_on(last_request(model), kept=range(7, 10), gone=range(7))
+    talk.say("/compact")
+    after_turns(talk, range(6, 10))
+    assert "HOST-SUMMARY one" in talk.gitguard("compact")["summary"]
+    talk.say("what now?", Step("I go on"))
+    assert_goes_on(talk.newest_request, kept=range(7, 10), gone=range(7))
 
     model.script_compaction(summary("HOST-SUMMARY two"))
-    claude.run("/compact", resume=session)
-    model.script(Step("I still go on"))
-    assert claude.run("and now?", resume=session).text == "I still go on"
-    assert "HOST-SUMMARY two" in last_request(model).text
-    assert "# Where this conversation stands" not in last_request(model).text
+    talk.say("/compact")
+    assert talk.say("and now?", Step("I still go on")) == "I still go on"
+    assert "HOST-SUMMARY two" in talk.newest_request.text
+    assert "# Where this conversation stands" not in talk.newest_request.text
 
 
 def test_a_guarded_session_is_checkpointed_and_handed_back(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
     guarded.run("note", "--goal", "Ship it", "--decision", "Use git", "--why", "it is small")
-    session, transcript = claude_conversation(guarded.claude, model)
-    done = guarded.json("transcript", "compact", str(transcript))
+    talk = after_turns(ClaudeTalk(guarded.claude, model))
+    done = talk.gitguard("compact")
     assert done["notes"] == []
     assert guarded.triggers()[-2:] == ["compaction", "compaction"]
     assert "Ship it" in done["summary"]
     assert "Use git — because it is small" in done["summary"]
 
-    model.script(Step("I go on"))
-    guarded.claude.run("what now?", resume=session)
-    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+    talk.say("what now?", Step("I go on"))
+    assert_goes_on(talk.newest_request, kept=range(3, 6), gone=range(3))
     assert guarded.faults() == []
-    assert last_request(model).text.count(BLOCK) == 1
+    assert talk.newest_request.text.count(BLOCK) == 1
 
 
 def test_claude_code_summarizes_for_a_user_and_no_state_changes(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
-    session, transcript = claude_conversation(guarded.claude, model)
+    talk = ClaudeTalk(guarded.claude, model)
+    after_turns(talk)
     home = guarded.claude.home
     # A user may have hooks of gitguard's in all their projects, wherever the summarizer runs.
     hooks = json.loads((guarded.repo / ".claude/settings.local.json").read_text())
@@ -270,10 +220,10 @@ def test_claude_code_summarizes_for_a_user_and_no_state_changes(
 
     states: list[dict[str, bytes]] = []
     model.script(Step("They counted from one on.", before=lambda: states.append(state(guarded))))
-    done = guarded.json("transcript", "compact", str(transcript))
+    done = talk.gitguard("compact")
     assert (done["summarized_by"], done["complaints"]) == ("command", [])
     assert done["summary"].count("They counted from one on.") == 1
-    asked = last_request(model)
+    asked = talk.newest_request
     assert "User: request number 0" in asked.text
     assert "<gitguard-resume " not in asked.text
     [asking] = states
@@ -282,7 +232,7 @@ def test_claude_code_summarizes_for_a_user_and_no_state_changes(
     record = json.loads(
         next(data for path, data in asking.items() if path.endswith("session.json"))
     )
-    assert list(record["host_sessions"]) == [session]
+    assert list(record["host_sessions"]) == [talk.session]
     assert guarded.triggers()[-2:] == ["compaction", "compaction"]
     assert guarded.faults() == []
 
@@ -309,105 +259,8 @@ def assert_the_turn_was_split(done: Mapping[str, Any], request: Request) -> None
     assert 0 < len(calls) < 12
 
 
-def test_claude_code_goes_on_in_a_turn_that_was_split(
-    claude: SealedClaude, model: ScriptedModel
-) -> None:
-    model.script(*long_turn(bash))
-    session = claude.run("one long turn").session_id
-    [transcript] = (claude.home / ".claude/projects").glob(f"*/{session}.jsonl")
-    command = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*command, cwd=claude.project, env=claude.env)
-    model.script(Step("I go on"))
-    assert claude.run("what now?", resume=session).text == "I go on"
-    assert_the_turn_was_split(done, last_request(model))
-
-
-# pi
-
-
-def pi_bash(command: str) -> ToolCall:
-    return ToolCall("bash", {"command": command})
-
-
-def test_pi_goes_on_from_the_summary_and_the_kept_turns(pi: SealedPi, model: ScriptedModel) -> None:
-    transcript = pi_conversation(pi, model)
-    before = transcript.read_bytes()
-    run("transcript", "compact", str(transcript), cwd=pi.project, env=pi.env)
-    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
-
-    model.script(Step("I go on"))
-    assert pi.run("what now?", session=transcript).stdout == "I go on\n"
-    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
-
-
-def test_pi_goes_on_after_a_second_compaction_of_kept_turns(
-    pi: SealedPi, model: ScriptedModel
-) -> None:
-    transcript = pi_conversation(pi, model)
-    command = ("transcript", "compact", str(transcript))
-    run(*command, "--keep-turns", "4", cwd=pi.project, env=pi.env)
-    run(*command, "--keep-turns", "2", cwd=pi.project, env=pi.env)
-    model.script(Step("I go on"))
-    pi.run("what now?", session=transcript)
-    assert_goes_on(last_request(model), kept=range(4, 6), gone=range(4))
-
-
-def test_pi_goes_on_in_a_turn_that_was_split(pi: SealedPi, model: ScriptedModel) -> None:
-    model.script(*long_turn(pi_bash))
-    assert pi.run("one long turn").returncode == 0
-    [transcript] = pi.sessions()
-    command = ("transcript", "compact", str(transcript), "--window", "32000")
-    done = run(*command, cwd=pi.project, env=pi.env)
-    model.script(Step("I go on"))
-    assert pi.run("what now?", session=transcript).stdout == "I go on\n"
-    assert_the_turn_was_split(done, last_request(model))
-
-
-def test_pi_goes_on_as_before_where_a_compaction_was_cut_off(
-    pi: SealedPi, model: ScriptedModel
-) -> None:
-    transcript = pi_conversation(pi, model)
-    cut_off(transcript, "transcript-ended")
-    for text in ("I go on", "I still go on"):
-        model.script(Step(text))
-        assert pi.run("what now?", session=transcript).stdout == f"{text}\n"
-        assert_goes_on_as_before(last_request(model))
-    assert last_request(model).count("what now?") == 2
-
-
-def pi_conversation(pi: SealedPi, model: ScriptedModel) -> Path:
-    session = None
-    for number in range(TURNS):
-        model.script(*two_calls(number, pi_bash))
-        assert pi.run(f"request number {number}", session=session).returncode == 0
-        [session] = pi.sessions()
-    assert session is not None
-    return session
-
-
-# OpenClaw, of the version that keeps sessions in files
-
-
-@pytest.fixture
-def openclaw(model: ScriptedModel, tmp_path: Path) -> Iterator[SealedOpenClaw]:
-    installed = openclaw_version(LEGACY)
-    workspace = tmp_path / "workspace"
-    with SealedOpenClaw(installed, tmp_path / "home", workspace, model.url) as found:
-        found.start_gateway()
-        yield found
-
-
-def test_openclaw_goes_on_from_the_summary_and_the_kept_turns(
-    openclaw: SealedOpenClaw, model: ScriptedModel
-) -> None:
-    for number in range(TURNS):
-        model.script(*two_calls(number, exec_))
-        openclaw.send(f"request number {number}")
-    [transcript] = (openclaw.state_dir / "agents/main/sessions").glob("*.jsonl")
-    before = transcript.read_bytes()
-    run("transcript", "compact", str(transcript), cwd=openclaw.workspace, env=openclaw.env)
-    assert transcript.read_bytes().startswith(before), "compaction only ever adds"
-
-    model.script(Step("I go on"))
-    assert openclaw.send("what now?") == "I go on"
-    assert_goes_on(last_request(model), kept=range(3, 6), gone=range(3))
+def test_a_host_goes_on_in_a_turn_that_was_split(talk: Talk) -> None:
+    talk.say("one long turn", *long_turn(talk.shell))
+    done = talk.gitguard("compact", "--window", "32000")
+    assert talk.say("what now?", Step("I go on")) == "I go on"
+    assert_the_turn_was_split(done, talk.newest_request)

@@ -137,7 +137,10 @@ def prune(found: tuple[Unit, ...], budget: int) -> tuple[tuple[Unit, ...], tuple
     return tuple(gone), found
 
 
-def last_turns(found: tuple[Unit, ...], most: int) -> int:
-    """Return where the last turns begin: so many of them, or all there are."""
+def first_of_last_turns(found: tuple[Unit, ...], most: int) -> int:
+    """Return where the last turns begin, 0 where there are fewer of them.
+
+    The rest of a turn that was split before stands in front of them, also where no other turn does.
+    """
     begins = [place for place, unit in enumerate(found) if unit.begins_turn]
     return begins[-most] if len(begins) >= most else 0

@@ -7,7 +7,7 @@ from gitguard.model.value import Value
 from gitguard.transcripts.fitting.chunks import (
     Unit,
     count_messages,
-    last_turns,
+    first_of_last_turns,
     prune,
     total,
     units,
@@ -85,7 +85,7 @@ def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan 
     found = units(before.entries)
     cut = 0
     for turns in range(keep_turns, 0, -1):
-        cut = last_turns(found, turns)
+        cut = first_of_last_turns(found, turns)
         if total(found[cut:]) <= budget:
             break
     gone, kept = prune(found[cut:], budget)

@@ -48,15 +48,15 @@ def context_of(entries: Iterable[Entry]) -> Context:
         return Context()
     ids, newest = frozenset(known), known[turning[-1]] if turning else None
     if newest is not None and not newest.keeps_on:
-        found = _behind_a_list(known, newest, len(turning))
+        found = _behind_a_list(known, newest, len(set(turning)))
     else:
-        found = _on_the_path(known, len(turning))
+        found = _on_the_path(known, len(set(turning)))
     return found.replace(ids=ids)
 
 
 def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
-    kept = [known[name] for name in newest.kept if name in known]
+    kept = _kept(known, newest)
     later = {name: entry for name, entry in known.items() if entry.at > newest.at}
     told = None if newest.blocks else _told_behind(newest, later.values())
     if told is not None:
@@ -72,6 +72,18 @@ def _told_behind(newest: Entry, later: Iterable[Entry]) -> Entry | None:
     first = next((entry for entry in later if entry.kind == MESSAGE), None)
     is_it = first is not None and first.id and (first.by_host or first.parent == newest.id)
     return first if is_it else None
+
+
+def _kept(known: dict[str, Entry], compaction: Entry) -> list[Entry]:
+    kept = [known[name] for name in compaction.kept if name in known]
+    if not compaction.keeps_between or len(kept) < len(compaction.kept):
+        return kept
+    first, last = kept[0].at, kept[-1].at
+    upto = {name: entry for name, entry in known.items() if entry.at <= last}
+    path = _path(upto)
+    # A link of the way may lie in no line; then all lines between the two stand for it.
+    part = path[path.index(kept[0]) :] if kept[0] in path else list(upto.values())
+    return [entry for entry in _with_sides(upto, part) if first <= entry.at]
 
 
 def _on_the_path(known: dict[str, Entry], compactions: int) -> Context:

@@ -57,8 +57,8 @@ def is_turn(entry: Entry) -> bool:
     return entry.kind == MESSAGE and entry.role == USER and not (entry.by_host or entry.is_aside)
 
 
-def last_turns(entries: Sequence[Entry], most: int) -> int:
-    """Return the place of the first entry that stays when only the last turns do.
+def first_within_limit(entries: Sequence[Entry], most: int) -> int:
+    """Return the place of the first entry that a limit lets stay: 0 where no more turns are there.
 
     Turns are counted backwards; most is 0 for no limit. A call and its result stay together: where
     the cut would part them, the turn with the first half of them stays whole as well.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
 from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import word
-from gitguard.transcripts.claude_code import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 

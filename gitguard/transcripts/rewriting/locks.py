@@ -16,11 +16,13 @@ Nothing here touches a program's signal handlers. One that installs some calls `
 from __future__ import annotations
 
 import os
+import shlex
+import stat
 import threading
 import time
 from contextlib import contextmanager
 
-from gitguard.errors import Locked
+from gitguard.errors import Locked, NotWritable
 from gitguard.store import files, processes
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.rewriting.host_lock import HostLock
@@ -52,7 +54,7 @@ def transcript_lock(
 
     timeout is how many seconds to wait for another holder, hold how many to have it at most: past
     that, `check` refuses. Raises `Locked`, naming the holder, `InvalidDocument` where there is no
-    such file, and `NotWritable`.
+    such file, and `NotWritable`, also where the file's mode forbids its owner to write.
     """
     key = os.getpid(), threading.get_ident(), os.path.realpath(path)
     lock = _held.get(key)
@@ -86,6 +88,18 @@ def refuse_written(path: str) -> None:
         raise Locked(
             f"`{path}` is open for writing in process {named}",
             "End that conversation or program first; nothing was changed",
+        )
+
+
+def _refuse_protected(path: str) -> None:
+    """Raise `NotWritable` where a file's mode forbids its owner to write, as root as well.
+
+    A rewritten file only takes the place of the old one, so that the system itself would not mind.
+    """
+    if not os.stat(path).st_mode & stat.S_IWUSR:
+        raise NotWritable(
+            f"`{path}` is write-protected; it was left as it is",
+            f"Permit its owner to write: `chmod u+w {shlex.quote(path)}`",
         )
 
 
@@ -129,6 +143,7 @@ class TranscriptLock:
 
         if not os.path.isfile(self.path):
             raise unreadable(self.path, "there is no such file")
+        _refuse_protected(self.path)
         deadline = time.monotonic() + timeout
         try:
             self._file.acquire(timeout=timeout)

@@ -10,7 +10,7 @@ import gc
 from contextlib import contextmanager
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.conversation import COMPACTION, MESSAGE, UNKNOWN, Entry
+from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, Entry
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
@@ -24,7 +24,7 @@ from gitguard.transcripts.rewriting.writable import writable_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from gitguard.model.events import Transcript
@@ -93,9 +93,9 @@ def repair(
 
     reset: a conversation in which the agent never answered begins anew, as an empty file.
     everything: also look at what the last compaction left behind. tell hears how many bytes of how
-    many were looked at. Raises `InvalidInput` for a
-    format that is only read, `InvalidDocument` for a file in which nothing parses, `Locked` and
-    `NotWritable`; nothing was changed then.
+    many were looked at. Raises `InvalidInput` for a format that is only read, or clearly not the
+    file's, `InvalidDocument` for a file in which nothing parses, `Locked` and `NotWritable`;
+    nothing was changed then.
     """
     path, writable = writable_of(transcript)
     seen = look(path)
@@ -126,7 +126,8 @@ class _Work:
             self._parents = dict(_new_parents(self._found))
             entries = self._entries = _relinked(self._found.entries, self._parents)
             if not self._found.is_plain:
-                entries = conversation(entries, everything=everything)
+                seen_by_model = conversation(entries, everything=everything)
+                entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
             self._pairing = pair(entries, notes_between=writable.NOTES_BETWEEN)
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
@@ -268,6 +269,23 @@ def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
         if newest and entry.parent and entry.parent not in known:
             yield entry.at, newest
         newest = entry.id
+
+
+def _strays(
+    entries: Sequence[Entry], told: Sequence[Entry], parents: Mapping[int, str]
+) -> Iterator[Entry]:
+    """Yield the results of lost calls that now follow what is told beside the way through it.
+
+    Of several calls at once, each a line, one may be lost; its result came to follow another's.
+    """
+    if not parents:
+        return
+    ids, known = {entry.id for entry in told}, {entry.at for entry in told}
+    called = {block.id for entry in entries for block in entry.blocks if block.kind == CALL}
+    for entry in entries:
+        is_beside = entry.at in parents and entry.at not in known and entry.parent in ids
+        if is_beside and entry.role == TOOL and called.isdisjoint(b.id for b in entry.blocks):
+            yield entry
 
 
 def _relinked(entries: Sequence[Entry], parents: dict[int, str]) -> Sequence[Entry]:

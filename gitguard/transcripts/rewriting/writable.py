@@ -31,20 +31,22 @@ class Writer(Value):
 def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     """Return a transcript's file, and how its lines are written.
 
-    Raises `InvalidInput` for a format that is read only.
+    Raises `InvalidInput` for a format that is read only, and where the file clearly is of another
+    format than it is named.
     """
     from gitguard.transcripts.openclaw import file_of
+    from gitguard.transcripts.recognition import refuse_another
     from gitguard.transcripts.rewriting import claude_code_writing, session_writing
 
-    if transcript.format == "claude-code":
-        return transcript.path, claude_code_writing
+    is_claude_code = transcript.format == "claude-code"
     path = file_of(transcript) if transcript.format == "openclaw" else transcript.path
-    if transcript.format in ("openclaw", "pi") and path:
-        return path, session_writing
-    raise InvalidInput(
-        f"`{transcript.path}` is of {transcript.format}, and such transcripts are read only",
-        "The files of claude-code and pi, and openclaw's of before 2026.8, can be written",
-    )
+    if not path or transcript.format not in ("claude-code", "openclaw", "pi"):
+        raise InvalidInput(
+            f"`{transcript.path}` is of {transcript.format}, and such transcripts are read only",
+            "The files of claude-code and pi, and openclaw's of before 2026.8, can be written",
+        )
+    refuse_another(transcript)
+    return path, claude_code_writing if is_claude_code else session_writing
 
 
 def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:

@@ -1,0 +1,92 @@
+"""What lines of Codex's rollouts say of each other: who speaks, and what was taken back.
+
+That turns are taken back was recorded nowhere: what we make of it is what the program's published
+sources say. Of what a compaction kept, nothing tells which turns those are.
+"""
+
+from __future__ import annotations
+
+from gitguard.transcripts import jsonl
+from gitguard.transcripts.entries import inner, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NOT_THE_USERS = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "# AGENTS.md instructions",
+)
+"""How texts begin that stand in the user's name, where versions do not say whose they are."""
+_ROLLED_BACK = b'"thread_rolled_back"'
+_TURNING = (b'"user"', b'"compacted"', _ROLLED_BACK)
+
+
+class Turns:
+    """Where the user's turns begin that can still be taken back."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+
+    def take(self, line: dict[str, Any], at: int) -> int | None:
+        """Go on with a line at a place; return the place from which on it takes all back."""
+        if _begins_a_turn(line):
+            self._begins.append(at)
+        elif line.get("type") == "compacted":
+            self._begins = []
+        elif count := _taken_back_by(line):
+            gone = self._begins[-count:]
+            del self._begins[-count:]
+            return gone[0] if gone else None
+        return None
+
+
+def taken_back(path: str) -> list[tuple[int, int]]:
+    """Return what of a file was taken back: the offsets at which each part begins and ends."""
+    if not any(line for _, line in jsonl.marked(path, (_ROLLED_BACK,), 0)):
+        return []
+    turns, found = Turns(), []
+    for behind, text in jsonl.marked(path, _TURNING, 0):
+        begin = turns.take(parse(text), behind - len(text) - 1) if text else None
+        if begin is not None:
+            found.append((begin, behind))
+    return found
+
+
+def is_by_host(line: dict[str, Any], text: str) -> bool:
+    """Say whether the host wrote a message that stands in the user's or the agent's name."""
+    payload = inner(line, "payload")
+    if inner(line, "metadata").get("compaction_output"):
+        return True
+    if payload.get("role") != "user":
+        return payload.get("role") != "assistant"
+    kinds = inner(payload, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+    if isinstance(kinds, list) and kinds:
+        return not any(str(kind).startswith("user.") for kind in kinds)
+    return text.lstrip().startswith(NOT_THE_USERS)
+
+
+def said_in(content: Any) -> list[str]:
+    """Return the texts of a message's content."""
+    items = content if isinstance(content, list) else ()
+    found = [item.get("text") for item in items if isinstance(item, dict)]
+    return [text for text in found if isinstance(text, str) and text.strip()]
+
+
+def _begins_a_turn(line: dict[str, Any]) -> bool:
+    payload = inner(line, "payload")
+    if line.get("type") != "response_item" or payload.get("type") != "message":
+        return False
+    said = "\n".join(said_in(payload.get("content")))
+    return payload.get("role") == "user" and not is_by_host(line, said)
+
+
+def _taken_back_by(line: dict[str, Any]) -> int:
+    """Return how many turns a line takes back."""
+    payload = inner(line, "payload")
+    if line.get("type") != "event_msg" or payload.get("type") != "thread_rolled_back":
+        return 0
+    count = payload.get("num_turns")
+    return max(count, 0) if isinstance(count, int) else 0

@@ -1,0 +1,37 @@
+"""What a message's row of opencode's tells of itself (recorded with 1.18.33)."""
+
+from __future__ import annotations
+
+from gitguard.transcripts.entries import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def is_summary(message: dict[str, Any]) -> bool:
+    """Say whether a message is a compaction's summary; one that failed compacts nothing."""
+    is_one = message.get("summary") is True and message.get("finish")
+    return bool(is_one and not message.get("error"))
+
+
+def moment(message: dict[str, Any]) -> float:
+    """Return the Unix seconds at which a message was complete, else those at which it began."""
+    times = message.get("time")
+    at = tokens(times, ("completed",)) or tokens(times, ("created",))
+    return at / 1000
+
+
+def used(message: dict[str, Any]) -> int:
+    """Return the tokens in the context when an answer was given, as the host itself counts them."""
+    told = message.get("tokens")
+    cache = told.get("cache") if isinstance(told, dict) else None
+    return tokens(told, ("total",)) or tokens(told, ("input", "output")) + tokens(
+        cache, ("read", "write")
+    )
+
+
+def model_of(message: dict[str, Any]) -> str:
+    """Return the model that answered."""
+    named = (message.get(name) for name in ("providerID", "modelID"))
+    return "/".join(str(name) for name in named if name)

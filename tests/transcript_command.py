@@ -1,0 +1,43 @@
+"""`gitguard transcript`, typed: what it prints, and the recorded conversations it is typed for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PAYLOADS = Path(__file__).parent / "payloads"
+CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
+PI = PAYLOADS / "pi/session.jsonl"
+OPENCLAW = PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite"
+RECORDED = [
+    CLAUDE_CODE,
+    PI,
+    OPENCLAW,
+    PAYLOADS / "codex/rollout.jsonl",
+    PAYLOADS / "gemini/chat.jsonl",
+    PAYLOADS / "opencode/opencode.db",
+]
+"""One of each host."""
+
+
+def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
+    """Return what is printed: to standard output, or the error where another code is expected."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def document(*words: str | Path, cwd: Path) -> Any:
+    """Return what is said to programs."""
+    return json.loads(run(*words, "--json", cwd=cwd))
