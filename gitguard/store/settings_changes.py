@@ -98,8 +98,8 @@ class ChangesFile:
         self._write(self._without(change))
 
     def _without(self, change: MadeChange) -> tuple[MadeChange, ...]:
-        same = (change.host, change.file, change.at)
-        return tuple(one for one in self.read() if (one.host, one.file, one.at) != same)
+        # Two changes may fall into one second, but never into one document.
+        return tuple(one for one in self.read() if one.document != change.document)
 
     def _write(self, changes: tuple[MadeChange, ...]) -> None:
         if not changes:

@@ -255,7 +255,8 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
         refuse_moved(made.file, planned.now, now)
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = ""
-        if now is not None and (planned.is_moved or not made.is_finished):
+        foreign = planned.is_moved or not made.is_finished
+        if now is not None and now != planned.before and foreign:
             kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
             files.write_bytes(kept, now, mode=made.mode & 0o600)
         _restore(desk, made, planned.before)

@@ -1,0 +1,462 @@
+"""Advice is applied whole and so that it can be taken back, or not at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import (
+    GitguardError,
+    HostFailed,
+    InvalidDocument,
+    InvalidInput,
+    NotWritable,
+    SettingsMoved,
+)
+from gitguard.guard import Guard
+from gitguard.hosts.advising import find_adviser, only_host
+from gitguard.store.settings_changes import ChangesFile
+from gitguard.usecases.advice_memory import remember_change, remember_rollback
+from gitguard.usecases.advising import Advice, Desk, Question, advise
+from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+
+from .conftest import Git
+from .settings_host import NEWER, SECRET, SettingsHost
+
+HOST = "openclaw"
+FLOOR = "agents.defaults.compaction.reserveTokensFloor"
+TTL = "agents.defaults.contextPruning.ttl"
+TOOL_HEAVY = Question("tool-heavy")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> SettingsHost:
+    return SettingsHost(tmp_path / "host")
+
+
+@pytest.fixture
+def desk(guard: Guard, host: SettingsHost, tmp_path: Path) -> Desk:
+    """Where advice is given in the repository, with a session."""
+    guard.ensure()
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {**guard.workspace.places.environment, "PATH": f"{host.bin}:/usr/bin:/bin"}
+    places = guard.workspace.places.replace(home=str(home), environment=environment)
+    place = guard.workspace.place
+    return Desk(
+        places,
+        guard.config,
+        guard.clock,
+        place.worktree,
+        place.common_dir,
+        guard.workspace.state_folder,
+        guard.store(),
+    )
+
+
+def given(desk: Desk, question: Question = TOOL_HEAVY) -> Advice:
+    return advise(desk, find_adviser(HOST), question)
+
+
+def applied(desk: Desk, tmp_path: Path, advice: Advice | None = None) -> Applied:
+    adviser, advice = find_adviser(HOST), advice or given(desk)
+    planned = plan_change(desk, adviser, advice, str(tmp_path / "reach"))
+    return apply(desk, adviser, advice, planned)
+
+
+def traces(host: SettingsHost, tmp_path: Path) -> tuple[list[str], list[str]]:
+    """Return what lies beside the file and where people reach documents."""
+    reach = tmp_path / "reach"
+    beside = [path.name for path in host.folder.glob("openclaw.json?*")]
+    return sorted(beside), sorted(os.listdir(reach)) if reach.exists() else []
+
+
+# --- Advice
+
+
+def test_advice_changes_nothing(desk: Desk, host: SettingsHost) -> None:
+    before = host.config.read_bytes()
+    advice = given(desk)
+    assert advice.found.file == str(host.config)
+    assert (advice.found.version, advice.figures.window) == ("2026.3.13", 200_000)
+    assert [one.key.rpartition(".")[2] for one in advice.changes] == [
+        "reserveTokensFloor",
+        "mode",
+        "ttl",
+        "keepLastAssistants",
+        "minPrunableToolChars",
+    ]
+    assert host.config.read_bytes() == before
+
+
+def test_a_window_that_somebody_names_goes_before_the_hosts(desk: Desk) -> None:
+    advice = given(desk, Question("mixed", window=100_000))
+    assert (advice.figures.window, advice.window_source) == (100_000, "given")
+
+
+def test_where_gitguard_halts_the_agent_the_host_is_to_compress_before(
+    desk: Desk, host: SettingsHost
+) -> None:
+    calm = Question("conversational")
+    assert given(desk, calm).figures.free == 30_000
+    ledger = Path(desk.places.state_home) / "_openclaw.json"
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    ledger.write_text(
+        '{"format": 1, "installed": {"/x": {"files": {}, "folders": [], "status_line": ""}}}'
+    )
+    assert given(desk, calm).figures.free == 35_000
+
+
+def test_a_host_that_is_not_installed_is_said(desk: Desk) -> None:
+    nowhere = desk.places.replace(environment={"PATH": "/nowhere"})
+    with pytest.raises(InvalidInput, match="`openclaw` is not on PATH"):
+        given(desk.replace(places=nowhere))
+
+
+def test_a_program_of_the_repository_is_not_run(desk: Desk, repo: Path) -> None:
+    own = repo / "openclaw"
+    own.write_text("#!/bin/sh\ntouch ran\n")
+    own.chmod(0o755)
+    inside = desk.places.replace(environment={"PATH": str(repo)})
+    with pytest.raises(InvalidInput, match="not on PATH"):
+        given(desk.replace(places=inside))
+    assert not (repo / "ran").exists()
+
+
+def test_a_file_that_the_host_cannot_read_is_refused_in_its_words(
+    desk: Desk, host: SettingsHost
+) -> None:
+    host.config.write_text('{"agents": ')
+    with pytest.raises(InvalidDocument, match="is not valid to OpenClaw: <root>: JSON5 parse"):
+        given(desk)
+
+
+def test_without_a_name_it_is_the_one_host_on_path(host: SettingsHost) -> None:
+    assert only_host({"PATH": str(host.bin)}, "") == HOST
+    inside = {"PATH": str(host.bin), "CLAUDE_CODE_SESSION_ID": "x"}
+    assert only_host(inside, "") == "claude-code"
+    with pytest.raises(InvalidInput, match="no host is on PATH"):
+        only_host({"PATH": "/nowhere"}, "")
+    (host.bin / "codex").write_bytes((host.bin / "openclaw").read_bytes())
+    (host.bin / "codex").chmod(0o755)
+    with pytest.raises(InvalidInput, match="several hosts are on PATH: openclaw, codex"):
+        only_host({"PATH": str(host.bin)}, "")
+
+
+# --- Applying
+
+
+def test_settings_are_made_by_the_hosts_own_command_one_at_a_time(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    done = applied(desk, tmp_path)
+    assert host.writes() == [key for key, _, _ in done.made.changes]
+    assert host.defaults()["compaction"] == {"reserveTokensFloor": 50_000}
+    assert host.defaults()["contextPruning"]["ttl"] == "1m"
+    assert done.checked_by == "openclaw config validate"
+    assert Path(done.made.backup).read_bytes() == before
+    assert Path(done.made.backup).parent == host.folder
+
+
+def test_the_backup_is_for_nobody_else(desk: Desk, host: SettingsHost, tmp_path: Path) -> None:
+    host.config.chmod(0o644)
+    backup = Path(applied(desk, tmp_path).made.backup)
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+
+
+def test_the_rollback_document_says_all_that_is_needed(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    made = applied(desk, tmp_path).made
+    text = Path(made.document).read_text()
+    assert Path(made.document).parent == tmp_path / "reach"
+    row = '| How quickly old tool output is cleared | `{}` | `not set` | `"1m"` |'
+    for expected in (
+        row.format(TTL),
+        f"Backup: `{made.backup}`",
+        "gitguard config rollback openclaw",
+        f"cp {made.backup} {host.config}",
+        "openclaw gateway restart",
+        "openclaw gateway status",
+        "openclaw doctor",
+    ):
+        assert expected in text
+    assert SECRET not in text
+
+
+def test_applied_once_there_is_nothing_more_to_apply(desk: Desk, tmp_path: Path) -> None:
+    applied(desk, tmp_path)
+    again = given(desk)
+    assert again.changes == ()
+    with pytest.raises(InvalidInput, match="nothing to apply"):
+        plan_change(desk, find_adviser(HOST), again, str(tmp_path))
+
+
+def test_what_a_version_does_not_have_is_left_out_and_said(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(unknown=[FLOOR])
+    done = applied(desk, tmp_path)
+    assert done.left_out == (FLOOR,)
+    assert "compaction" not in host.defaults()
+    assert host.defaults()["contextPruning"]["mode"] == "cache-ttl"
+
+
+def test_a_newer_version_gets_what_it_has(desk: Desk, host: SettingsHost, tmp_path: Path) -> None:
+    host.tell(version=NEWER)
+    applied(desk, tmp_path)
+    assert host.defaults() == {
+        "compaction": {"recentTurnsPreserve": 1, "keepRecentTokens": 10_000},
+        "contextPruning": {"mode": "cache-ttl", "ttl": "1m"},
+    }
+
+
+# --- Faults: all is as it was
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"failing": [TTL]}, f'did not set `{TTL}` to `"1m"`: disk full'),
+        ({"failing": [FLOOR]}, "disk full"),
+        ({"ignored": [TTL]}, f'`{TTL}` is `not set` and not `"1m"`'),
+        ({"invalid_after": True}, "agents: out of range"),
+    ],
+)
+def test_a_change_that_fails_halfway_is_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path, told: dict[str, object], said: str
+) -> None:
+    before, mode = host.config.read_bytes(), host.config.stat().st_mode
+    host.tell(**told)
+    with pytest.raises(HostFailed) as failed:
+        applied(desk, tmp_path)
+    assert said in failed.value.message
+    assert host.config.read_bytes() == before
+    assert host.config.stat().st_mode == mode
+    assert traces(host, tmp_path) == ([], [])
+    assert ChangesFile(desk.places.state_home).read() == ()
+
+
+def test_an_interrupt_takes_it_back_too(desk: Desk, host: SettingsHost, tmp_path: Path) -> None:
+    before = host.config.read_bytes()
+
+    def interrupt(step: str) -> None:
+        if step == f"setting {TTL}":
+            raise KeyboardInterrupt
+
+    interrupted = desk.replace(places=desk.places.replace(at_step=interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        applied(interrupted, tmp_path)
+    assert host.config.read_bytes() == before
+    assert traces(host, tmp_path) == ([], [])
+
+
+KILLED = """
+import os, signal, sys
+from gitguard.hosts.advising import find_adviser
+from gitguard.model.config import DEFAULTS
+from gitguard.store.workspace import Places
+from gitguard.usecases.advising import Desk, Question, advise
+from gitguard.usecases.applying import apply, plan_change
+state, reach, path, when = sys.argv[1:]
+def at_step(step):
+    if step == when:
+        os.kill(os.getpid(), signal.SIGKILL)
+places = Places(state, state, environment={"PATH": path}, home=state, at_step=at_step)
+desk = Desk(places, DEFAULTS, lambda: 1_800_000_000.0)
+adviser = find_adviser("openclaw")
+advice = advise(desk, adviser, Question("tool-heavy"))
+apply(desk, adviser, advice, plan_change(desk, adviser, advice, reach))
+"""
+
+
+@pytest.mark.parametrize("when", ["settings kept", f"setting {FLOOR}", f"setting {TTL}"])
+def test_a_kill_in_between_is_known_to_the_next_run_and_can_be_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path, when: str
+) -> None:
+    before = host.config.read_bytes()
+    arguments = (desk.places.state_home, str(tmp_path / "reach"), str(host.bin), when)
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+    advice = given(desk)
+    assert advice.unfinished is not None
+    with pytest.raises(SettingsMoved, match="was cut off") as refused:
+        plan_change(desk, find_adviser(HOST), advice, str(tmp_path))
+    assert "gitguard config rollback openclaw" in refused.value.hint
+
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert host.config.read_bytes() == before
+    assert given(desk).unfinished is None
+
+
+# --- Bad input
+
+
+def change_by_somebody(host: SettingsHost) -> None:
+    document = host.document()
+    document["agents"]["defaults"]["theme"] = "dark"
+    host.write(document)
+
+
+def test_a_file_that_changed_since_the_advice_is_left_alone(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    advice = given(desk)
+    change_by_somebody(host)
+    before = host.config.read_bytes()
+    with pytest.raises(SettingsMoved, match="somebody changed") as refused:
+        applied(desk, tmp_path, advice)
+    assert '+      "theme": "dark"' in refused.value.difference
+    assert host.config.read_bytes() == before
+    assert traces(host, tmp_path) == ([], [])
+
+
+def test_a_read_only_file_is_refused_before_anything_is_done(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.config.chmod(0o444)
+    with pytest.raises(NotWritable, match="is read-only"):
+        applied(desk, tmp_path)
+    assert traces(host, tmp_path) == ([], [])
+
+
+def test_a_link_is_refused_as_the_hosts_command_would_replace_it(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    real = host.folder / "real.json"
+    host.config.rename(real)
+    host.config.symlink_to(real)
+    with pytest.raises(InvalidDocument, match="is a symbolic link") as refused:
+        applied(desk, tmp_path)
+    assert str(real) in refused.value.hint
+    assert host.config.is_symlink()
+
+
+def test_a_file_that_is_not_there_yet_is_gone_again_after_the_rollback(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.config.unlink()
+    done = applied(desk, tmp_path)
+    assert done.made.backup == ""
+    assert f"rm {host.config}" in Path(done.made.document).read_text()
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert not host.config.exists()
+
+
+# --- Back
+
+
+def test_rollback_gives_the_same_bytes_and_permissions_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.config.write_text('{\n  "agents": {"defaults":   {}} }')
+    host.config.chmod(0o640)
+    before = host.config.read_bytes()
+    applied(desk, tmp_path)
+    host.config.chmod(0o600)
+    planned = plan_rollback(desk, "")
+    assert '"ttl": "1m"' in planned.difference()
+    assert roll_back(desk, planned) == ""
+    assert host.config.read_bytes() == before
+    assert stat.S_IMODE(host.config.stat().st_mode) == 0o640
+
+
+def test_changes_are_taken_back_one_after_another(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    first = host.config.read_bytes()
+    applied(desk, tmp_path)
+    second = host.config.read_bytes()
+    applied(desk, tmp_path, given(desk, Question("conversational")))
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert host.config.read_bytes() == second
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert host.config.read_bytes() == first
+    with pytest.raises(InvalidInput, match="no settings of `openclaw` that could be taken back"):
+        plan_rollback(desk, HOST)
+
+
+def test_a_file_that_changed_since_is_taken_back_only_when_told(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    applied(desk, tmp_path)
+    change_by_somebody(host)
+    theirs = host.config.read_bytes()
+    planned = plan_rollback(desk, HOST)
+    with pytest.raises(SettingsMoved, match="was changed after") as refused:
+        roll_back(desk, planned)
+    assert '"theme": "dark"' in refused.value.difference
+    assert host.config.read_bytes() == theirs
+    kept = roll_back(desk, planned, even_if_moved=True)
+    assert Path(kept).read_bytes() == theirs
+    assert host.config.read_bytes() == before
+
+
+def test_a_file_that_changes_while_somebody_reads_the_plan_is_left_alone(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    applied(desk, tmp_path)
+    planned = plan_rollback(desk, HOST)
+    change_by_somebody(host)
+    with pytest.raises(SettingsMoved, match="somebody changed"):
+        roll_back(desk, planned, even_if_moved=True)
+
+
+def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    made = applied(desk, tmp_path).made
+    Path(made.backup).write_text("{}")
+    with pytest.raises(InvalidDocument, match="is not what was kept"):
+        plan_rollback(desk, HOST)
+    Path(made.backup).unlink()
+    with pytest.raises(InvalidDocument, match="is not what was kept"):
+        plan_rollback(desk, HOST)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}', '{"format": 1, "changes": [1]}'])
+def test_a_damaged_memory_of_changes_is_said(desk: Desk, text: str) -> None:
+    record = Path(ChangesFile(desk.places.state_home).path)
+    record.write_text(text)
+    with pytest.raises(GitguardError) as refused:
+        plan_rollback(desk, HOST)
+    assert str(record) in refused.value.message
+
+
+# --- The session
+
+
+def test_a_later_conversation_knows_of_a_change_and_of_its_end(
+    desk: Desk, guard: Guard, tmp_path: Path, git: Git
+) -> None:
+    done = applied(desk, tmp_path)
+    assert remember_change(desk, done) == ""
+    (decision,) = guard.state().decisions
+    assert f"{FLOOR} not set → 50000" in decision.what
+    assert FLOOR in guard.resume()
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert remember_rollback(desk, done.made) == ""
+    form = "--format=%(trailers:key=Gitguard-Trigger,valueonly,separator=%x20)"
+    assert git("log", form, "gitguard/main").split()[:2] == ["advice", "advice"]
+    assert "put back" in guard.state().decisions[1].what
+
+
+def test_without_a_session_there_is_nothing_to_remember_in(desk: Desk, tmp_path: Path) -> None:
+    done = applied(desk, tmp_path)
+    assert remember_change(desk.replace(store=None), done) == ""
+
+
+def test_a_session_that_cannot_be_written_is_said(desk: Desk, guard: Guard, tmp_path: Path) -> None:
+    done = applied(desk, tmp_path)
+    state = Path(guard.workspace.session_folder(guard.workspace.current())) / "state.json"
+    state.write_text("{")
+    assert "state.json" in remember_change(desk, done)

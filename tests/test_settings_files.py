@@ -1,0 +1,279 @@
+"""Hosts whose settings files gitguard edits: comments, order and links stay, and all comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidDocument
+from gitguard.guard import Guard
+from gitguard.hosts.advising import find_adviser
+from gitguard.usecases.advising import Advice, Desk, Question, advise
+from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+
+from .conftest import Git
+
+QUESTION = Question("tool-heavy", window=200_000)
+COMMANDS = {
+    "claude": 'echo "2.1.330 (Claude Code)"',
+    "gemini": "echo 0.61.0",
+    "pi": "echo 0.73.1 >&2",
+    "opencode": """
+case "$*" in
+  "debug paths") echo "config     $HOME/.config/opencode" ;;
+  "debug config") test ! -e "$HOME/refuse" || { echo "Expected number" >&2; exit 1; } ;;
+  *) echo 1.18.33 ;;
+esac""",
+    "codex": """
+case "$*" in
+  "doctor --json")
+    echo '{"checks": {"config.load": {"details": {"CODEX_HOME": "'"$HOME"'/.codex"}}}}'
+    exit 1 ;;
+  "debug models")
+    test ! -e "$HOME/refuse" || { echo "expected i64" >&2; exit 1; }
+    echo '{"models": [{"slug": "gpt-5.5", "context_window": 272000}]}' ;;
+  *) echo "codex-cli 0.169.0" ;;
+esac""",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def desk(guard: Guard, home: Path, tmp_path: Path) -> Desk:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, script in COMMANDS.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(home)}
+    places = guard.workspace.places.replace(home=str(home), environment=environment)
+    place = guard.workspace.place
+    state = guard.workspace.state_folder
+    return Desk(places, guard.config, guard.clock, place.worktree, place.common_dir, state)
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def applied(desk: Desk, host: str, tmp_path: Path, question: Question = QUESTION) -> Applied:
+    advice = advise(desk, find_adviser(host), question)
+    return apply_it(desk, host, tmp_path, advice)
+
+
+def apply_it(desk: Desk, host: str, tmp_path: Path, advice: Advice) -> Applied:
+    planned = plan_change(desk, find_adviser(host), advice, str(tmp_path / "reach"))
+    return apply(desk, find_adviser(host), advice, planned)
+
+
+CASES = [
+    (
+        "claude-code",
+        "repo/.claude/settings.local.json",
+        '{\n\t"model": "opus",\n\t"env": {\n\t\t"A": "1"\n\t}\n}\n',
+        '{\n\t"model": "opus",\n\t"env": {\n\t\t"A": "1",\n'
+        '\t\t"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "183000"\n\t}\n}\n',
+    ),
+    (
+        "gemini",
+        "home/.gemini/settings.json",
+        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.5}, /* z */\n}',
+        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.75}, /* z */\n}',
+    ),
+    (
+        "opencode",
+        "home/.config/opencode/opencode.jsonc",
+        '{\n  "model": "a/b", // mine\n  "compaction": {"prune": false}\n}\n',
+        '{\n  "model": "a/b", // mine\n  "compaction": {"prune": true, "tail_turns": 1, '
+        '"preserve_recent_tokens": 10000}\n}\n',
+    ),
+    (
+        "pi",
+        "home/.pi/agent/settings.json",
+        '{"theme": "dark"}',
+        '{"theme": "dark", "compaction": {"reserveTokens": 50000, "keepRecentTokens": 10000}}',
+    ),
+    (
+        "codex",
+        "home/.codex/config.toml",
+        '# mine\nmodel = "gpt-5.5" # why\n\n[features]\nhooks = true\n',
+        '# mine\nmodel = "gpt-5.5" # why\nmodel_auto_compact_token_limit = 150000\n\n'
+        "[features]\nhooks = true\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("host", "name", "before", "after"), CASES)
+def test_a_file_is_changed_in_place_and_comes_back_byte_for_byte(
+    desk: Desk, tmp_path: Path, host: str, name: str, before: str, after: str
+) -> None:
+    path = write(tmp_path / name, before)
+    path.chmod(0o640)
+    done = applied(desk, host, tmp_path)
+    assert done.made.file == str(path)
+    assert path.read_text() == after
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert Path(done.made.backup).read_text() == before
+    assert advise(desk, find_adviser(host), QUESTION).changes == ()
+    roll_back(desk, plan_rollback(desk, host))
+    assert path.read_text() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("host", [case[0] for case in CASES])
+def test_a_file_that_is_not_there_is_made_and_goes_again(
+    desk: Desk, tmp_path: Path, host: str
+) -> None:
+    made = applied(desk, host, tmp_path).made
+    assert made.backup == ""
+    assert Path(made.file).exists()
+    roll_back(desk, plan_rollback(desk, host))
+    assert not Path(made.file).exists()
+
+
+@pytest.mark.parametrize(("host", "name", "before", "_after"), CASES)
+def test_a_file_that_does_not_read_is_refused_with_its_place(
+    desk: Desk, tmp_path: Path, host: str, name: str, before: str, _after: str
+) -> None:
+    path = write(tmp_path / name, before.replace("\n", "\n ]", 1).replace('"}', '"', 1))
+    with pytest.raises(InvalidDocument, match="does not read") as refused:
+        advise(desk, find_adviser(host), QUESTION)
+    assert str(path) in refused.value.message
+    assert "line" in refused.value.message
+
+
+@pytest.mark.parametrize("host", ["claude-code", "pi"])
+def test_comments_that_the_host_does_not_read_are_not_taken_for_json(
+    desk: Desk, tmp_path: Path, host: str
+) -> None:
+    name = next(case[1] for case in CASES if case[0] == host)
+    write(tmp_path / name, '{"a": 1, // why\n}')
+    with pytest.raises(InvalidDocument, match="as the host reads it"):
+        advise(desk, find_adviser(host), QUESTION)
+
+
+@pytest.mark.parametrize("host", ["opencode", "codex"])
+def test_what_the_hosts_own_check_refuses_is_said_in_its_words(
+    desk: Desk, home: Path, host: str
+) -> None:
+    (home / "refuse").touch()
+    with pytest.raises(InvalidDocument, match="is not valid to .*: .*xpected"):
+        advise(desk, find_adviser(host), QUESTION)
+
+
+# --- Which file
+
+
+def test_a_project_that_sets_compaction_is_where_it_is_changed(
+    desk: Desk, tmp_path: Path, repo: Path
+) -> None:
+    write(tmp_path / "home/.pi/agent/settings.json", '{"compaction": {"reserveTokens": 1}}')
+    project = write(repo / ".pi/settings.json", '{"compaction": {"enabled": true}}')
+    advice = advise(desk, find_adviser("pi"), QUESTION)
+    assert advice.found.file == str(project)
+    assert advice.changes[0].before == "1"
+
+
+def test_personal_settings_hide_those_of_the_project_and_the_user(
+    desk: Desk, tmp_path: Path, repo: Path
+) -> None:
+    key = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
+    for name, value in (("settings.json", "1"), ("settings.local.json", "2")):
+        write(repo / ".claude" / name, json.dumps({"env": {key: value}}))
+    advice = advise(desk, find_adviser("claude-code"), QUESTION)
+    assert advice.changes[0].before == '"2"'
+    assert advice.found.file == str(repo / ".claude" / "settings.local.json")
+    outside = desk.replace(worktree="", common_dir="", state_folder="")
+    found = advise(outside, find_adviser("claude-code"), QUESTION).found
+    assert found.file == str(tmp_path / "home/.claude/settings.json")
+
+
+def test_the_users_own_link_is_followed_and_stays(desk: Desk, tmp_path: Path, home: Path) -> None:
+    real = write(tmp_path / "dotfiles/gemini.json", "{}\n")
+    link = home / ".gemini/settings.json"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    made = applied(desk, "gemini", tmp_path).made
+    assert (made.file, link.is_symlink()) == (str(real), True)
+    assert json.loads(link.read_text()) == {"model": {"compressionThreshold": 0.75}}
+    roll_back(desk, plan_rollback(desk, "gemini"))
+    assert real.read_text() == "{}\n"
+
+
+@pytest.mark.parametrize("linked", [".claude", ".claude/settings.local.json"])
+def test_a_link_in_the_repository_is_refused(
+    desk: Desk, tmp_path: Path, repo: Path, linked: str
+) -> None:
+    theirs = write(tmp_path / "outside/settings.local.json", '{"model": "opus"}')
+    (repo / linked).parent.mkdir(exist_ok=True)
+    (repo / linked).symlink_to(theirs if linked.endswith("json") else theirs.parent)
+    with pytest.raises(InvalidDocument, match="is a symbolic link"):
+        applied(desk, "claude-code", tmp_path)
+    assert theirs.read_text() == '{"model": "opus"}'
+
+
+def test_git_status_shows_nothing_of_a_change_and_its_backup(
+    desk: Desk, tmp_path: Path, repo: Path, git: Git
+) -> None:
+    before = git("status", "--porcelain", "--untracked-files=all")
+    applied(desk, "claude-code", tmp_path)
+    applied(desk, "claude-code", tmp_path, Question("conversational", window=200_000))
+    names = os.listdir(repo / ".claude")
+    assert len([name for name in names if ".gitguard-" in name]) == 1
+    assert git("status", "--porcelain", "--untracked-files=all") == before
+
+
+# --- The window
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ('model = "gpt-5.5"', 272_000),
+        ('model = "gpt-5.5"\nmodel_context_window = 100000', 100_000),
+        ('model = "other"', 0),
+        ("", 0),
+    ],
+)
+def test_codex_says_the_window_of_its_models(
+    desk: Desk, tmp_path: Path, text: str, window: int
+) -> None:
+    write(tmp_path / "home/.codex/config.toml", text)
+    advice = advise(desk, find_adviser("codex"), Question("mixed"))
+    assert advice.figures.window == window
+    assert bool(advice.changes) == bool(window)
+
+
+def test_a_model_that_is_known_has_its_window(desk: Desk, repo: Path) -> None:
+    write(repo / ".claude/settings.local.json", '{"model": "claude-haiku-4-5"}')
+    advice = advise(desk, find_adviser("claude-code"), Question("mixed"))
+    assert (advice.figures.window, advice.window_source) == (200_000, "model")
+
+
+def test_pi_knows_the_windows_of_the_users_own_models(desk: Desk, home: Path) -> None:
+    own = {"providers": {"own": {"models": [{"id": "m", "contextWindow": 64_000}]}}}
+    write(home / ".pi/agent/models.json", json.dumps(own))
+    settings = '{"defaultProvider": "own", "defaultModel": "m"}'
+    write(home / ".pi/agent/settings.json", settings)
+    advice = advise(desk, find_adviser("pi"), Question("mixed"))
+    assert advice.figures.window == 64_000
+    assert advice.changes[0].after == "16000"
+
+
+def test_a_compaction_that_is_switched_off_is_said_and_stays(desk: Desk, home: Path) -> None:
+    write(home / ".pi/agent/settings.json", '{"compaction": {"enabled": false}}')
+    advice = advise(desk, find_adviser("pi"), QUESTION)
+    assert any("stays so" in note for note in advice.offer.notes)
+    assert "compaction.enabled" not in {one.key for one in advice.changes}
