@@ -9,7 +9,7 @@ import pytest
 
 from gitguard.model.config import GaugeConfig
 from gitguard.policy import warnings
-from gitguard.policy.warnings import highest, tokens_per_call, warning_line, warning_of
+from gitguard.policy.warnings import highest, tokens_per_call, warning_line
 
 from .conversation import Conversation
 from .test_policy_bands import after_tool
@@ -43,12 +43,12 @@ def talk(tmp_path: Path) -> Conversation:
     ],
 )
 def test_a_warning_is_due_from_its_level_on(pressure: float, warning: int) -> None:
-    assert warning_of(pressure, GaugeConfig()) == warning
+    assert GaugeConfig().warning_at(pressure) == warning
 
 
 def test_the_gravest_warning_counts_whatever_order_the_levels_have() -> None:
     gauge = GaugeConfig(warn_critical=0.5)
-    assert warning_of(0.5, gauge) == warning_of(0.7, gauge) == warnings.CRITICAL
+    assert gauge.warning_at(0.5) == gauge.warning_at(0.7) == warnings.CRITICAL
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,11 @@ class GaugeConfig(Section):
     warn_critical: float = 0.85
     extra: Mapping[str, Any] = {}
 
+    def warning_at(self, pressure: float) -> int:
+        """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none."""
+        levels = enumerate((self.warn_hand_over, self.warn_compact, self.warn_critical), start=1)
+        return max((warning for warning, level in levels if pressure >= level), default=0)
+
 
 class WindowConfig(Section):
     """How large the context window is, in tokens."""

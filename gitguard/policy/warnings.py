@@ -1,16 +1,12 @@
-"""Warnings: when one is due, what it says, and which one line of an event reaches the agent.
+"""Warnings: what they say, and which one line of an event reaches the agent.
 
 Source: Context Management, "Proactive Warning Template".
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.config import GaugeConfig
-
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
-"""The warnings, the gravest last; 0 is none."""
+"""The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
 RECOMMENDATIONS = {
     HAND_OVER: "Spawning sub-agents for remaining tool-heavy work.",
     COMPACT: "Recommend compacting soon. Writing checkpoint.",
@@ -18,16 +14,6 @@ RECOMMENDATIONS = {
 }
 LEAST_CALLS = 5
 """Fewer calls than this make no average."""
-
-
-def warning_of(pressure: float, gauge: GaugeConfig) -> int:
-    """Return the gravest warning whose level a pressure has reached, 0 if it reached none."""
-    levels = {
-        HAND_OVER: gauge.warn_hand_over,
-        COMPACT: gauge.warn_compact,
-        CRITICAL: gauge.warn_critical,
-    }
-    return max((warning for warning, level in levels.items() if pressure >= level), default=0)
 
 
 def warning_line(warning: int, pressure: float, used: float, window: int, left: int | None) -> str:

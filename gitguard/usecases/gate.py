@@ -218,12 +218,10 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
 
 def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
     """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
-    gauge = config.gauge
     if pressure is None:
         return True
-    lowest = min(gauge.warn_hand_over, gauge.warn_compact, gauge.warn_critical)
-    below = pressure.share < lowest and not known.warned
-    return below and not risen_to(known, pressure, config)
+    is_said = config.gauge.warning_at(pressure.share) == known.warned
+    return is_said and not risen_to(known, pressure, config)
 
 
 def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:

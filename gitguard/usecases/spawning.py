@@ -10,7 +10,6 @@ from gitguard.model.value import Value
 from gitguard.policy.bands import BANDS, Band, band_of
 from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
 from gitguard.policy.spawning import Decision, SpawnPolicy, Task, decide
-from gitguard.policy.warnings import warning_of
 from gitguard.store.files import read_bytes
 from gitguard.usecases.measuring import measure_pressure
 from gitguard.usecases.speaking import calls_left
@@ -80,7 +79,7 @@ def standing(store: SessionStore, host_session: str) -> Standing:
         conversation=key,
         pressure=pressure,
         band=band_of(share) if pressure else BANDS[0],
-        warning=warning_of(share, store.config.gauge) if pressure else 0,
+        warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
         runway=calls_left(known, pressure, store.config, calls) if known and pressure else None,
         policy=policy_of(store.workspace),

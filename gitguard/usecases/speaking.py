@@ -16,7 +16,6 @@ from gitguard.policy.warnings import (
     spiral_line,
     tokens_per_call,
     warning_line,
-    warning_of,
 )
 from gitguard.usecases.gate import OVERRIDE_ROOM
 
@@ -64,7 +63,7 @@ def _warn(
     known: HostSession, pressure: Pressure, config: Config, moment: Moment
 ) -> tuple[HostSession, str]:
     """Return the record and the warning that is due; a fall arms what lies above it again."""
-    warning = warning_of(pressure.share, config.gauge)
+    warning = config.gauge.warning_at(pressure.share)
     line = ""
     if warning > known.warned:
         left = calls_left(known, pressure, config, moment.calls)
@@ -108,9 +107,15 @@ def advice_line(pressure: Pressure) -> str:
     return f"{pressure.gauge_line()} {advice}" if advice else ""
 
 
-def halt_line(known: HostSession, pressure: Pressure | None, config: Config, calls: int) -> str:
-    """Return the critical warning as part of a halt's message; empty if pressure is not the why."""
+def halt_line(
+    known: HostSession, pressure: Pressure | None, config: Config, calls: int
+) -> tuple[HostSession, str]:
+    """Return the record and the critical warning, which is part of a halt's message.
+
+    There is none where pressure is not why the agent halts.
+    """
     if pressure is None or pressure.share < config.thresholds.critical:
-        return ""
+        return known, ""
     left = calls_left(known, pressure, config, calls)
-    return warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, left)
+    line = warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, left)
+    return known.replace(warned=CRITICAL), line

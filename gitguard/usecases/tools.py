@@ -63,27 +63,24 @@ class ToolCalls(Conversation):
 
     def _halt(self, verdict: Verdict, pressure: Pressure | None) -> HookReply:
         """Save everything and stop the agent; whatever fails on the way does not lift the halt."""
+        from gitguard.usecases.speaking import halt_line
+
         reason = verdict.reasons[0]
+        _, calls = self._store.journal.calls(self._event.host_session)
+        _, warning = halt_line(self._known, pressure, self._config, calls)
         try:
             with self._record():
                 halted_before = self._known.halt is not None
                 self._known = gate.halted(self._known, self._store.now, verdict)
+                self._known, _ = halt_line(self._known, pressure, self._config, calls)
                 saved = _STILL_SAVED
                 if not halted_before:
                     saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
-        warning = self._halt_warning(pressure)
-        return HookReply(stop=f"{HALT_STATUS}\n{warning}{reason}. {saved} {self._way_out}")
-
-    def _halt_warning(self, pressure: Pressure | None) -> str:
-        """Return the warning's line as part of the halt's message: nothing else will be read."""
-        from gitguard.usecases.speaking import halt_line
-
-        _, calls = self._store.journal.calls(self._event.host_session)
-        line = halt_line(self._known, pressure, self._config, calls)
-        return f"{line}\n" if line else ""
+        said = "\n".join(line for line in (HALT_STATUS, warning) if line)
+        return HookReply(stop=f"{said}\n{reason}. {saved} {self._way_out}")
 
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""
