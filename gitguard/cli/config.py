@@ -24,7 +24,7 @@ from gitguard.cli.surroundings import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, what_is_known
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
-from gitguard.model.config import redactor_of
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.redaction import Redactor
 from gitguard.policy.advice import LONG
 from gitguard.policy.history import DECLINED, GIVEN
