@@ -332,6 +332,30 @@ def test_nothing_is_counted_twice_or_not_at_all(parts: list[Said], most: int) ->
     assert few.left_out == len(told) - len(few.entries)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kept": ("4", "5")},
+        {"kept": ("2", "6"), "keeps_between": True},
+        {"kept": ("gone", "6"), "keeps_between": True},
+        {"kept": ("3",), "keeps_on": True},
+        {"kept": ()},
+    ],
+    ids=["a list", "from one to another", "one of them gone", "from one on", "nothing"],
+)
+def test_whatever_a_compaction_keeps_sizes_alone_tell_it(changes: dict[str, Any]) -> None:
+    """Each entry follows the one before; the summary stands behind the compaction."""
+    told = [
+        entry.replace(id=str(at), parent=str(at - 1), at=at, end=at + 1)
+        for at, entry in enumerate([*entries(work(4, 10)), *entries(chat(3, 10))])
+    ]
+    told[8] = told[8].replace(kind=COMPACTION, role="", blocks=(), **changes)
+    told[9] = told[9].replace(by_host=True)
+    whole, thin = context_of(told), context_of(thinned(told).entries)
+    assert [entry.id for entry in whole.entries] == [entry.id for entry in thin.entries]
+    assert (whole.summary, whole.compactions) == (thin.summary, thin.compactions)
+
+
 def test_what_the_host_says_in_the_users_name_is_its_own() -> None:
     told = [entry.replace(by_host=True) for entry in entries([("user", "a note")])]
     assert tally(told).keys() == {HOST_NOTES}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST = 20_000
 """Entries that are kept, the newest; more do not fit into a window of a million tokens."""
 _KEPT = ("at", "end", "kind", "id", "parent", "role", "message", "time", "tokens")
-_RARE = ("answered", "by_host", "kept", "keeps_on")
+_RARE = ("answered", "by_host", "kept", "keeps_on", "keeps_between")
 
 
 class Thinned(Value):
@@ -37,7 +37,7 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
         if entry.is_aside or not (entry.id or entry.kind in (MESSAGE, COMPACTION)):
             continue
         if entry.kind == COMPACTION and not entry.keeps_on:
-            found = deque((one for one in found if one.id in entry.kept), maxlen=most)
+            found = deque(_kept(found, entry), maxlen=most)
             taken = len(found)
         found.append(_thin(entry, with_text=is_told or entry.kind == COMPACTION))
         taken += 1
@@ -46,6 +46,13 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
         elif entry.kind == MESSAGE:
             is_told = False
     return Thinned(tuple(found), taken - len(found))
+
+
+def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
+    kept = [entry for entry in before if entry.id in compaction.kept]
+    if not (compaction.keeps_between and kept):
+        return kept
+    return [entry for entry in before if entry.at >= kept[0].at]
 
 
 def _thin(entry: Entry, *, with_text: bool) -> Entry:
