@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.config import GaugeConfig
+from gitguard.model.events import Reading
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
 
@@ -206,6 +207,22 @@ def test_a_halt_for_a_missing_pressure_warns_of_none(talk: Conversation) -> None
     talk.bash("echo hi")
     talk.uses(20_000)
     assert "⚠️" not in talk.bash("echo hi")["stopReason"]
+
+
+def asked(talk: Conversation, share: float) -> str:
+    """A program without hooks asks the gate; return the line on the context."""
+    gated = talk.guard.gate("program", Reading("given", talk.clock(), share=share))
+    return gated.line
+
+
+def test_a_program_that_asks_the_gate_is_warned_the_same_way(talk: Conversation) -> None:
+    assert asked(talk, 0.64) == ""
+    assert asked(talk, 0.65).endswith(HAND_OVER)
+    assert asked(talk, 0.66) == ""
+    assert asked(talk, 0.75).endswith(COMPACT)
+    assert talk.triggers()[-1] == "auto-75pct"
+    assert asked(talk, 0.86).endswith(CRITICAL)
+    assert asked(talk, 0.87).endswith(CRITICAL), "every halt's message says it"
 
 
 # The death spiral

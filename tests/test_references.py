@@ -140,7 +140,7 @@ def test_the_page_of_transcripts_tells_what_happens(tmp_path: Path) -> None:
 
 def test_every_console_block_is_run() -> None:
     run = {"README.md", "plain-git.md", "transcripts.md"}
-    run |= {"handoff.md", "redaction.md", "sessions.md", "signing.md"}
+    run |= {"handoff.md", "policy.md", "redaction.md", "sessions.md", "signing.md"}
     assert {page.name for page in PAGES if console_blocks(page)} == run
 
 

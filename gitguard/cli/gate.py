@@ -86,6 +86,8 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
 def _say_gated(console: Console, gated: Gated) -> None:
     verdict = gated.verdict
     lines = [one_line(f"{verdict.action}: {'; '.join(verdict.reasons)}")]
+    if gated.line:
+        lines.append(gated.line)
     if gated.warning:
         lines.append(f"Warning: {gated.warning}.")
     if gated.summary_conflict:
@@ -95,7 +97,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(saved_text(gated.saved))
     document = {name: getattr(verdict, name) for name in verdict.field_names}
     document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
-    document |= {"warning": gated.warning}
+    document |= {"warning": gated.warning, "line": gated.line}
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
 
 

@@ -53,6 +53,8 @@ class Gated(Value):
     """The unified diff of a summary that differed from the state; the state won."""
     warning: str = ""
     """What is to be said of the context window."""
+    line: str = ""
+    """The warning that pressure has risen to, or that goes with a halt."""
 
 
 def judge(
@@ -159,9 +161,28 @@ def ask(store: SessionStore, question: Question) -> Gated:
     if verdict.halts:
         known = halted(known, store.now, verdict)
     saved, known = _save(store, verdict, known, pressure, question)
+    known, line = _said(store, question, known, pressure, verdict)
     workspace.keep_host_session(store.session, key, known)
     warning = window_warning(pressure.window) if pressure else ""
-    return Gated(verdict, pressure, saved, conflict, warning)
+    return Gated(verdict, pressure, saved, conflict, warning, line)
+
+
+def _said(
+    store: SessionStore,
+    question: Question,
+    known: HostSession,
+    pressure: Pressure | None,
+    verdict: Verdict,
+) -> tuple[HostSession, str]:
+    """Return the record and the one line on the context, for a host whose hooks say none."""
+    from gitguard.usecases.speaking import Moment, halt_line, line_of
+
+    if pressure is None:
+        return known, ""
+    _, calls = store.journal.calls(question.host_session)
+    if verdict.halts:
+        return halt_line(known, pressure, store.config, calls)
+    return line_of(known, pressure, store.config, Moment(calls))
 
 
 def _refuse_hearsay(question: Question) -> None:
