@@ -42,7 +42,9 @@ from gitguard.transcripts.recognition import recognise
 from gitguard.usecases.profiling import Profiled, profile_of
 
 from .bench_transcripts import write_conversation
+from .scratch import make_repository, shell
 from .spoken import DIALECTS, NOW, Said, entries, turns
+from .test_references import check_console
 from .test_transcripts_openclaw import LAY_OUT, MAIN
 from .written_conversations import agent, user, write
 from .written_conversations import claude_code as claude_code_lines
@@ -554,3 +556,11 @@ def test_a_spiral_and_a_note_are_said(tmp_path: Path) -> None:
 def test_what_does_not_read_is_an_error_that_says_so(tmp_path: Path, broken: str) -> None:
     with pytest.raises(GitguardError):
         ran(str(tmp_path / broken), catch_exceptions=False)
+
+
+def test_the_page_tells_what_happens(tmp_path: Path) -> None:
+    root, home = tmp_path / "repo", tmp_path / "home"
+    make_repository(root, home)
+    shell("gitguard ensure", root, home)
+    measured(DIALECTS["claude-code"](root / "work.jsonl", work(12, 2_000)), 20_000, 600)
+    check_console(Path(__file__).parent.parent / "references" / "profile.md", root, home)

@@ -66,7 +66,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_commands_exist(page: Path) -> None:
-    groups = {"session", "handoff", "policy", "transcript"}
+    groups = {"session", "handoff", "policy", "transcript", "config"}
     known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | groups
     options = {opt for _, command in generated.commands() for p in command.params for opt in p.opts}
     for words in re.findall(r"`gitguard ([a-z][^`]*)`", " ".join(page.read_text().split())):

@@ -91,7 +91,7 @@ def _show_history(console: Console) -> None:
 def _history(past: Past) -> str:
     lines = [_advised(each) for each in past.advised]
     if not lines:
-        lines = ["No advice was given yet; `gitguard config` gives some."]
+        lines = ["No advice was given yet; `gitguard config advise` gives some."]
     habit = past.habit
     if habit.sessions:
         shares = (f"{name} {counted(count, 'session')}" for name, count in habit.patterns)

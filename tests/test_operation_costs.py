@@ -1,0 +1,50 @@
+"""The page of what operations cost says what was measured, and adds it up rightly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .measure_operation_costs import HOSTS, OPERATIONS, PAGE, Cost, Measured, page, recorded
+
+KIND = {told.what: told.kind for told in OPERATIONS}
+
+
+def rows(text: str, title: str) -> list[list[str]]:
+    """The cells of the table below a title."""
+    part = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")][2:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def measured() -> list[Cost]:
+    found = rows(PAGE.read_text(), "All that was measured")
+    return [
+        Cost(host, tool.strip("`"), KIND[what], what, *(int(n.replace(",", "")) for n in sizes[:2]))
+        for host, tool, what, *sizes in found
+    ]
+
+
+def test_operations_have_names_of_their_own() -> None:
+    assert len(KIND) == len(OPERATIONS)
+
+
+def test_the_page_follows_from_its_rows_and_the_recordings() -> None:
+    assert PAGE.read_text() == page(measured(), recorded())
+
+
+@pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
+def test_every_host_did_all_that_it_has_tools_for(host: Measured) -> None:
+    wanted = [told.what for told in OPERATIONS if host.call(told, Path("/repo"))]
+    assert [cost.what for cost in measured() if cost.host == host.name] == wanted
+
+
+def test_more_that_is_read_costs_more() -> None:
+    for host in HOSTS:
+        sizes = [
+            cost.result
+            for cost in measured()
+            if cost.host == host.name and cost.what.startswith("a file of") and cost.kind == "read"
+        ]
+        assert sizes == sorted(sizes)
