@@ -33,8 +33,11 @@ if TYPE_CHECKING:
         """The host's own command."""
         UNDO: UndoHelp
 
-        def look(self, at: Surroundings) -> Found:
+        def look(self, at: Surroundings, before: Found | None = None) -> Found:
             """Return what the host has set; nothing is written.
+
+            before is what was found earlier: its version and window are not asked for again, as a
+            host's command may take seconds.
 
             Raises `InvalidDocument` for a configuration that the host or we cannot read.
             """

@@ -40,7 +40,7 @@ _LEAST = 100_000
 """The host takes no smaller one."""
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's, the project's and the personal settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     own = os.path.join(at.home, USER)
@@ -49,7 +49,10 @@ def look(at: Surroundings) -> Found:
     model = next((one["model"] for one in reversed(layers.documents) if "model" in one), "")
     file = paths[-1]
     return Found(
-        version_in(ask), file, layers.standing, model=model if isinstance(model, str) else ""
+        before.version if before else version_in(ask),
+        file,
+        layers.standing,
+        model=model if isinstance(model, str) else "",
     )
 
 

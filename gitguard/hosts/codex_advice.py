@@ -41,7 +41,7 @@ _KEY, _WINDOW = "model_auto_compact_token_limit", "model_context_window"
 _DEFAULT_SHARE = 0.9
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Ask for the file in use and the models' windows, and read the file."""
     ask = program_of(at, PROGRAM, TITLE)
     file = _file(ask)
@@ -56,7 +56,7 @@ def look(at: Surroundings) -> Found:
     model = document.get("model")
     window = document.get(_WINDOW) or _catalogued(models.stdout, model)
     return Found(
-        version_in(ask),
+        before.version if before else version_in(ask),
         file,
         standing,
         window if type(window) is int else 0,

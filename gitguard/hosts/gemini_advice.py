@@ -36,13 +36,13 @@ _WINDOW = 1_048_576
 _FILE = ".gemini/settings.json"
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's and the project's settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     paths = (os.path.join(at.home, _FILE), *in_project(at, _FILE))
     layers = read_layers(at, paths)
     file = holder(layers, paths, _KEY, paths[0])
-    return Found(version_in(ask), file, layers.standing, _WINDOW)
+    return Found(before.version if before else version_in(ask), file, layers.standing, _WINDOW)
 
 
 def offer(found: Found, figures: Figures) -> Offer:

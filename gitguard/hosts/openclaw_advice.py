@@ -51,9 +51,18 @@ _NO_RESTART = (2026, 9)
 _BUILT_IN_RESERVE = 20_000
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Ask the host for version, file, settings in force, and the default model's window."""
     ask = program_of(at, PROGRAM, TITLE)
+    version = before.version if before else _version(ask)
+    file = _file(ask)
+    defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
+    standing = dict(flat(defaults, _DEFAULTS))
+    window = before.window if before else window_of(ask(("models", "list", "--json")))
+    return Found(version, file, standing, window, f"{PROGRAM} config validate")
+
+
+def _version(ask: Ask) -> str:
     said = ask(("--version",))
     version = version_of(said.stdout)
     if not version:
@@ -61,11 +70,7 @@ def look(at: Surroundings) -> Found:
             f"`{PROGRAM} --version` does not say a version, but: {said.complaint}",
             "Advice depends on the version; look at the installation",
         )
-    file = _file(ask)
-    defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
-    standing = dict(flat(defaults, _DEFAULTS))
-    window = window_of(ask(("models", "list", "--json")))
-    return Found(".".join(map(str, version)), file, standing, window, f"{PROGRAM} config validate")
+    return ".".join(map(str, version))
 
 
 def _file(ask: Ask) -> str:

@@ -40,7 +40,7 @@ _FEW_CALLS = 50_000
 """Work with so few tool calls that output of this many characters may stay."""
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Ask for the user's folder, and read its file and the project's, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = _folder(ask)
@@ -57,7 +57,9 @@ def look(at: Surroundings) -> Found:
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
     # Asked outside of the project, it has read the user's own file alone.
     by = "opencode debug config" if file in own else ""
-    return Found(version_in(ask), file, layers.standing, checked_by=by)
+    return Found(
+        before.version if before else version_in(ask), file, layers.standing, checked_by=by
+    )
 
 
 def _folder(ask: Ask) -> str:

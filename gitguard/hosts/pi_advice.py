@@ -38,7 +38,7 @@ __all__ = ["edit"]
 _COMPACTION = "compaction."
 
 
-def look(at: Surroundings) -> Found:
+def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's settings and models and the project's settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = at.environment.get("PI_CODING_AGENT_DIR") or os.path.join(at.home, ".pi/agent")
@@ -52,7 +52,7 @@ def look(at: Surroundings) -> Found:
     model = chosen.get("defaultModel")
     window = _window(models, chosen.get("defaultProvider"), model)
     return Found(
-        version_in(ask),
+        before.version if before else version_in(ask),
         file,
         layers.standing,
         window,

@@ -155,7 +155,7 @@ def _make(
         edited = adviser.edit(advice.seen, values)
         FileChange(planned.file, planned.file, advice.seen, edited).make()
     desk.places.at_step("settings made")
-    return left_out, _confirm(adviser, at, advice.changes, left_out)
+    return left_out, _confirm(adviser, at, advice, left_out)
 
 
 def _make_by_command(
@@ -178,17 +178,15 @@ def _make_by_command(
     return tuple(left_out)
 
 
-def _confirm(
-    adviser: Adviser, at: Surroundings, wanted: tuple[Setting, ...], left_out: tuple[str, ...]
-) -> str:
+def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple[str, ...]) -> str:
     """Read all back through the host; return by which command it checked, if it has one."""
     try:
-        found = adviser.look(at)
+        found = adviser.look(at, advice.found)
     except InvalidDocument as error:
         raise HostFailed(
             f"{adviser.TITLE} refuses what was changed: {error.message}", _AS_BEFORE
         ) from error
-    for setting in wanted:
+    for setting in advice.changes:
         now = found.standing.get(setting.key, "")
         if setting.key not in left_out and (not now or loads(now) != loads(setting.after)):
             raise HostFailed(

@@ -1,0 +1,171 @@
+"""Advice on OpenClaw's settings, applied by the real one's own command and taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .conftest import openclaw_version
+from .guarded import COMMAND
+from .guarded_openclaw import GuardedOpenClaw
+from .openclaw import SealedOpenClaw
+from .openclaw_install import CURRENT, LEGACY, VERSIONS
+from .scripted_model import ScriptedModel, Step
+from .sealing import leftovers
+
+BIG_WINDOW = 200_000
+ADVISE = ("config", "advise", "openclaw", "--pattern")
+OFFERED = {
+    LEGACY: {
+        "compaction.reserveTokensFloor": 50_000,
+        "contextPruning.mode": "cache-ttl",
+        "contextPruning.ttl": "1m",
+        "contextPruning.keepLastAssistants": 1,
+        "contextPruning.minPrunableToolChars": 10_000,
+    },
+    CURRENT: {
+        "contextPruning.mode": "cache-ttl",
+        "contextPruning.ttl": "1m",
+        "compaction.keepRecentTokens": 10_000,
+    },
+}
+"""What is to change for tool-heavy work; of the newer one the seal has set the rest so already."""
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def guarded(
+    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> Iterator[GuardedOpenClaw]:
+    """A session, and the host's own command on PATH; nothing is installed in the host."""
+    installed = openclaw_version(version)
+    wrapper = bin_dir / "openclaw"
+    wrapper.write_text("#!/bin/sh\nexec " + " ".join(installed.command) + ' "$@"\n')
+    wrapper.chmod(0o755)
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    sealed = SealedOpenClaw(
+        installed, tmp_path / "home", repo, model.url, window=BIG_WINDOW, extra_path=(bin_dir,)
+    )
+    # As a person writes it: with comments, unquoted names and a trailing comma.
+    text = sealed.config_path.read_text()
+    text = "// mine\n" + text.replace('"models": {', "models: { // all of them", 1)
+    sealed.config_path.write_text(text.rstrip().removesuffix("}").rstrip() + ",\n}\n")
+    with sealed:
+        guarded = GuardedOpenClaw(sealed)
+        guarded.run("ensure")
+        yield guarded
+
+
+def defaults(guarded: GuardedOpenClaw, key: str) -> object:
+    """Ask the host itself what is set."""
+    done = guarded.openclaw.cli("config", "get", f"agents.defaults.{key}", "--json")
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def test_advice_is_applied_and_validated_by_the_host_and_rolled_back_to_the_same_bytes(
+    guarded: GuardedOpenClaw, version: str
+) -> None:
+    config = guarded.openclaw.config_path
+    before, mode = config.read_bytes(), config.stat().st_mode
+
+    advice = json.loads(guarded.run(*ADVISE, "tool-heavy", "--json"))
+    assert (advice["version"], advice["window"]) == (version, BIG_WINDOW)
+    assert advice["file"] == str(config)
+    wanted = {one["key"]: json.loads(one["after"]) for one in advice["changes"]}
+    expected = OFFERED[version]
+    assert wanted == {f"agents.defaults.{key}": value for key, value in expected.items()}
+    assert config.read_bytes() == before
+
+    done = json.loads(guarded.run(*ADVISE, "tool-heavy", "--apply", "--yes", "--json"))
+    assert (done["applied"], done["left_out"]) == (True, [])
+    assert {key: defaults(guarded, key) for key in expected} == expected
+    assert guarded.openclaw.cli("config", "validate").returncode == 0
+    assert Path(done["backup"]).read_bytes() == before
+    assert Path(done["rollback_document"]).parent == guarded.openclaw.home / "tmp"
+
+    guarded.run("config", "rollback", "openclaw", "--yes")
+    assert config.read_bytes() == before
+    assert config.stat().st_mode == mode
+    assert guarded.openclaw.cli("config", "validate").returncode == 0
+    history = guarded.run("profile", "--history")
+    assert "advice applied" in history
+    assert "advice rolled back" in history
+
+
+def test_the_host_works_with_what_was_applied_and_after_it_was_taken_back(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    guarded.run(*ADVISE, "bursty", "--protect", "browser", "--hours", "3", "--apply", "--yes")
+    assert defaults(guarded, "contextPruning.tools.deny") == ["browser"]
+    guarded.openclaw.start_gateway()
+    model.script(Step("With it."))
+    assert guarded.openclaw.send("Hello") == "With it."
+    guarded.openclaw.stop_gateway()
+
+    guarded.run("config", "rollback", "--yes")
+    guarded.openclaw.start_gateway()
+    model.script(Step("Without it."))
+    assert guarded.openclaw.send("Hello again") == "Without it."
+
+
+def test_a_file_that_the_host_refuses_is_refused_in_its_words(guarded: GuardedOpenClaw) -> None:
+    config = guarded.openclaw.config_path
+    config.write_text(config.read_text()[:-6])
+    before = config.read_bytes()
+    done = subprocess.run(
+        [COMMAND, *ADVISE, "mixed", "--apply", "--yes"],
+        cwd=guarded.repo,
+        env=guarded.openclaw.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 24, done.stderr
+    assert "JSON5 parse failed" in done.stderr
+    assert config.read_bytes() == before
+
+
+def test_a_kill_between_two_settings_is_taken_back_by_the_next_run(
+    guarded: GuardedOpenClaw,
+) -> None:
+    config = guarded.openclaw.config_path
+    before = config.read_bytes()
+    process = subprocess.Popen(
+        [COMMAND, *ADVISE, "tool-heavy", "--apply", "--yes"],
+        cwd=guarded.repo,
+        env=guarded.openclaw.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 120
+    while config.read_bytes() == before:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    _wait_for_the_hosts_command(guarded)
+
+    said = guarded.run(*ADVISE, "tool-heavy")
+    assert "was cut off" in said
+    assert "gitguard config rollback openclaw" in said
+    guarded.run("config", "rollback", "--yes")
+    assert config.read_bytes() == before
+
+
+def _wait_for_the_hosts_command(guarded: GuardedOpenClaw) -> None:
+    """What it was asked last may still be at work; a kill does not reach it."""
+    deadline = time.monotonic() + 60
+    while leftovers(guarded.openclaw.home) and time.monotonic() < deadline:
+        time.sleep(0.1)
