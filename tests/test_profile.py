@@ -242,6 +242,19 @@ def test_a_measure_tells_the_baseline_and_the_growth(tmp_path: Path) -> None:
     assert runway.from_calls == 12
 
 
+def test_codex_tells_its_usages_in_lines_of_their_own(tmp_path: Path) -> None:
+    """Of the recorded conversation up to its second usage: 20,050 tokens, then 85,050."""
+    lines = RECORDED["codex"].read_bytes().splitlines(keepends=True)
+    usages = [at for at, line in enumerate(lines) if b'"token_usage_record"' in line]
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(b"".join(lines[: usages[1] + 1]))
+    found = profiled(recognise(str(path)))
+    assert (found.profile.used.low, found.profile.answered) == (85_050, 50)
+    baseline = part(found, "baseline")
+    assert baseline.source == DEDUCED
+    assert 19_000 < baseline.tokens.low <= baseline.tokens.high <= 20_050
+
+
 def test_what_follows_the_measure_is_not_in_it(tmp_path: Path) -> None:
     plain = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000)[:-1])
     found = profiled(measured(plain, 20_000))

@@ -97,7 +97,7 @@ class Entry(Value):
     stopped: str = ""
     """Of answers: aborted or failed, empty when complete."""
     tokens: int = 0
-    """Of answers: the tokens in the context when it was given, 0 if it does not tell."""
+    """Of answers, or UNKNOWN ones behind them: tokens in the context then; 0 if none is told."""
     answered: int = 0
     """Of these, the tokens of the answer itself; the others were what the model was sent."""
     model: str = ""

@@ -15,6 +15,7 @@ from gitguard.model.conversation import (
     RESULT,
     THINKING,
     TOOL,
+    UNKNOWN,
     USER,
 )
 from gitguard.model.value import Value
@@ -60,6 +61,15 @@ class Opening(Value):
     """That users, the agent and tools had said by then."""
 
 
+class Measure(Value):
+    """What a host measured with an answer."""
+
+    tokens: int
+    """In the context."""
+    answered: int
+    """Of these, the answer itself."""
+
+
 class Story(Value):
     """A conversation from its beginning to its end, or from its last reset on."""
 
@@ -70,6 +80,7 @@ class Story(Value):
     """Of all rests together."""
     compactions: int
     opening: Opening | None
+    newest: Measure | None
 
     def count(self, component: str) -> int:
         """Return how often a component is there."""
@@ -89,6 +100,7 @@ class Teller:
         self._began = self._last = self._rest = 0.0
         self._calls = self._compactions = 0
         self._opening: Opening | None = None
+        self._newest: Measure | None = None
         self._answer = ""
 
     def take(self, entry: Entry) -> None:
@@ -102,7 +114,9 @@ class Teller:
         elif entry.kind == MESSAGE:
             add_to(self._parts, entry)
             self._keep_time(entry)
-            self._keep_opening(entry)
+        if is_measured(entry):
+            self._newest = Measure(entry.tokens, entry.answered)
+        self._keep_opening(entry)
 
     def _keep_time(self, entry: Entry) -> None:
         if not entry.time:
@@ -123,7 +137,7 @@ class Teller:
         if opening is not None:
             if entry.message and entry.message == self._answer:
                 self._opening = opening.replace(characters=opening.characters + entry.size)
-        elif entry.role == AGENT and entry.tokens > 0 and not self._compactions:
+        elif is_measured(entry) and not self._compactions:
             said = sum(p.characters for name, p in self._parts.items() if name != HOST_NOTES)
             self._opening = Opening(entry.tokens, said)
             self._answer = entry.message
@@ -133,7 +147,20 @@ class Teller:
         stretches = tuple(self._stretches)
         if self._last:
             stretches = (*stretches, Stretch(self._last - self._began, self._calls))
-        return Story(dict(self._parts), stretches, self._rest, self._compactions, self._opening)
+        return Story(
+            dict(self._parts),
+            stretches,
+            self._rest,
+            self._compactions,
+            self._opening,
+            self._newest,
+        )
+
+
+def is_measured(entry: Entry) -> bool:
+    """Say whether an entry tells how many tokens were in the context."""
+    speaks = entry.kind == UNKNOWN or entry.role == AGENT
+    return speaks and entry.tokens > 0 and not (entry.by_host or entry.is_aside)
 
 
 def tally(entries: Iterable[Entry]) -> dict[str, Part]:

@@ -81,6 +81,8 @@ def _turning_point(line: bytes) -> tuple[str, str, float]:
 
 def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
     """Return the newest usage and the line that tells it; before turns were taken back is none."""
+    from gitguard.transcripts.codex_lines import usage_in
+
     estimate: tuple[Reading | None, dict[str, Any]] = (None, {})
     for text in lines:
         if not any(mark in text for mark in _USAGES):
@@ -88,7 +90,7 @@ def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
         line = parse(text)
         if line.get("type") == "compacted" or _is_rollback(line):
             return estimate
-        told = _told(line)
+        told = usage_in(line)
         used, at = tokens(told, ("total_tokens",)), time_of(line)
         if used <= 0 or not at:
             continue
@@ -102,14 +104,6 @@ def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
 
 def _is_rollback(line: dict[str, Any]) -> bool:
     return inner(line, "payload").get("type") == "thread_rolled_back"
-
-
-def _told(line: dict[str, Any]) -> Any:
-    payload = inner(line, "payload")
-    if line.get("type") == "token_usage_record":
-        return payload.get("usage")
-    info = payload.get("info") if payload.get("type") == "token_count" else None
-    return info.get("last_token_usage") if isinstance(info, dict) else None
 
 
 def _with_model(reading: Reading, line: dict[str, Any], lines: Iterator[bytes]) -> Reading:

@@ -24,8 +24,8 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
-from gitguard.transcripts.codex_lines import is_by_host, said_in, taken_back
-from gitguard.transcripts.entries import inner, time_of
+from gitguard.transcripts.codex_lines import is_by_host, said_in, taken_back, usage_in
+from gitguard.transcripts.entries import inner, time_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
         return known | {"kind": COMPACTION, **_compaction(payload)}
     item = payload.get("type")
     if kind != "response_item" or not isinstance(item, str):
-        return known | {"kind": UNKNOWN}
+        return known | {"kind": UNKNOWN, **_measure(usage_in(line))}
     known |= {"kind": MESSAGE, "message": _answer(line, payload)}
     if item == "message":
         return known | _message(line, payload)
@@ -70,6 +70,14 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
     if item.endswith("_output"):
         return known | {"role": TOOL, "message": "", "blocks": (_result(payload),)}
     return known | {"role": AGENT, "blocks": (_call(item, payload),)}
+
+
+def _measure(usage: Any) -> dict[str, int]:
+    """Return what a usage of the model tells; one without input is not the model's."""
+    if not tokens(usage, ("input_tokens",)):
+        return {}
+    answered = tokens(usage, ("output_tokens",))
+    return {"tokens": tokens(usage, ("total_tokens",)), "answered": answered}
 
 
 def _answer(line: dict[str, Any], payload: dict[str, Any]) -> str:

@@ -68,6 +68,15 @@ def is_by_host(line: dict[str, Any], text: str) -> bool:
     return text.lstrip().startswith(NOT_THE_USERS)
 
 
+def usage_in(line: dict[str, Any]) -> Any:
+    """Return the usage that a line tells, whatever it is; None for a line of another kind."""
+    payload = inner(line, "payload")
+    if line.get("type") == "token_usage_record":
+        return payload.get("usage")
+    info = payload.get("info") if payload.get("type") == "token_count" else None
+    return info.get("last_token_usage") if isinstance(info, dict) else None
+
+
 def said_in(content: Any) -> list[str]:
     """Return the texts of a message's content."""
     items = content if isinstance(content, list) else ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, RESULT
+from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.text import one_line, shorten_clean
 from gitguard.model.value import Value
 from gitguard.policy.patterns import Pattern, classify
 from gitguard.policy.profiling import Facts, Growth, LargeResult, Profile, Scale, profile
-from gitguard.policy.tally import Part, Teller, named_blocks, tally, tools_in
+from gitguard.policy.tally import Part, Teller, is_measured, named_blocks, tally, tools_in
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.facts import parameters
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.model.redaction import Redactor
+    from gitguard.policy.tally import Story
     from gitguard.usecases.conversations import Usage
 
 _MOST_LISTED = 10
@@ -64,7 +65,7 @@ def profile_of(
     facts = Facts(
         window=usage.window,
         used=usage.tokens,
-        answered=_answered(measured, usage),
+        answered=_answered(story, usage),
         parts=tally(measured),
         later=sum(entry.size for entry in context.entries[len(measured) :]),
         summaries=Part(max(usage.compactions, story.compactions), len(context.summary)),
@@ -94,25 +95,21 @@ def _measured_upto(entries: Sequence[Entry], usage: Usage) -> int:
     if usage.tokens is None:
         return len(entries)
     if usage.source != "compaction":
-        upto = max((i for i, entry in enumerate(entries, 1) if _is_measured(entry)), default=0)
+        upto = max((i for i, entry in enumerate(entries, 1) if is_measured(entry)), default=0)
         if upto:
             return upto
     return sum(entry.time <= usage.at for entry in entries)
 
 
-def _is_measured(entry: Entry) -> bool:
-    return entry.role == AGENT and entry.tokens > 0 and not entry.by_host
-
-
-def _answered(entries: Sequence[Entry], usage: Usage) -> int:
+def _answered(story: Story, usage: Usage) -> int:
     """Return the tokens of the last answer, where the measure is that of it."""
-    last = entries[-1] if entries and usage.source == "transcript" else None
-    return last.answered if last is not None and last.tokens == usage.tokens else 0
+    newest = story.newest if usage.source == "transcript" else None
+    return newest.answered if newest is not None and newest.tokens == usage.tokens else 0
 
 
 def _growth(entries: Sequence[Entry]) -> Growth:
     """Say by how much the context grew from the first measured answer that stands to the last."""
-    places = [i for i, entry in enumerate(entries) if _is_measured(entry)]
+    places = [i for i, entry in enumerate(entries) if is_measured(entry)]
     if not places:
         return Growth()
     between = entries[places[0] : places[-1] + 1]
