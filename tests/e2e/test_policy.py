@@ -51,9 +51,9 @@ def test_each_warning_reaches_the_model_once_and_the_checkpoint_stands_in_git(
     guarded.claude.run("go")
     (hand_over, compact) = said(model)
     assert (hand_over[3], compact[3]) == (HAND_OVER, COMPACT)
-    # Each call took 4,000 tokens, and the halt is at 170,000.
+    # Each call took 4,000 tokens, and the halt is at 170,000; a reading may be one answer late.
     for _, used, left, _ in (hand_over, compact):
-        assert abs(int(left) - (170 - int(used)) / 4) <= 1
+        assert abs(int(left) - (170 - int(used)) / 4) <= 2
     assert 65 <= int(hand_over[0]) <= 68
     assert 75 <= int(compact[0]) <= 78
     assert guarded.triggers().count("auto-75pct") == 1
@@ -84,5 +84,8 @@ def test_the_halts_message_holds_the_critical_warning(
     (transcript,) = guarded.claude.home.glob(f".claude/projects/*/{run.session_id}.jsonl")
     halts = re.findall(rf"{STATUS}\\n(.*?)\\n", transcript.read_text(encoding="utf-8"))
     assert halts, "the halt's message is not in the conversation"
-    assert {WARNING.findall(line)[0] for line in halts} == {("86", "172", "", CRITICAL)}
+    for line in halts:
+        ((share, _, _, recommendation),) = WARNING.findall(line)
+        assert recommendation == CRITICAL
+        assert int(share) >= 85  # the host may write an answer's usage down after its hooks began
     assert guarded.faults() == []
