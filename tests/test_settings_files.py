@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import HostFailed, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
 from gitguard.usecases.advising import Advice, Desk, Question, advise
@@ -164,13 +164,20 @@ def test_comments_that_the_host_does_not_read_are_not_taken_for_json(
         advise(desk, find_adviser(host), QUESTION)
 
 
-@pytest.mark.parametrize("host", ["opencode", "codex"])
-def test_what_the_hosts_own_check_refuses_is_said_in_its_words(
-    desk: Desk, home: Path, host: str
-) -> None:
+def test_what_codex_refuses_is_said_in_its_words(desk: Desk, home: Path) -> None:
     (home / "refuse").touch()
-    with pytest.raises(InvalidDocument, match="is not valid to .*: .*xpected"):
-        advise(desk, find_adviser(host), QUESTION)
+    with pytest.raises(InvalidDocument, match="is not valid to Codex: expected i64"):
+        advise(desk, find_adviser("codex"), QUESTION)
+
+
+def test_what_opencode_refuses_of_a_change_is_taken_back(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".config/opencode/opencode.json", "{}\n")
+    (home / "refuse").touch()
+    with pytest.raises(HostFailed, match="is not valid to opencode: Expected number"):
+        applied(desk, "opencode", tmp_path)
+    assert path.read_text() == "{}\n"
 
 
 # --- Which file

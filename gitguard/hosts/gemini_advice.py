@@ -1,6 +1,7 @@
 """What Gemini CLI can be advised to set: from which share of the window on it compresses.
 
-The window is compiled in and the same for its models: 1,048,576 tokens (0.61.0; Gemma apart).
+The window is compiled in and the same for its models: 1,048,576 tokens (0.61.0; Gemma apart). The
+program is not asked for its version: at every start it may write settings with old names anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from gitguard.hosts.settings_files import (
     program_of,
     read_layers,
     setting,
-    version_in,
 )
 
 TYPE_CHECKING = False
@@ -38,11 +38,11 @@ _FILE = ".gemini/settings.json"
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's and the project's settings, of which the last count."""
-    ask = program_of(at, PROGRAM, TITLE)
+    program_of(at, PROGRAM, TITLE)
     paths = (os.path.join(at.home, _FILE), *in_project(at, _FILE))
     layers = read_layers(at, paths)
     file = holder(layers, paths, _KEY, paths[0])
-    return Found(before.version if before else version_in(ask), file, layers.standing, _WINDOW)
+    return Found("", file, layers.standing, _WINDOW)
 
 
 def offer(found: Found, figures: Figures) -> Offer:

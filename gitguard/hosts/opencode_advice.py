@@ -1,7 +1,7 @@
 """What opencode can be advised to set: what a compaction keeps, and whether old output is cleared.
 
 When it compacts cannot be set for most models: `compaction.reserved` counts only for those that
-name a limit of their input (1.18.33). `opencode debug config` refuses what it cannot read.
+name a limit of their input (1.18.33). `opencode debug config` refuses values of a wrong kind.
 """
 
 from __future__ import annotations
@@ -44,22 +44,28 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     """Ask for the user's folder, and read its file and the project's, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = _folder(ask)
-    checked = ask(("debug", "config"))
-    if checked.returncode:
-        raise InvalidDocument(
-            f"a configuration is not valid to opencode: {checked.complaint}",
-            "Correct it; nothing was changed",
-        )
+    if before is not None:
+        _check(ask)
     own = tuple(os.path.join(folder, name) for name in _NAMES)
     paths = (*own, *(path for name in _NAMES for path in in_project(at, name)))
     layers = read_layers(at, paths)
     there = [path for path in own if at.read(path) is not None]
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
     # Asked outside of the project, it has read the user's own file alone.
-    by = "opencode debug config" if file in own else ""
+    by = "opencode debug config" if before is not None and file in own else ""
     return Found(
         before.version if before else version_in(ask), file, layers.standing, checked_by=by
     )
+
+
+def _check(ask: Ask) -> None:
+    """Let opencode read what was changed; not before, as it then adds its `$schema` to a file."""
+    checked = ask(("debug", "config"))
+    if checked.returncode:
+        raise InvalidDocument(
+            f"a configuration is not valid to opencode: {checked.complaint}",
+            "Correct it; nothing was changed",
+        )
 
 
 def _folder(ask: Ask) -> str:

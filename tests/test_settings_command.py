@@ -1,0 +1,200 @@
+"""The commands about hosts' settings, as people and programs use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .scratch import console_blocks, environment, is_as_promised, make_repository
+from .settings_host import SECRET, SettingsHost
+
+PAGE = Path(__file__).parent.parent / "references" / "settings.md"
+ADVISE = "gitguard config advise openclaw --pattern tool-heavy"
+
+
+class Place:
+    """A repository with a session, and a host on PATH."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.home = folder / "repo", folder / "home"
+        self.reach = folder / "reach"
+        self.reach.mkdir()
+        make_repository(self.root, self.home)
+        self.host = SettingsHost(folder / "host")
+        self.type("gitguard ensure")
+
+    @property
+    def env(self) -> dict[str, str]:
+        usual = environment(self.home)
+        path = f"{self.host.bin}:{usual['PATH']}"
+        return {**usual, "PATH": path, "TMPDIR": str(self.reach)}
+
+    def type(self, command: str, root: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=root or self.root,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def json(self, command: str) -> dict[str, Any]:
+        found = json.loads(self.type(f"{command} --json").stdout)
+        assert isinstance(found, dict)
+        return found
+
+    def answer(self, command: str, said: bytes) -> str:
+        """Run a command on a terminal and answer its question."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.root)
+            os.execvpe("bash", ["bash", "-c", command], self.env)
+        seen = b""
+        while b"[y/N]" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, said)
+        try:
+            while part := os.read(terminal, 4096):
+                seen += part
+        except OSError:  # the terminal's other end is gone
+            pass
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        return seen.decode()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Place) -> None:
+    said = place.type(ADVISE).stdout
+    for expected in (
+        "OpenClaw 2026.3.13. Work: tool-heavy (named). Window: 200,000 tokens (as the host says).",
+        f"To change in `{place.host.config}`:",
+        "`agents.defaults.compaction.reserveTokensFloor`, 20000 (default) → 50000",
+        "at about 75% of the window",
+        '`agents.defaults.contextPruning.ttl`, "5m" (default) → "1m"',
+        "`openclaw gateway restart`",
+        "comments in it go",
+        "Apply it: `gitguard config advise openclaw --pattern tool-heavy --apply`",
+    ):
+        assert expected in said
+
+
+def test_what_is_right_comes_first(place: Place) -> None:
+    document = place.host.document()
+    document["agents"]["defaults"] = {"contextPruning": {"mode": "cache-ttl", "ttl": "1m"}}
+    place.host.write(document)
+    said = place.type(ADVISE).stdout
+    right, _, rest = said.partition("To change")
+    assert 'contextPruning.ttl` is "1m"' in right
+    assert "contextPruning.ttl" not in rest
+
+
+def test_without_a_terminal_nothing_is_applied_without_yes(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    done = place.type(f"{ADVISE} --apply")
+    assert done.returncode == 39
+    assert "Say --yes to go on" in done.stderr
+    assert place.host.config.read_bytes() == before
+    assert os.listdir(place.reach) == []
+
+
+def test_on_a_terminal_it_asks_and_a_no_is_remembered(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    said = place.answer(f"{ADVISE} --apply", b"n\n")
+    assert str(place.reach) in said.replace("\r\n", "")
+    assert "nothing was changed" in said
+    assert place.host.config.read_bytes() == before
+    assert "advice declined" in place.type("gitguard profile --history").stdout
+    said = place.answer(f"{ADVISE} --apply", b"y\n")
+    assert "and read back" in said
+    assert place.host.config.read_bytes() != before
+
+
+def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    done = place.json(f"{ADVISE} --apply --yes")
+    assert done["applied"]
+    assert Path(done["backup"]).read_bytes() == before
+    assert Path(done["rollback_document"]).parent == place.reach
+    shown = place.json("gitguard config rollback --dry-run")
+    assert (shown["host"], shown["finished"], shown["changed_since"]) == ("openclaw", True, False)
+    assert place.host.config.read_bytes() != before
+    assert place.json("gitguard config rollback --yes")["kept"] == ""
+    assert place.host.config.read_bytes() == before
+
+
+def test_a_change_by_somebody_is_shown_without_secrets_and_left_alone(place: Place) -> None:
+    place.type(f"{ADVISE} --apply --yes")
+    document = place.host.document()
+    document["models"]["other"] = SECRET
+    place.host.write(document)
+    theirs = place.host.config.read_bytes()
+    done = place.type("gitguard config rollback openclaw --yes")
+    assert done.returncode == 43
+    assert '"other"' in done.stdout
+    assert SECRET not in done.stdout + done.stderr
+    assert "--even-if-changed" in done.stderr
+    assert place.host.config.read_bytes() == theirs
+    seen = place.type("gitguard config rollback openclaw --yes --json")
+    assert SECRET not in seen.stdout
+    assert json.loads(seen.stdout)["error"]["kind"] == "SettingsMoved"
+    kept = place.json("gitguard config rollback --even-if-changed --yes")["kept"]
+    assert Path(kept).read_bytes() == theirs
+
+
+def test_a_host_that_fails_says_so_and_all_is_as_before(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    place.host.tell(failing=["agents.defaults.contextPruning.mode"])
+    done = place.type(f"{ADVISE} --apply --yes")
+    assert done.returncode == 42
+    assert "disk full" in done.stderr
+    assert "as they were before" in done.stderr
+    assert place.host.config.read_bytes() == before
+
+
+def test_outside_of_a_repository_advice_is_given_too(place: Place) -> None:
+    done = place.type(ADVISE, root=place.home)
+    assert done.returncode == 0, done.stderr
+    assert "50000" in done.stdout
+
+
+def test_a_pattern_that_nothing_tells_is_assumed_and_said(place: Place) -> None:
+    said = place.type("gitguard config advise openclaw").stdout
+    assert "Work: mixed (assumed; name it with --pattern" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ("emacs", 2),
+        ("openclaw --pattern calm", 2),
+        ("openclaw --window -1", 23),
+        ("openclaw --hours -1", 23),
+        ("codex", 23),
+    ],
+)
+def test_what_cannot_be_advised_on_is_refused(place: Place, options: str, code: int) -> None:
+    done = place.type(f"gitguard config advise {options}")
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert done.stderr.startswith("error: ")
+
+
+def test_the_page_tells_what_happens(place: Place) -> None:
+    blocks = console_blocks(PAGE)
+    assert blocks
+    for command, promised in blocks:
+        done = place.type(f"({command}) 2>&1")
+        assert is_as_promised(promised, done.stdout), (command, done.stdout)
