@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 from gitguard.cli.app import app
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.config import DEFAULTS
-from gitguard.model.conversation import COMPACTION
+from gitguard.model.conversation import CALL, COMPACTION, TEXT, THINKING, Block, Entry
 from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import timestamp
@@ -31,6 +29,7 @@ from gitguard.policy.tally import (
     TOOL_CALLS,
     TOOL_RESULTS,
     USER_MESSAGES,
+    Part,
     Stretch,
     Teller,
     tally,
@@ -39,9 +38,10 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.profiling import Profiled, profile_of
+from gitguard.usecases.profiling import Profiled, _given, profile_of
 
 from .bench_transcripts import write_conversation
+from .measuring import peak_megabytes
 from .scratch import make_repository, shell
 from .spoken import DIALECTS, NOW, Said, entries, turns
 from .test_references import check_console
@@ -277,6 +277,24 @@ def test_the_largest_results_say_what_they_are_of_without_secrets(tmp_path: Path
     assert len(rest) == 9
 
 
+@pytest.mark.parametrize("name", ["pi", "codex", "gemini", "opencode"])
+def test_every_format_tells_what_was_given_to_a_call(name: str, tmp_path: Path) -> None:
+    """Of the recorded conversation up to its compaction, which takes the calls away."""
+    transcript = opened(RECORDED[name], tmp_path)
+    story = list(find_format(name).entries(transcript))
+    upto = next(at for at, entry in enumerate(story) if entry.kind == COMPACTION)
+    found = given_in(transcript, story[:upto])
+    assert len(found) >= 1
+    assert all(found.values())
+
+
+def given_in(transcript: Transcript, told: list[Entry]) -> dict[str, str]:
+    wanted = {block.id for entry in told for block in entry.blocks if block.kind == CALL}
+    found = _given(transcript, told, wanted, Redactor())
+    assert found.keys() == wanted
+    return found
+
+
 def test_failed_calls_are_counted_by_tool(tmp_path: Path) -> None:
     found = profiled(DIALECTS["pi"](tmp_path / "t.jsonl", turns(8))).profile
     assert {tool.tool: (tool.calls, tool.failed) for tool in found.tools} == {
@@ -371,6 +389,14 @@ def test_whatever_a_compaction_keeps_sizes_alone_tell_it(changes: dict[str, Any]
     assert (whole.summary, whole.compactions) == (thin.summary, thin.compactions)
 
 
+def test_a_message_counts_once_however_many_texts_it_has() -> None:
+    texts = tuple(Block.saying(TEXT, at, "abc") for at in range(2))
+    thought = Block.saying(THINKING, 2, "hm")
+    [told] = entries([("agent", "")])
+    found = tally([told.replace(blocks=(texts[0], thought, texts[1]))])
+    assert found == {ANSWERS: Part(1, 6), THOUGHTS: Part(1, 2)}
+
+
 def test_what_the_host_says_in_the_users_name_is_its_own() -> None:
     told = [entry.replace(by_host=True) for entry in entries([("user", "a note")])]
     assert tally(told).keys() == {HOST_NOTES}
@@ -436,30 +462,20 @@ def test_a_file_of_nobody_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
-    """Ten times as long a file, both longer than what is kept of one."""
+    """Four times as long a file, both longer than what is kept of one."""
     program = (
-        "import resource, sys\n"
         "from gitguard.model.config import DEFAULTS\n"
         "from gitguard.model.redaction import Redactor\n"
         "from gitguard.transcripts.recognition import recognise\n"
         "from gitguard.usecases.profiling import profile_of\n"
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
         "assert found.profile.note.endswith('they would not fit a window')\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
     )
-
-    def peak(path: Path) -> int:
-        words = [sys.executable, "-c", program, str(path)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout)
-
-    short = write_conversation(tmp_path / "short.jsonl", 25_000_000)
-    twice = tmp_path / "long.jsonl"
-    with twice.open("wb") as file:
+    short, long = write_conversation(tmp_path / "short.jsonl", 25_000_000), tmp_path / "long.jsonl"
+    with long.open("wb") as file:
         for _ in range(4):
             file.write(short.read_bytes())
-    assert peak(twice) < peak(short) * 1.2
+    assert peak_megabytes(program, str(long)) < peak_megabytes(program, str(short)) * 1.2
 
 
 # The command

@@ -40,10 +40,6 @@ class Part(Value):
     count: int = 0
     characters: int = 0
 
-    def plus(self, count: int, characters: int) -> Part:
-        """Return the sum."""
-        return Part(self.count + count, self.characters + characters)
-
 
 class Stretch(Value):
     """What was done between two rests."""
@@ -87,6 +83,31 @@ class Story(Value):
         return self.parts.get(component, Part()).count
 
 
+class _Sums:
+    """Numbers and characters by component; files have a hundred thousand entries to add."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[int]] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Add a message; calls and results count one by one, everything else once a message."""
+        once: set[str] = set()
+        for block in entry.blocks:
+            name = component_of(entry, block)
+            found = self._found.setdefault(name, [0, 0])
+            found[0] += block.kind in (CALL, RESULT) or name not in once
+            found[1] += block.size
+            once.add(name)
+
+    def said(self) -> int:
+        """Return the characters of everything but the host's notes."""
+        return sum(found[1] for name, found in self._found.items() if name != HOST_NOTES)
+
+    def parts(self) -> dict[str, Part]:
+        """Return the sums so far."""
+        return {name: Part(*found) for name, found in self._found.items()}
+
+
 class Teller:
     """Takes the entries of a conversation, oldest first, and tells its story."""
 
@@ -95,7 +116,7 @@ class Teller:
         self._begin()
 
     def _begin(self) -> None:
-        self._parts: dict[str, Part] = {}
+        self._sums = _Sums()
         self._stretches: list[Stretch] = []
         self._began = self._last = self._rest = 0.0
         self._calls = self._compactions = 0
@@ -112,7 +133,7 @@ class Teller:
         elif entry.kind == COMPACTION:
             self._compactions += 1
         elif entry.kind == MESSAGE:
-            add_to(self._parts, entry)
+            self._sums.add(entry)
             self._keep_time(entry)
         if is_measured(entry):
             self._newest = Measure(entry.tokens, entry.answered)
@@ -138,8 +159,7 @@ class Teller:
             if entry.message and entry.message == self._answer:
                 self._opening = opening.replace(characters=opening.characters + entry.size)
         elif is_measured(entry) and not self._compactions:
-            said = sum(p.characters for name, p in self._parts.items() if name != HOST_NOTES)
-            self._opening = Opening(entry.tokens, said)
+            self._opening = Opening(entry.tokens, self._sums.said())
             self._answer = entry.message
 
     def story(self) -> Story:
@@ -148,7 +168,7 @@ class Teller:
         if self._last:
             stretches = (*stretches, Stretch(self._last - self._began, self._calls))
         return Story(
-            dict(self._parts),
+            self._sums.parts(),
             stretches,
             self._rest,
             self._compactions,
@@ -165,21 +185,11 @@ def is_measured(entry: Entry) -> bool:
 
 def tally(entries: Iterable[Entry]) -> dict[str, Part]:
     """Return what entries add up to, by component."""
-    parts: dict[str, Part] = {}
+    sums = _Sums()
     for entry in entries:
         if entry.kind == MESSAGE and not entry.is_aside:
-            add_to(parts, entry)
-    return parts
-
-
-def add_to(parts: dict[str, Part], entry: Entry) -> None:
-    """Add a message; calls and results count one by one, everything else once a message."""
-    once: set[str] = set()
-    for block in entry.blocks:
-        name = component_of(entry, block)
-        number = block.kind in (CALL, RESULT) or name not in once
-        once.add(name)
-        parts[name] = parts.get(name, Part()).plus(int(number), block.size)
+            sums.add(entry)
+    return sums.parts()
 
 
 def component_of(entry: Entry, block: Block) -> str:

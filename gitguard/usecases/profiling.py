@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gitguard.model.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import Block, Entry
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.model.redaction import Redactor
@@ -124,13 +124,28 @@ def _largest(
     results = [(tool, block) for tool, block in named_blocks(entries) if block.kind == RESULT]
     largest = sorted(results, key=lambda result: -result[1].size)[:_MOST_LISTED]
     wanted = {block.id for _, block in largest if block.id}
-    given: dict[str, str] = {}
-    for entry in find_format(transcript.format).entries(transcript) if wanted else ():
-        for block in entry.blocks:
-            if block.kind == CALL and block.id in wanted:
-                words = one_line(parameters(block))
-                given[block.id] = shorten_clean(words, _LONGEST_GIVEN, redactor)
+    given = _given(transcript, entries, wanted, redactor)
     return tuple(
         LargeResult(tool, given.get(block.id, ""), block.size, scale.tokens(block.size))
         for tool, block in largest
     )
+
+
+def _given(
+    transcript: Transcript, entries: Sequence[Entry], wanted: set[str], redactor: Redactor
+) -> dict[str, str]:
+    """Read again what was given to some calls, from the first of them on."""
+    places = [entry.at for entry in entries for block in _calls(entry) if block.id in wanted]
+    given: dict[str, str] = {}
+    for entry in find_format(transcript.format).entries(transcript, min(places)) if places else ():
+        for block in _calls(entry):
+            if block.id in wanted:
+                words = one_line(parameters(block))
+                given[block.id] = shorten_clean(words, _LONGEST_GIVEN, redactor)
+        if len(given) == len(places):
+            break
+    return given
+
+
+def _calls(entry: Entry) -> Iterator[Block]:
+    return (block for block in entry.blocks if block.kind == CALL)
