@@ -6,11 +6,17 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from gitguard.model.config import GaugeConfig
-from gitguard.model.events import Reading
+from gitguard.context.gauge import Pressure, Window
+from gitguard.model.config import DEFAULTS, GaugeConfig
+from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
+from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
+from gitguard.usecases.speaking import Moment, line_of
+from gitguard.usecases.tools import ToolCalls
 
 from .conversation import Conversation
 from .test_policy_bands import after_tool
@@ -162,6 +168,39 @@ def test_warning_advice_and_gauge_never_come_together(talk: Conversation) -> Non
     assert "auto-80pct" in talk.triggers()
 
 
+def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
+    talk.uses(131_000)
+    event = HookEvent(
+        TOOL_END,
+        "S1",
+        str(talk.root),
+        tool=ToolCall("Bash"),
+        transcript=Transcript(str(talk.transcript), "claude-code"),
+    )
+    guard = talk.guard
+    calls = [
+        ToolCalls(guard.workspace, guard.config, event, abilities=Abilities()) for _ in range(2)
+    ]
+    said = [call.reply().context for call in calls]
+    assert [bool(line) for line in said] == [True, False]
+
+
+PRESSURES = st.lists(st.integers(0, 1000).map(lambda thousandth: thousandth / 1000), max_size=12)
+
+
+@given(PRESSURES)
+def test_whatever_pressure_does_each_level_comes_once_a_rise(pressures: list[float]) -> None:
+    known, before = HostSession(started_at="2026-01-31T09:30:00Z"), 0
+    for share in pressures:
+        window = Window(200_000, "host")
+        pressure = Pressure(share, int(share * 200_000), window, "transcript")
+        known, line = line_of(known, pressure, DEFAULTS, Moment(calls=9))
+        level = sum(share >= begin for begin in (0.65, 0.75, 0.85))
+        assert line.startswith("⚠️") == (level > before)
+        assert "\n" not in line
+        before = level
+
+
 # What is done
 
 
@@ -261,6 +300,15 @@ def test_a_summary_of_more_than_thirty_percent_of_the_window_is_said_once(
 ) -> None:
     said = [compacted(talk, "x" * characters), talk.prompt(), compacted(talk, "x" * 250_000)]
     assert [SPIRAL in text for text in said] == [is_said, False, not is_said]
+
+
+def test_a_summary_in_a_transcript_that_was_written_anew_is_seen(talk: Conversation) -> None:
+    for _ in range(2_000):
+        talk.uses(20_000)
+    talk.prompt()
+    talk.transcript.write_text("")
+    assert SPIRAL in compacted(talk, "x" * 250_000)
+    assert talk.faults() == []
 
 
 def test_a_summary_that_does_not_read_hides_no_compaction(talk: Conversation) -> None:

@@ -88,19 +88,21 @@ def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> 
     0 where there is none, or where so much was written that reading it would keep a prompt waiting.
     Raises `InvalidDocument` when the transcript does not read.
     """
-    transcript, since = _transcript_of(host_session, transcript), host_session.counted_upto
-    if transcript is None or _is_too_long(transcript.path, since):
+    transcript = _transcript_of(host_session, transcript)
+    if transcript is None:
         return 0
+    since = host_session.counted_upto
+    if os.path.isfile(transcript.path):
+        size = os.path.getsize(transcript.path)
+        since = since if since <= size else 0  # somebody wrote it anew, as counting sees too
+        if size - since > _LONGEST_READ:
+            return 0
     from gitguard.transcripts import find_format
     from gitguard.transcripts.fitting.context import context_of
     from gitguard.transcripts.fitting.tokens import estimate
 
     written = find_format(transcript.format).entries(transcript, since)
     return estimate(len(context_of(written).summary))
-
-
-def _is_too_long(path: str, since: int) -> bool:
-    return os.path.isfile(path) and os.path.getsize(path) - since > _LONGEST_READ
 
 
 def measure_compaction(
