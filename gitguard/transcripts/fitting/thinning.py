@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 MOST = 20_000
 """Entries that are kept, the newest; more do not fit into a window of a million tokens."""
-_KEPT = ("at", "end", "kind", "id", "parent", "role", "message", "time", "tokens")
-_RARE = ("answered", "by_host", "kept", "keeps_on", "keeps_between")
+_KEPT = {"at", "end", "kind", "id", "parent", "role", "message", "time", "tokens", "by_host"}
+_KEPT |= {"kept", "keeps_on", "keeps_between"}
 
 
 class Thinned(Value):
@@ -56,8 +56,7 @@ def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
 
 
 def _thin(entry: Entry, *, with_text: bool) -> Entry:
-    fields = {name: value for name in _KEPT if (value := getattr(entry, name)) or name == "at"}
-    fields |= {name: value for name in _RARE if (value := getattr(entry, name))}
+    fields = {name: value for name, value in vars(entry).items() if name in _KEPT}
     fields["blocks"] = entry.blocks if with_text else tuple(map(_bare, entry.blocks))
     return Entry._of(fields)
 
