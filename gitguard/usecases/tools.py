@@ -97,7 +97,8 @@ class ToolCalls(Conversation):
         if "gitguard" in self._tool.command:
             self._adopt_own_head()
         _, pressure = self._measure()
-        assess = before // gate.ASSESS_EVERY < calls // gate.ASSESS_EVERY
+        is_fifth = before // gate.ASSESS_EVERY < calls // gate.ASSESS_EVERY
+        assess = is_fifth and self._is_to_assess(pressure)
         calm = gate.is_calm(self._known, pressure, self._config)
         if self._known.halt is not None or (calm and not assess):
             return NEUTRAL
@@ -105,6 +106,14 @@ class ToolCalls(Conversation):
             return self._save_unheard(pressure)
         with self._record():
             return HookReply(context=self._line(pressure, calls, assess=assess))
+
+    def _is_to_assess(self, pressure: Pressure | None) -> bool:
+        """Say whether there is advice, or a usage from which the average is to be counted."""
+        from gitguard.policy.bands import band_of
+
+        if pressure is None:
+            return False
+        return bool(band_of(pressure.share).advice) or self._known.paced_tokens < 0
 
     def _save_unheard(self, pressure: Pressure | None) -> HookReply:
         """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
