@@ -100,6 +100,13 @@ def test_a_window_that_somebody_names_goes_before_the_hosts(desk: Desk) -> None:
     assert (advice.figures.window, advice.window_source) == (100_000, "given")
 
 
+def test_a_window_that_the_user_has_capped_is_no_larger(desk: Desk, host: SettingsHost) -> None:
+    host.write({"agents": {"defaults": {"contextTokens": 100_000}}})
+    assert given(desk).figures.window == 100_000
+    host.write({"agents": {"defaults": {"contextTokens": 900_000}}})
+    assert given(desk).figures.window == 200_000
+
+
 def test_where_gitguard_halts_the_agent_the_host_is_to_compress_before(
     desk: Desk, host: SettingsHost
 ) -> None:

@@ -166,9 +166,12 @@ def test_a_host_that_fails_says_so_and_all_is_as_before(place: Place) -> None:
 
 
 def test_outside_of_a_repository_advice_is_given_too(place: Place) -> None:
-    done = place.type(ADVISE, root=place.home)
-    assert done.returncode == 0, done.stderr
-    assert "50000" in done.stdout
+    before = place.host.config.read_bytes()
+    elsewhere = "GITGUARD_STATE_DIR=$HOME/elsewhere"
+    for command in (f"{ADVISE} --apply --yes", "gitguard config rollback --yes"):
+        done = place.type(f"{elsewhere} {command}", root=place.home)
+        assert done.returncode == 0, done.stderr
+    assert place.host.config.read_bytes() == before
 
 
 def test_a_pattern_that_nothing_tells_is_assumed_and_said(place: Place) -> None:

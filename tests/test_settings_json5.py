@@ -89,6 +89,8 @@ def test_a_value_is_put_where_a_person_would_put_it(before: str, after: str) -> 
         ('{"a": ' + "[" * 200, "nested too deeply"),
         ("{1: 2}", "`1` is not expected"),
         ("{,}", "`,` is not expected"),
+        ('{"a": ' + "9" * 5000 + "}", "is not expected"),
+        ('{"a": \u0663}', "is not expected"),
         ('{"a": --1}', "`--1` is not expected"),
     ],
 )

@@ -25,6 +25,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gitguard.hosts.advising import Surroundings
@@ -49,6 +50,11 @@ _NEWER = (2026, 8)
 _NO_RESTART = (2026, 9)
 """From this version on such changes apply without a restart (as 2026.9.6 says of each)."""
 _BUILT_IN_RESERVE = 20_000
+_ANTHROPIC_ONLY = "this version clears tool output for models of Anthropic alone"
+_BY_THE_SERVER = (
+    "with an API key of Anthropic's own, their server clears, at about 30% of the window and not "
+    "by the time that has passed"
+)
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
@@ -58,8 +64,15 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     file = _file(ask)
     defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
     standing = dict(flat(defaults, _DEFAULTS))
-    window = before.window if before else window_of(ask(("models", "list", "--json")))
+    window = before.window if before else _window(ask, standing)
     return Found(version, file, standing, window, f"{PROGRAM} config validate")
+
+
+def _window(ask: Ask, standing: Mapping[str, str]) -> int:
+    """Return the default model's window, or less where the user has capped it (2026.3.13)."""
+    window = window_of(ask(("models", "list", "--json")))
+    cap = json.loads(standing.get(f"{_DEFAULTS}.contextTokens", "0"))
+    return min(window, cap) if type(cap) is int and cap > 0 else window
 
 
 def _version(ask: Ask) -> str:
@@ -198,7 +211,7 @@ def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
     wanted |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
     wanted[f"{_PRUNING}.keepLastAssistants"] = figures.protect
     wanted[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
-    notes = [] if figures.window else [NO_WINDOW]
+    notes = [_ANTHROPIC_ONLY, *([] if figures.window else [NO_WINDOW])]
     return [_setting(found, figures, key, after) for key, after in wanted.items()], notes
 
 
@@ -220,7 +233,8 @@ def _newer(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
 def _fixed(found: Found, figures: Figures) -> list[str]:
     notes = [
         "what is cleared is built in since 2026.8: not the newest 3 exchanges, and only where over "
-        "50,000 characters of old output are there"
+        "50,000 characters of old output are there",
+        _BY_THE_SERVER,
     ]
     if figures.window:
         reserve = min(_BUILT_IN_RESERVE, figures.window // 4)

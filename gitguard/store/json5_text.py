@@ -27,9 +27,11 @@ _ESCAPE = re.compile(r"\\(\r\n|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _DROPPED = ("\n", "\r", "\r\n", "\u2028", "\u2029")
 _NAME = re.compile(r"[^\W\d]|[$_]")
-_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}
 _DEEPEST = 100
+_LONGEST_NUMBER = 400
+"""Characters; Python itself refuses to read far longer ones."""
 _INDENT = "  "
 
 
@@ -191,7 +193,7 @@ class _Reader:
             return _WORDS[word]
         if word.lstrip("+-") in ("Infinity", "NaN") and len(word.lstrip("+-")) >= len(word) - 1:
             return float(word.replace("Infinity", "inf"))
-        if not _NUMBER.fullmatch(word):
+        if len(word) > _LONGEST_NUMBER or not _NUMBER.fullmatch(word):
             raise self._refuse()
         if "x" in word.lower():
             return int(word, 16)
