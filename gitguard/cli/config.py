@@ -19,7 +19,15 @@ from gitguard.cli.config_report import (
     rollback_text,
     rolled_back_text,
 )
-from gitguard.cli.console import Console, asking, can_ask, confirm, printable, with_console
+from gitguard.cli.console import (
+    Console,
+    asking,
+    can_ask,
+    confirm,
+    printable,
+    progress,
+    with_console,
+)
 from gitguard.cli.surroundings import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, what_is_known
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
@@ -114,8 +122,8 @@ def _apply(
         if can_ask():
             remember_advice(desk, advice, DECLINED)
         raise
-    with showing_differences(console):
-        applied = apply(desk, adviser, advice, planned)
+    with showing_differences(console), progress("settings made") as tell:
+        applied = apply(desk, adviser, advice, planned, tell)
     problem = remember_change(desk, applied)
     text = applied_text(advice, applied, adviser.UNDO, problem=problem)
     console.say(text, applied_document(advice, applied, problem=problem))

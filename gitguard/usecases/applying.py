@@ -24,6 +24,8 @@ from gitguard.usecases.rollback_document import rollback_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.hosts.advising import Adviser, CommandAdviser, Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
@@ -88,9 +90,16 @@ def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
     FileChange(file, file, seen, b"").refuse_unwritable()
 
 
-def apply(desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange) -> Applied:
+def apply(
+    desk: Desk,
+    adviser: Adviser,
+    advice: Advice,
+    planned: MadeChange,
+    tell: Callable[[int, int], object] = max,
+) -> Applied:
     """Make the advised settings, as planned; raises after all is as it was.
 
+    tell is called with how many settings the host's command has made, of how many.
     Raises `SettingsMoved` where somebody changed the file since the advice, and `HostFailed` where
     the host refuses.
     """
@@ -102,7 +111,7 @@ def apply(desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange) -> 
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         _keep(desk, adviser, advice, planned, record)
         try:
-            left_out, checked_by = _make(desk, adviser, advice, planned)
+            left_out, checked_by = _make(desk, adviser, advice, planned, tell)
         except BaseException:
             _give_back(desk, planned, advice.seen, record)
             raise
@@ -141,7 +150,11 @@ def _hide(desk: Desk, planned: MadeChange) -> None:
 
 
 def _make(
-    desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange
+    desk: Desk,
+    adviser: Adviser,
+    advice: Advice,
+    planned: MadeChange,
+    tell: Callable[[int, int], object],
 ) -> tuple[tuple[str, ...], str]:
     """Make the settings; return keys that were left out, and the host's command that checked."""
     at = desk.surroundings(adviser)
@@ -149,7 +162,7 @@ def _make(
     if has_command(adviser):
         if at.ask is None:
             raise HostFailed(f"`{adviser.PROGRAM}` is gone from PATH", _AS_BEFORE)
-        left_out = _make_by_command(desk, adviser, at.ask, advice.changes)
+        left_out = _make_by_command(desk, adviser, at.ask, advice.changes, tell)
     else:
         values = {one.key: one.after for one in advice.changes}
         edited = adviser.edit(advice.seen, values)
@@ -159,11 +172,16 @@ def _make(
 
 
 def _make_by_command(
-    desk: Desk, adviser: CommandAdviser, ask: Ask, changes: tuple[Setting, ...]
+    desk: Desk,
+    adviser: CommandAdviser,
+    ask: Ask,
+    changes: tuple[Setting, ...],
+    tell: Callable[[int, int], object],
 ) -> tuple[str, ...]:
     """Make settings one key at a time; return those that this version does not have."""
     left_out = []
-    for setting in changes:
+    for done, setting in enumerate(changes):
+        tell(done, len(changes))
         answer = ask(adviser.write_command(setting.key, setting.after))
         desk.places.at_step(f"setting {setting.key}")
         if answer.returncode == 0:

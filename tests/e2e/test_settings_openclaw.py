@@ -67,6 +67,21 @@ def guarded(
         yield guarded
 
 
+def gitguard(guarded: GuardedOpenClaw, *args: str) -> str:
+    """Run our command, which asks the host's a dozen times; each takes seconds to start."""
+    done = subprocess.run(
+        [COMMAND, *args],
+        cwd=guarded.repo,
+        env=guarded.openclaw.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, (args, done.returncode, done.stdout, done.stderr)
+    return done.stdout
+
+
 def defaults(guarded: GuardedOpenClaw, key: str) -> object:
     """Ask the host itself what is set."""
     done = guarded.openclaw.cli("config", "get", f"agents.defaults.{key}", "--json")
@@ -79,7 +94,7 @@ def test_advice_is_applied_and_validated_by_the_host_and_rolled_back_to_the_same
     config = guarded.openclaw.config_path
     before, mode = config.read_bytes(), config.stat().st_mode
 
-    advice = json.loads(guarded.run(*ADVISE, "tool-heavy", "--json"))
+    advice = json.loads(gitguard(guarded, *ADVISE, "tool-heavy", "--json"))
     assert (advice["version"], advice["window"]) == (version, BIG_WINDOW)
     assert advice["file"] == str(config)
     wanted = {one["key"]: json.loads(one["after"]) for one in advice["changes"]}
@@ -87,18 +102,18 @@ def test_advice_is_applied_and_validated_by_the_host_and_rolled_back_to_the_same
     assert wanted == {f"agents.defaults.{key}": value for key, value in expected.items()}
     assert config.read_bytes() == before
 
-    done = json.loads(guarded.run(*ADVISE, "tool-heavy", "--apply", "--yes", "--json"))
+    done = json.loads(gitguard(guarded, *ADVISE, "tool-heavy", "--apply", "--yes", "--json"))
     assert (done["applied"], done["left_out"]) == (True, [])
     assert {key: defaults(guarded, key) for key in expected} == expected
     assert guarded.openclaw.cli("config", "validate").returncode == 0
     assert Path(done["backup"]).read_bytes() == before
     assert Path(done["rollback_document"]).parent == guarded.openclaw.home / "tmp"
 
-    guarded.run("config", "rollback", "openclaw", "--yes")
+    gitguard(guarded, "config", "rollback", "openclaw", "--yes")
     assert config.read_bytes() == before
     assert config.stat().st_mode == mode
     assert guarded.openclaw.cli("config", "validate").returncode == 0
-    history = guarded.run("profile", "--history")
+    history = gitguard(guarded, "profile", "--history")
     assert "advice applied" in history
     assert "advice rolled back" in history
 
@@ -106,14 +121,14 @@ def test_advice_is_applied_and_validated_by_the_host_and_rolled_back_to_the_same
 def test_the_host_works_with_what_was_applied_and_after_it_was_taken_back(
     guarded: GuardedOpenClaw, model: ScriptedModel
 ) -> None:
-    guarded.run(*ADVISE, "bursty", "--protect", "browser", "--hours", "3", "--apply", "--yes")
+    gitguard(guarded, *ADVISE, "conversational", "--protect", "browser", "--apply", "--yes")
     assert defaults(guarded, "contextPruning.tools.deny") == ["browser"]
     guarded.openclaw.start_gateway()
     model.script(Step("With it."))
     assert guarded.openclaw.send("Hello") == "With it."
     guarded.openclaw.stop_gateway()
 
-    guarded.run("config", "rollback", "--yes")
+    gitguard(guarded, "config", "rollback", "--yes")
     guarded.openclaw.start_gateway()
     model.script(Step("Without it."))
     assert guarded.openclaw.send("Hello again") == "Without it."
@@ -157,10 +172,10 @@ def test_a_kill_between_two_settings_is_taken_back_by_the_next_run(
     process.wait()
     _wait_for_the_hosts_command(guarded)
 
-    said = guarded.run(*ADVISE, "tool-heavy")
+    said = gitguard(guarded, *ADVISE, "tool-heavy")
     assert "was cut off" in said
     assert "gitguard config rollback openclaw" in said
-    guarded.run("config", "rollback", "--yes")
+    gitguard(guarded, "config", "rollback", "--yes")
     assert config.read_bytes() == before
 
 
