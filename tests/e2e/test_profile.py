@@ -158,3 +158,24 @@ def test_openclaws_own_list_of_sessions_and_the_profile_agree(
     assert part(found, "tool results")["count"] == 2
     assert {tool["tool"] for tool in found["tools"]} == {"read", "exec"}
     assert part(found, "baseline")["source"] == "measured less counted characters"
+
+
+def test_after_a_compaction_a_hook_and_the_profile_still_agree(
+    claude: SealedClaude, model: ScriptedModel, recorder: Recorder, repo: Path
+) -> None:
+    model.script(
+        Step("reading", (a_long_result(repo),), input_tokens=21_000),
+        Step("done", input_tokens=40_000),
+        Step("again", input_tokens=9_000),
+        Step("and again", input_tokens=9_100),
+    )
+    session = claude.run("read it").session_id
+    claude.run("/compact", resume=session)
+    compacted = profile(conversation_of(claude, session), cwd=repo, env=claude.env)
+    claude.run("again", resume=session)
+    before = profile(conversation_of(claude, session), cwd=repo, env=claude.env)
+    claude.run("and again", resume=session)
+    told = [call.payload["context_tokens"] for call in recorder.calls("SessionStart.resume")]
+    assert part(compacted, "summaries")["source"] == "counted characters"
+    assert used(before) == pytest.approx(told[-1], rel=TOLERANCE)
+    assert used(compacted) == pytest.approx(told[1], rel=TOLERANCE)
