@@ -271,6 +271,7 @@ def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
         talk.uses(100_000 + 3_000 * number)
         talk.send("PostToolUse.Bash")
     found = standing(talk.guard.store(), "")
+    assert found.band is not None
     assert (found.conversation, found.calls, found.band.name) == ("S1", 11, "hand-over-heavy")
     assert found.runway == (170_000 - 133_000) // 3_000
     assert found.warning == 1
@@ -282,8 +283,14 @@ def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard)
     assert raised.value.hint == "Do you mean `research`?"
 
 
-def run(repo: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(app, ["--root", str(repo), "policy", *arguments])
+@pytest.mark.parametrize("pressure", [float("nan"), -0.1])
+def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
+    with pytest.raises(InvalidInput):
+        answer(guard.workspace, Task(9), pressure)
+
+
+def run(repo: Path, *arguments: str, **environment: str) -> str:
+    done = CliRunner().invoke(app, ["--root", str(repo), "policy", *arguments], env=environment)
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -298,9 +305,21 @@ def test_the_command_answers_before_there_is_a_session(repo: Path) -> None:
 
 def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
+    unknown = standing(talk.guard.store(), "")
+    assert (unknown.band, unknown.pressure, unknown.runway) == (None, None, None)
     talk.prompt("Begin")
     talk.uses(144_000)
     talk.prompt("Go on")
-    found = standing(talk.guard.store(), "")
-    assert found.band.most_calls == 1
-    assert found.policy == BUILT_IN
+    rules = "spawn_policy: {never_spawn: [audit], context_thresholds: [{above: 60%, action: ask}]}"
+    (talk.root / ".context-policy.yml").write_text(rules)
+    shown = run(talk.root, "show", GITGUARD_STATE_DIR=str(tmp_path / "state"))
+    advice = "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is."
+    assert shown.splitlines() == [
+        "[Context: 72% | 144k/200k tokens] by transcript",
+        f"Band: hand-over-any, from 70%. {advice}",
+        "Warning: hand over",
+        "Runway: not known; 0 tool calls so far",
+        "Rules: .context-policy.yml",
+        "- above 60%: ask",
+        "- never spawn: audit",
+    ]

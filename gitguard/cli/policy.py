@@ -56,7 +56,7 @@ def show(console: Console, key: str) -> None:
 
 
 def _standing_lines(found: Standing) -> list[str]:
-    if found.pressure is None:
+    if found.pressure is None or found.band is None:
         return [f"Context: not known: {one_line(found.problem)}"]
     advice = found.band.advice or "Go on."
     runway = "not known" if found.runway is None else f"about {counted(found.runway, 'tool call')}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import load_yaml
 from gitguard.model.value import Value
-from gitguard.policy.bands import BANDS, Band, band_of
+from gitguard.policy.bands import Band, band_of
 from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
 from gitguard.policy.spawning import Decision, SpawnPolicy, Task, decide
 from gitguard.store.files import read_bytes
@@ -30,7 +30,8 @@ class Standing(Value):
     conversation: str
     """The conversation that was measured, empty where none is known."""
     pressure: Pressure | None
-    band: Band
+    band: Band | None
+    """None where the pressure is not known."""
     warning: int
     """The gravest warning whose level is reached, 1 to 3; else 0."""
     calls: int
@@ -55,7 +56,12 @@ def policy_of(workspace: Workspace) -> SpawnPolicy:
 
 
 def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision:
-    """Say whether a task goes to a sub-agent; raise `InvalidInput` for an unknown category."""
+    """Say whether a task goes to a sub-agent.
+
+    Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
+    """
+    if pressure is not None and not pressure >= 0:
+        raise InvalidInput(f"the pressure `{pressure}` is not a share of the window")
     policy = policy_of(workspace)
     if task.category and task.category not in policy.categories:
         raise unknown_category(task.category, policy)
@@ -78,7 +84,7 @@ def standing(store: SessionStore, host_session: str) -> Standing:
     return Standing(
         conversation=key,
         pressure=pressure,
-        band=band_of(share) if pressure else BANDS[0],
+        band=band_of(share) if pressure else None,
         warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
         runway=calls_left(known, pressure, store.config, calls) if known and pressure else None,
