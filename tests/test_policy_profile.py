@@ -11,6 +11,7 @@ from gitguard.policy.profiling import (
     BASELINE,
     COUNTED,
     DEDUCED,
+    HIDDEN,
     MEASURED,
     RULE,
     SUMMARIES,
@@ -27,6 +28,7 @@ from gitguard.policy.runway import death_spiral, runway
 from gitguard.policy.tally import (
     ANSWERS,
     HOST_NOTES,
+    THOUGHTS,
     TOOL_CALLS,
     TOOL_RESULTS,
     USER_MESSAGES,
@@ -192,6 +194,15 @@ def test_hidden_summaries_add_up(summaries: Part, expected: Range, source: str) 
     found = component(profile(facts(summaries=summaries)), SUMMARIES)
     assert found is not None
     assert (found.tokens, found.source) == (expected, source)
+
+
+def test_thinking_that_is_hidden_is_not_said_to_be_nothing() -> None:
+    found = component(profile(facts(parts={THOUGHTS: Part(3, 0)})), THOUGHTS)
+    assert found is not None
+    assert (found.count, found.source) == (3, HIDDEN)
+    none = component(profile(facts(parts={})), THOUGHTS)
+    assert none is not None
+    assert none.source == COUNTED
 
 
 def test_without_a_compaction_there_are_no_summaries() -> None:

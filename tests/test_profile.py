@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
@@ -21,7 +21,7 @@ from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import timestamp
 from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, TOOL_HEAVY, UNKNOWN
-from gitguard.policy.profiling import COUNTED, DEDUCED, MEASURED, RULE, Component
+from gitguard.policy.profiling import COUNTED, DEDUCED, HIDDEN, MEASURED, RULE, Component
 from gitguard.policy.tally import (
     ANSWERS,
     HOST_NOTES,
@@ -97,7 +97,7 @@ def test_what_is_used_is_what_the_host_measured(path: Path, tmp_path: Path) -> N
 @recorded
 def test_every_component_says_where_its_number_comes_from(path: Path, tmp_path: Path) -> None:
     for each in profiled(opened(path, tmp_path)).profile.components:
-        assert each.source in (COUNTED, RULE, DEDUCED)
+        assert each.source in (COUNTED, RULE, DEDUCED, HIDDEN)
         assert 0 <= each.tokens.low <= each.tokens.high
 
 
@@ -310,6 +310,17 @@ def test_thinking_is_a_component_of_its_own(tmp_path: Path) -> None:
     assert (found.count, found.tokens.low, found.tokens.high) == (1, 83, 120)
 
 
+def test_hidden_thinking_is_shown_without_a_number(tmp_path: Path) -> None:
+    documents = claude_code_lines([user("why?"), agent("because", thinking="t")])
+    for document in documents:
+        for block in document["message"]["content"]:
+            if isinstance(block, dict) and "thinking" in block:
+                block["thinking"] = ""
+    path = write(tmp_path / "t.jsonl", documents)
+    [line] = [each for each in lines_of(ran(str(path))) if each.startswith("thinking")]
+    assert line.split() == ["thinking", "(1)", "hidden", "by", "the", "host"]
+
+
 def test_a_sub_agents_part_is_nobodys_context(tmp_path: Path) -> None:
     found = profiled(opened(CLAUDE_CODE / "transcript.subagent.jsonl", tmp_path))
     assert counts(found) == {}
@@ -456,6 +467,41 @@ def test_a_file_of_nobody_is_refused(tmp_path: Path) -> None:
     path.write_text("just some notes\n")
     with pytest.raises(InvalidDocument, match="whose transcript"):
         recognise(str(path))
+
+
+LINES = ["claude-code", "claude-code, compacted by itself", "codex", "gemini", "pi"]
+
+
+@pytest.mark.parametrize("name", LINES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_however_damaged_a_file_is_its_profile_holds_together(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    """Lines are lost, doubled, moved, torn, or have a number where a text was."""
+    lines = RECORDED[name].read_bytes().splitlines(keepends=True)
+    places = st.integers(0, len(lines) - 1)
+    for at, what in data.draw(st.lists(st.tuples(places, st.integers(0, 4)), max_size=6)):
+        line = lines[at % len(lines)]
+        lines[at % len(lines)] = [
+            b"",
+            line * 2,
+            lines[0],
+            line[: len(line) // 2] + b"\n",
+            line.replace(b'": "', b'": 7, "x": "', 3),
+        ][what]
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(lines))
+    found = profiled(Transcript(str(path), name.partition(",")[0]))
+    total = sum(each.tokens.low for each in found.profile.components)
+    for each in found.profile.components:
+        assert 0 <= each.tokens.low <= each.tokens.high
+    if found.usage.tokens is None:
+        assert found.profile.used.low == total
+    elif not found.profile.note:
+        assert total <= found.usage.tokens
+    if found.profile.runway is not None:
+        assert 0 <= found.profile.runway.calls.low <= found.profile.runway.calls.high
 
 
 # In little memory

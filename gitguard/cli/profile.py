@@ -20,6 +20,7 @@ from gitguard.cli.transcript_naming import (
 from gitguard.errors import InvalidInput
 from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
+from gitguard.policy.profiling import HIDDEN
 
 if TYPE_CHECKING:
     from gitguard.policy.history import Advised
@@ -146,7 +147,9 @@ def _headline(found: Profiled) -> list[str]:
 
 def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]:
     """Return for each component its name, a bar, the bar's colour, and the numbers."""
-    components = [part for part in found.profile.components if part.tokens.high]
+    components = [
+        part for part in found.profile.components if part.tokens.high or part.source == HIDDEN
+    ]
     names = [f"{part.name}{f' ({part.count:,})' if part.count else ''}" for part in components]
     numbers = [_numbers(part, found.usage.window) for part in components]
     longest = max(map(len, names), default=0)
@@ -158,6 +161,8 @@ def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]
 
 
 def _numbers(part: Component, window: int) -> str:
+    if part.source == HIDDEN:
+        return part.source
     return f"{_tokens(part.tokens)} ({_shares(part.tokens, window)}), {part.source}"
 
 

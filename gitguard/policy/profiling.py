@@ -13,6 +13,7 @@ from gitguard.policy.tally import (
     ANSWERS,
     HOST_NOTES,
     SAID,
+    THOUGHTS,
     TOOL_RESULTS,
     USER_MESSAGES,
     Opening,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MEASURED, COUNTED, RULE = "measured", "counted characters", "rule of thumb"
-DEDUCED = "measured less counted characters"
+DEDUCED, HIDDEN = "measured less counted characters", "hidden by the host"
 """Where a number comes from."""
 BASELINE, SUMMARIES, UNEXPLAINED = "baseline", "summaries", "not in the transcript"
 BASELINE_SHARE = (0.05, 0.15)
@@ -199,7 +200,9 @@ def _components(facts: Facts) -> Iterator[Component]:
         part = facts.parts.get(name, Part())
         if part.count or name != HOST_NOTES:
             tokens = facts.scale.tokens(part.characters)
-            yield Component(name, tokens, COUNTED, part.count, _times(name, part.count))
+            is_hidden = name == THOUGHTS and part.count and not part.characters
+            source = HIDDEN if is_hidden else COUNTED
+            yield Component(name, tokens, source, part.count, _times(name, part.count))
 
 
 def _bounded(component: Component, used: int | None) -> Component:
