@@ -600,6 +600,16 @@ def test_a_hostile_conversation_forges_nothing(tmp_path: Path) -> None:
     assert not [line for line in shown.splitlines() if line.lstrip().startswith("STATUS:")]
 
 
+def test_many_tools_with_long_names_fit_on_a_page(tmp_path: Path) -> None:
+    said: list[Said] = []
+    for number in range(30):
+        said += [("call", f"c{number}", f"mcp__{number}__" + "n" * 500)]
+        said += [("result", f"c{number}", "x" * (number + 1))]
+    shown = lines_of(ran(DIALECTS["pi"](tmp_path / "t.jsonl", said).path))
+    assert max(map(len, shown)) < 200
+    assert "  and 18 tools more" in shown
+
+
 def test_the_window_can_be_named_by_its_model(tmp_path: Path) -> None:
     path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
     document = json.loads(ran(path, "--model", "claude-opus-5-5", "--json").output)

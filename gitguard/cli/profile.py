@@ -19,7 +19,7 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.errors import InvalidInput
 from gitguard.model.config_redaction import redactor_of
-from gitguard.model.text import counted, one_line, timestamp
+from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.policy.profiling import HIDDEN
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gitguard.usecases.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 8
-_MOST_TOOLS = 12
+_MOST_TOOLS, _LONGEST_NAME = 12, 60
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
 
@@ -194,18 +194,22 @@ def _details(profile: Profile, window: int) -> list[str]:
     for tool in profile.tools[:_MOST_TOOLS]:
         failed = f", {tool.failed:,} failed" if tool.failed else ""
         lines.append(
-            f"  {one_line(tool.tool) or 'a tool'}: {_tokens(tool.tokens)} in "
+            f"  {_name(tool.tool)}: {_tokens(tool.tokens)} in "
             f"{counted(tool.calls, 'call')}{failed}, the largest result {_tokens(tool.largest)}"
         )
     if len(profile.tools) > _MOST_TOOLS:
         lines.append(f"  and {counted(len(profile.tools) - _MOST_TOOLS, 'tool')} more")
     lines += ["Largest results:"] * bool(profile.largest)
     for result in profile.largest:
-        what = one_line(f"{result.tool or 'a tool'} {result.given}")
+        what = one_line(f"{_name(result.tool)} {result.given}")
         lines.append(f"  {_tokens(result.tokens)} tokens: {what}")
     lines += [_runway(profile.runway)] if profile.runway is not None else []
     lines += [f"Death spiral: {profile.spiral}"] * bool(profile.spiral)
     return lines + [f"Note: {profile.note}"] * bool(profile.note)
+
+
+def _name(tool: str) -> str:
+    return shorten(one_line(tool), _LONGEST_NAME) or "a tool"
 
 
 def _runway(runway: Runway) -> str:
