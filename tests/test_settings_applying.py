@@ -304,6 +304,20 @@ def test_a_kill_in_between_is_known_to_the_next_run_and_can_be_taken_back(
     assert given(desk).unfinished is None
 
 
+def test_half_a_change_that_the_host_cannot_read_is_said_to_be_one(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    made = applied(desk, tmp_path).made
+    ChangesFile(desk.places.state_home).put(made.replace(after=""))
+    host.config.write_text('{"agents": ')
+    with pytest.raises(SettingsMoved, match="was cut off"):
+        given(desk)
+    kept = roll_back(desk, plan_rollback(desk, ""))
+    assert Path(kept).read_text() == '{"agents": '
+    assert host.config.read_bytes() == before
+
+
 # --- Bad input
 
 

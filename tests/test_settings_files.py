@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import HostFailed, InvalidDocument
+from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
 from gitguard.usecases.advising import Advice, Desk, Question, advise
 from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
 
-from .conftest import Git
+from .conftest import Git, OpenGuard
 
 QUESTION = Question("tool-heavy", window=200_000)
 COMMANDS = {
@@ -240,6 +240,22 @@ def test_git_status_shows_nothing_of_a_change_and_its_backup(
     names = os.listdir(repo / ".claude")
     assert len([name for name in names if ".gitguard-" in name]) == 1
     assert git("status", "--porcelain", "--untracked-files=all") == before
+
+
+def test_a_change_in_another_project_is_not_taken_back_here(
+    desk: Desk, tmp_path: Path, open_guard: OpenGuard, git: Git
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    git.at(other).start()
+    place = open_guard(other).workspace.place
+    elsewhere = desk.replace(worktree=place.worktree, common_dir=place.common_dir)
+    made = applied(elsewhere, "claude-code", tmp_path).made
+    assert made.project == str(other)
+    for host in ("claude-code", ""):
+        with pytest.raises(InvalidInput, match="that could be taken back"):
+            plan_rollback(desk, host)
+    assert plan_rollback(elsewhere, "").made == made
 
 
 # --- The window

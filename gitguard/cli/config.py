@@ -115,7 +115,8 @@ def _apply(
     from gitguard.usecases.advice_memory import remember_advice, remember_change
     from gitguard.usecases.applying import apply, plan_change
 
-    planned = plan_change(desk, adviser, advice, tempfile.gettempdir())
+    folder = os.path.realpath(tempfile.gettempdir())
+    planned = plan_change(desk, adviser, advice, folder)
     try:
         ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
     except NotConfirmed:

@@ -41,6 +41,8 @@ class MadeChange(Value):
     """The file's permissions as they were."""
     pattern: str
     """The way of working that it is for."""
+    project: str
+    """The worktree that the file lies in, empty for one of the user's own."""
     changes: tuple[tuple[str, str, str], ...]
     """Key, value before, value after; values are JSON texts."""
     after: str = ""
@@ -85,9 +87,14 @@ class ChangesFile:
                 "Move it away; the backups beside the hosts' files stay",
             ) from error
 
-    def of(self, host: str) -> tuple[MadeChange, ...]:
-        """Return the changes of one host, oldest first."""
-        return tuple(change for change in self.read() if change.host == host)
+    def of(self, host: str, project: str) -> tuple[MadeChange, ...]:
+        """Return the changes of a host, or of all where it is empty, oldest first.
+
+        Those in another project's files are left out.
+        """
+        return tuple(
+            one for one in self.read() if host in ("", one.host) and one.project in ("", project)
+        )
 
     def put(self, change: MadeChange) -> None:
         """Remember a change, or what became of it."""

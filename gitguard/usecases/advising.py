@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 
 from gitguard.context.gauge import resolve_window
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.advising import Surroundings
 from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
@@ -50,10 +50,14 @@ class Desk(Value):
 
     def read(self, path: str) -> bytes | None:
         """Read a settings file, None where there is none; a repository's links are refused."""
-        within = self.worktree + os.sep
-        if self.worktree and path.startswith(within):
-            return content(self.worktree, path.removeprefix(within))
+        project = self.project_of(path)
+        if project:
+            return content(project, os.path.relpath(path, project))
         return files.read_bytes(os.path.realpath(path), limit=_LIMIT)
+
+    def project_of(self, path: str) -> str:
+        """Return the project that a path lies in, if it is this one; else nothing."""
+        return self.worktree if self.worktree and path.startswith(self.worktree + os.sep) else ""
 
     def surroundings(self, adviser: Adviser) -> Surroundings:
         """Return what an adviser may look at."""
@@ -145,7 +149,11 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         raise InvalidInput("a window and a number of hours are at least 0")
     pattern, evidence = _pattern(question)
     at = desk.surroundings(adviser)
-    found = adviser.look(at)
+    try:
+        found = adviser.look(at)
+    except InvalidDocument as error:
+        cut = unfinished(desk, adviser.NAME)
+        raise cut_off(cut) if cut else error from None
     work = question.work if question.work and question.work.host == adviser.NAME else None
     window, source = _window(desk.config, found, question.window, work)
     halting = None
@@ -184,9 +192,17 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
 
 def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
     """Return a change of a host's settings that was cut off."""
-    made = ChangesFile(desk.places.state_home).of(host)
+    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
     cut = (one for one in made if not one.is_finished and file in ("", one.file))
     return next(cut, None)
+
+
+def cut_off(made: MadeChange) -> SettingsMoved:
+    """Return the refusal to go on before a change that was cut off is taken back."""
+    return SettingsMoved(
+        f"a change of `{made.file}` at {made.at} was cut off, so the file may be half changed",
+        f"`gitguard config rollback {made.host}` shows what it did and takes it back",
+    )
 
 
 def _window(config: Config, found: Found, given: int, work: Work | None) -> tuple[int, str]:

@@ -18,7 +18,7 @@ from gitguard.store import exclude, files
 from gitguard.store.disk import FileChange, content
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
-from gitguard.usecases.advising import digest, unfinished
+from gitguard.usecases.advising import cut_off, digest, unfinished
 from gitguard.usecases.planning import EXCLUDE
 from gitguard.usecases.rollback_document import rollback_document
 
@@ -53,7 +53,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
     if not advice.changes:
         raise InvalidInput("there is nothing to apply", "All settings are as advised")
     if advice.unfinished is not None:
-        raise _cut_off(advice.unfinished)
+        raise cut_off(advice.unfinished)
     file = advice.found.file if has_command(adviser) else os.path.realpath(advice.found.file)
     _refuse_unfit(adviser, file, advice.seen)
     at = timestamp(desk.clock())
@@ -68,14 +68,8 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         before=digest(advice.seen),
         mode=mode,
         pattern=advice.figures.pattern,
+        project=desk.project_of(file),
         changes=tuple((one.key, one.before, one.after) for one in advice.changes),
-    )
-
-
-def _cut_off(made: MadeChange) -> SettingsMoved:
-    return SettingsMoved(
-        f"a change of `{made.file}` at {made.at} was cut off, so the file may be half changed",
-        f"`gitguard config rollback {made.host}` shows what it did and takes it back",
     )
 
 
@@ -107,7 +101,7 @@ def apply(
     with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
         cut = unfinished(desk, advice.host, planned.file)
         if cut is not None:
-            raise _cut_off(cut)
+            raise cut_off(cut)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         _keep(desk, adviser, advice, planned, record)
         try:
@@ -136,10 +130,9 @@ def _keep(
 
 def _hide(desk: Desk, planned: MadeChange) -> None:
     """Keep what a change puts beside a project's file, and a new file, out of `git status`."""
-    within = desk.worktree + os.sep
-    if not desk.worktree or not planned.file.startswith(within):
+    if not planned.project:
         return
-    name = planned.file.removeprefix(within)
+    name = os.path.relpath(planned.file, planned.project)
     before = content(desk.common_dir, EXCLUDE)
     known = exclude.lines_of(before)
     wanted = [f"/{name}.gitguard-*", *([] if planned.backup else [f"/{name}"])]
@@ -236,18 +229,17 @@ class Rollback(Value):
 def plan_rollback(desk: Desk, host: str) -> Rollback:
     """Return what taking the newest change of a host's settings back would do.
 
-    Without a host it is the newest of all. Raises `InvalidInput` where there is none, and
-    `InvalidDocument` where the backup is not what was kept.
+    Without a host it is the newest of all, and one that was cut off goes before others. Raises
+    `InvalidInput` where there is none, and `InvalidDocument` where the backup is not what was kept.
     """
-    record = ChangesFile(desk.places.state_home)
-    made = record.of(host) if host else record.read()
+    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
     if not made:
         whose = f"settings of `{host}`" if host else "host's settings"
         raise InvalidInput(
             f"gitguard has changed no {whose} that could be taken back",
             "`gitguard config advise --apply` makes changes",
         )
-    newest = made[-1]
+    newest = next((one for one in made if not one.is_finished), made[-1])
     before = desk.read(newest.backup) if newest.backup else None
     if digest(before) != newest.before:
         raise InvalidDocument(
