@@ -235,7 +235,7 @@ def test_another_place_for_the_log_is_the_users_setting(talk: Conversation) -> N
     assert not list((talk.root / "memory").iterdir())
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "outside"])
+@pytest.mark.parametrize("kind", ["file", "folder", "outside", "second name"])
 def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str) -> None:
     elsewhere = talk.root.parent / "elsewhere"
     elsewhere.mkdir()
@@ -246,7 +246,9 @@ def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str
         (talk.root / "memory").symlink_to(elsewhere)
     else:
         log.parent.mkdir()
-        log.symlink_to(target) if kind == "file" else log.mkdir()
+        {"file": lambda: log.symlink_to(target), "folder": log.mkdir}.get(
+            kind, lambda: log.hardlink_to(target)
+        )()
     done = record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN))
     assert done.problem
     assert not done.log

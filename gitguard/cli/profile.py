@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 8
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
+_FEW = 5
+"""Calls of which an average says little."""
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
 
@@ -219,7 +221,8 @@ def _runway(runway: Runway) -> str:
     return (
         f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
         f"{_tokens(runway.per_call)} tokens each "
-        f"(average of {counted(runway.from_calls, 'call')} here)"
+        f"(average of {'only ' * (runway.from_calls < _FEW)}"
+        f"{counted(runway.from_calls, 'call')} here)"
     )
 
 

@@ -6,7 +6,7 @@ import os
 import time
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.checkpoint import ADVICE
 from gitguard.model.config_handoff import DATE
 from gitguard.model.session import Session
@@ -71,6 +71,8 @@ def _note_in_log(store: SessionStore, said: str) -> str:
     if not is_there and (folder == root or not os.path.isdir(folder)):
         return ""
     line = f"- {time.strftime('%H:%M', now)} gitguard: {said}\n".encode()
+    if is_there and os.lstat(path).st_nlink > 1:
+        raise InvalidDocument(f"`{name}` is no file with one name only, and is left as it is")
     if is_there:
         files.append(path, line)
     else:
