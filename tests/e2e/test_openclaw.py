@@ -303,6 +303,29 @@ def test_a_hang_of_ten_seconds_does_not_cost_the_tool_call(
     assert (guarded.repo / "made").exists()
 
 
+# What is said of the context
+
+
+def test_a_warning_comes_with_the_next_prompt_and_once(
+    roomy: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    roomy.openclaw.start_gateway()
+    model.script(note("--goal", "Port the parser"), says("Begun.", tokens=132_000))
+    roomy.say("Port the parser, please")
+    for tokens in (132_500, 133_000):
+        model.script(says("Gone on.", tokens=tokens))
+        roomy.say("Go on")
+    warned = [
+        request.text.count("Spawning sub-agents for remaining tool-heavy work.")
+        for request in model.requests(Kind.MAIN)
+    ]
+    assert warned[-2] == 1, warned
+    assert warned[-1] <= 1, "the history may hold what was said before, and no more"
+    (conversation,) = roomy.json("status")["host_sessions"].values()
+    assert conversation["warned"] == 1
+    assert roomy.faults() == []
+
+
 # Installation
 
 
