@@ -142,6 +142,7 @@ def test_every_console_block_is_run() -> None:
     run = {"README.md", "plain-git.md", "transcripts.md"}
     run |= {"handoff.md", "policy.md", "redaction.md", "sessions.md", "signing.md"}
     run |= {"settings.md"}  # in test_settings_command.py, where a host stands in
+    run |= {"profile.md"}  # in test_profile.py, with a conversation of its own
     assert {page.name for page in PAGES if console_blocks(page)} == run
 
 
