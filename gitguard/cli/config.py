@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -112,6 +111,8 @@ def _apply(
     *,
     yes: bool,
 ) -> None:
+    import tempfile
+
     from gitguard.usecases.advice_memory import remember_advice, remember_change
     from gitguard.usecases.applying import apply, plan_change
 

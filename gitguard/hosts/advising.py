@@ -10,7 +10,6 @@ from gitguard.errors import InvalidInput
 from gitguard.hosts import NAMES as SURROUNDING
 from gitguard.hosts import find_host
 from gitguard.model.value import Value
-from gitguard.store.program import path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ def only_host(environment: Mapping[str, str], worktree: str) -> str:
 
     Raises `InvalidInput` where there is none, or several.
     """
+    from gitguard.store.program import path_of
+
     for name in SURROUNDING:
         if find_host(name).host_session(environment):
             return name
