@@ -41,6 +41,7 @@ from gitguard.transcripts.recognition import recognise
 from gitguard.usecases.profiling import Profiled, _given, profile_of
 
 from .bench_transcripts import write_conversation
+from .conversation import Conversation
 from .measuring import peak_megabytes
 from .scratch import make_repository, shell
 from .spoken import DIALECTS, NOW, Said, entries, turns
@@ -614,6 +615,38 @@ def test_the_window_can_be_named_by_its_model(tmp_path: Path) -> None:
     path = DIALECTS["pi"](tmp_path / "t.jsonl", work(12, 2_000)).path
     document = json.loads(ran(path, "--model", "claude-opus-5-5", "--json").output)
     assert document["usage"]["window"] == 1_000_000
+
+
+def test_without_a_path_it_is_the_sessions_newest_conversation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the window is the one that its host reported, where the transcript tells none."""
+    talk = Conversation(tmp_path)
+    monkeypatch.setenv("GITGUARD_STATE_DIR", str(tmp_path / "state"))
+    talk.uses(50_000)
+    talk.prompt()
+    used = {"input_tokens": 50_000, "output_tokens": 0}
+    window = {"context_window_size": 400_000, "current_usage": used, "used_percentage": 12}
+    talk.send_raw("statusLine", context_window=window)
+    shown = lines_of(ran("--root", str(talk.root)))
+    assert shown[0].startswith("Context: 50,000 of 400,000 tokens, 12.5 % of the window (measured;")
+    newer = talk.beside("S2")
+    newer.uses(60_000)
+    newer.prompt()
+    shown = lines_of(ran("--root", str(talk.root)))
+    assert shown[0].startswith("Context: 60,000 of ")
+
+
+def test_a_session_without_a_reading_is_a_range_of_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Conversation(tmp_path)
+    monkeypatch.setenv("GITGUARD_STATE_DIR", str(tmp_path / "state"))
+    talk.transcript.write_text("")
+    talk.prompt()
+    shown = lines_of(ran("--root", str(talk.root)))
+    assert shown[0].startswith("Context: 10,000–30,000 of 200,000 tokens, 5–15 % of the window (")
+    assert shown[-1] == "  too little to say: 0 messages of the user, 0 answers, 0 tool calls"
 
 
 def test_a_session_without_a_conversation_says_what_to_name(repo: Path) -> None:
