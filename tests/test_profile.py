@@ -289,6 +289,14 @@ def test_every_format_tells_what_was_given_to_a_call(name: str, tmp_path: Path) 
     assert all(found.values())
 
 
+@pytest.mark.parametrize("version", LAY_OUT)
+def test_both_generations_tell_what_was_given_to_a_call(version: str, tmp_path: Path) -> None:
+    session = LAY_OUT[version](tmp_path / "main")[MAIN]
+    transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
+    found = given_in(transcript, list(find_format("openclaw").entries(transcript)))
+    assert "python3 hello.py" in found.values()
+
+
 def given_in(transcript: Transcript, told: list[Entry]) -> dict[str, str]:
     wanted = {block.id for entry in told for block in entry.blocks if block.kind == CALL}
     found = _given(transcript, told, wanted, Redactor())

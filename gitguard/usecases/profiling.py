@@ -121,7 +121,8 @@ def _largest(
     transcript: Transcript, entries: Sequence[Entry], scale: Scale, redactor: Redactor
 ) -> tuple[LargeResult, ...]:
     """Name the largest results; what was given to their calls is looked up in the transcript."""
-    results = [(tool, block) for tool, block in named_blocks(entries) if block.kind == RESULT]
+    blocks = named_blocks(entries)
+    results = [(tool, block) for tool, block in blocks if block.kind == RESULT and block.size]
     largest = sorted(results, key=lambda result: -result[1].size)[:_MOST_LISTED]
     wanted = {block.id for _, block in largest if block.id}
     given = _given(transcript, entries, wanted, redactor)
