@@ -130,7 +130,10 @@ def test_a_count_that_was_written_by_hand_is_not_believed(talk: Conversation) ->
     assert after_tool(talk) == ""
 
 
-@given(st.text(min_size=1), st.lists(st.sampled_from(["end", "fail", "other", "sub"]), max_size=12))
+@given(
+    st.text(min_size=1) | st.just("half a pair: \ud800"),
+    st.lists(st.sampled_from(["end", "fail", "other", "sub"]), max_size=12),
+)
 def test_any_name_of_a_conversation_is_counted(name: str, calls: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         journal = JournalFile(f"{folder}/journal.jsonl", itertools.count().__next__)

@@ -237,8 +237,18 @@ def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:
     assert answer["continue"] is False
     first, second, *_ = answer["stopReason"].splitlines()
     assert first == "STATUS:HALT_CONTEXT_LIMIT"
-    assert second == f"⚠️ Context: 86% (172k/200k). {CRITICAL}"
+    assert second == f"⚠️ Context: 86% (172k/200k). Estimated runway: ~0 tool calls. {CRITICAL}"
     assert "pressure is 0.86" in answer["stopReason"]
+
+
+def test_a_halt_holds_and_warns_though_the_journal_does_not_read(talk: Conversation) -> None:
+    journal = Path(talk.guard.store().journal.path)
+    journal.unlink()
+    journal.mkdir()
+    talk.uses(172_000)
+    answer = talk.bash("echo hi")
+    assert answer["continue"] is False
+    assert CRITICAL in answer["stopReason"]
 
 
 def test_a_halt_for_a_missing_pressure_warns_of_none(talk: Conversation) -> None:

@@ -266,7 +266,7 @@ def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[i
 
     Most lines are of no interest, so they are looked at as bytes, the way `append` writes them.
     """
-    whose = f'"host_session":{json_text.encode(host_session)}'.encode()
+    whose = f'"host_session":{json_text.encode(host_session)}'.encode("utf-8", "replace")
     ended, failed = (f'{{"event":"{event}"'.encode() for event in (ENDED, FAILED))
     found = []
     for placed in reversed(lines):

@@ -179,9 +179,9 @@ def _said(
 
     if pressure is None:
         return known, ""
-    _, calls = store.journal.calls(question.host_session)
     if verdict.halts:
-        return halt_line(known, pressure, store.config, calls)
+        return halt_line(known, pressure, store.config)
+    _, calls = store.journal.calls(question.host_session)
     return line_of(known, pressure, store.config, Moment(calls))
 
 

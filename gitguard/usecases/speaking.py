@@ -108,14 +108,13 @@ def advice_line(pressure: Pressure) -> str:
 
 
 def halt_line(
-    known: HostSession, pressure: Pressure | None, config: Config, calls: int
+    known: HostSession, pressure: Pressure | None, config: Config
 ) -> tuple[HostSession, str]:
     """Return the record and the critical warning, which is part of a halt's message.
 
-    There is none where pressure is not why the agent halts.
+    There is none where pressure is not why the agent halts. The runway is over then.
     """
     if pressure is None or pressure.share < config.thresholds.critical:
         return known, ""
-    left = calls_left(known, pressure, config, calls)
-    line = warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, left)
+    line = warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, 0)
     return known.replace(warned=CRITICAL), line

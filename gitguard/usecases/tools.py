@@ -66,13 +66,12 @@ class ToolCalls(Conversation):
         from gitguard.usecases.speaking import halt_line
 
         reason = verdict.reasons[0]
-        _, calls = self._store.journal.calls(self._event.host_session)
-        _, warning = halt_line(self._known, pressure, self._config, calls)
+        noted, warning = halt_line(self._known, pressure, self._config)
         try:
             with self._record():
                 halted_before = self._known.halt is not None
-                self._known = gate.halted(self._known, self._store.now, verdict)
-                self._known, _ = halt_line(self._known, pressure, self._config, calls)
+                known = gate.halted(self._known, self._store.now, verdict)
+                self._known = known.replace(warned=noted.warned)
                 saved = _STILL_SAVED
                 if not halted_before:
                     saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
