@@ -187,7 +187,7 @@ def profiling(large: Path, _small: Path, runs: int) -> Row:
 
 
 def profile_memory(large: Path, _small: Path, _runs: int) -> Row:
-    return limited("peak memory of `profile`, MB", peak_of_gitguard("profile", str(large)), 75)
+    return limited("peak memory of `profile`, MB", peak_of_gitguard("profile", str(large)), 100)
 
 
 def peak_of(name: str, large: Path) -> Row:

@@ -40,7 +40,6 @@ from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.recognition import recognise
 from gitguard.usecases.profiling import Profiled, _given, profile_of
 
-from .bench_transcripts import write_conversation
 from .conversation import Conversation
 from .measuring import peak_megabytes
 from .scratch import make_repository, shell
@@ -526,7 +525,8 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Pat
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
         "assert found.profile.note.endswith('they would not fit a window')\n"
     )
-    short, long = write_conversation(tmp_path / "short.jsonl", 25_000_000), tmp_path / "long.jsonl"
+    short, long = tmp_path / "short.jsonl", tmp_path / "long.jsonl"
+    DIALECTS["claude-code"](short, work(22_000, 500))
     with long.open("wb") as file:
         for _ in range(4):
             file.write(short.read_bytes())

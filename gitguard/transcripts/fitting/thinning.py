@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-MOST = 20_000
-"""Entries that are kept, the newest; more do not fit into a window of a million tokens."""
+MOST = 40_000
+"""Entries that are kept, the newest: in a window of a million tokens each would have 25 of them."""
 _KEPT = {"at", "end", "kind", "id", "parent", "role", "message", "time", "tokens", "by_host"}
 _KEPT |= {"kept", "keeps_on", "keeps_between"}
 
