@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from . import written_conversations as written
 from .scratch import console_blocks, environment, is_as_promised, make_repository
 from .settings_host import SECRET, SettingsHost
 
@@ -201,3 +202,43 @@ def test_the_page_tells_what_happens(place: Place) -> None:
     for command, promised in blocks:
         done = place.type(f"({command}) 2>&1")
         assert is_as_promised(promised, done.stdout), (command, done.stdout)
+
+
+def write_tool_heavy(path: Path, model: str) -> None:
+    """Write a conversation of Claude Code in which tools say nearly all."""
+    parts: list[written.Part] = [written.user("Port the parser")]
+    for number in range(12):
+        call = f"call_{number}"
+        parts += [written.agent("", call), written.Result(call, "said " * 1_000)]
+    documents = written.claude_code([*parts, written.agent("It is ported.")])
+    for number, document in enumerate(documents):
+        if document["type"] == "assistant":
+            usage = {"input_tokens": 20_000 + number * 1_500}
+            document["message"] |= {"model": model, "usage": usage}
+    written.write(path, documents)
+
+
+def test_the_newest_conversation_tells_pattern_window_and_runway(place: Place) -> None:
+    write_tool_heavy(place.root / "chat.jsonl", "claude-haiku-4-5")
+    place.type("gitguard transcript import chat.jsonl")
+    program = place.host.bin / "claude"
+    program.write_text("#!/bin/sh\necho 2.1.330\n")
+    program.chmod(0o755)
+    advice = place.json("gitguard config advise claude-code")
+    assert advice["pattern"] == "tool-heavy"
+    assert any("% of what was said" in each for each in advice["evidence"])
+    assert (advice["window"], advice["window_source"]) == (200_000, "conversation")
+    assert advice["changes"][0]["after"] == '"183000"'
+    low, high = advice["runway"]
+    assert 0 < low <= high
+    said = place.type("gitguard config advise claude-code").stdout
+    assert "Runway now: about " in said
+    assert "(by the newest conversation)" in said
+
+
+def test_a_conversation_of_another_host_tells_the_pattern_and_no_window(place: Place) -> None:
+    write_tool_heavy(place.root / "chat.jsonl", "claude-haiku-4-5")
+    place.type("gitguard transcript import chat.jsonl")
+    advice = place.json("gitguard config advise openclaw")
+    assert (advice["pattern"], advice["window_source"]) == ("tool-heavy", "host")
+    assert advice["runway"] is None
