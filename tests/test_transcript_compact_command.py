@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from . import spoken
 from .conftest import Git
 from .spoken import Said, turns
 from .test_transcript_summary import runs
+from .waiting import wait_until
 
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
 
@@ -349,18 +349,13 @@ def test_ending_the_command_ends_the_summarizer(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 20
-    while not pid_file.exists():
-        assert time.monotonic() < deadline, "the summarizer was never asked"
-        time.sleep(0.02)
+    wait_until(pid_file.exists, 20, "the summarizer was never asked")
     process.send_signal(number)
     assert process.wait(20) in (130, 143, 129)
     assert Path(transcript.path).read_bytes() == before
     assert not list(tmp_path.glob("*lock*"))
-    deadline = time.monotonic() + 10
-    while runs(pid_file.read_text().strip()):
-        assert time.monotonic() < deadline, "the summarizer still runs"
-        time.sleep(0.02)
+    pid = pid_file.read_text().strip()
+    wait_until(lambda: not runs(pid), 10, "the summarizer still runs")
 
 
 def test_of_two_at_the_same_time_one_comes_after_the_other(user: User, tmp_path: Path) -> None:
@@ -387,10 +382,7 @@ def test_a_killed_one_leaves_the_file_as_it_was_and_no_lock_behind(
     process = subprocess.Popen(
         [COMMAND, "transcript", "compact", transcript.path], cwd=user.root, env=user.environment
     )
-    deadline = time.monotonic() + 20
-    while not asked.exists():
-        assert time.monotonic() < deadline, "the summarizer was never asked"
-        time.sleep(0.02)
+    wait_until(asked.exists, 20, "the summarizer was never asked")
     process.kill()
     process.wait(20)
     os.kill(int(asked.read_text()), signal.SIGKILL)

@@ -368,18 +368,18 @@ def test_a_sub_agents_own_file_is_a_conversation(tmp_path: Path) -> None:
     assert refusals(read(host.path)) == []
 
 
+def compacted(old: list[Document], kept: int) -> list[Document]:
+    """What comes next in pi's file: a compaction that keeps lines from a place on, a prompt."""
+    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
+    summary["firstKeptEntryId"] = old[kept]["id"]
+    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    return [summary, newest | {"message": {"role": "user", "content": "next"}}]
+
+
 def test_what_was_summarized_is_left_alone_unless_asked(tmp_path: Path) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), user(), agent("old"), user("kept"), agent("new"))
-    summary: Document = {
-        "type": "compaction",
-        "id": "aaaaaaaa",
-        "parentId": old[-1]["id"],
-        "summary": "s",
-    }
-    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
-    newest["message"] = {"role": "user", "content": "next"}
-    write(host.path, [*old, summary | {"firstKeptEntryId": old[-2]["id"]}, newest])
+    write(host.path, [*old, *compacted(old, kept=-2)])
     before = host.path.read_bytes()
     assert host.repair().needs_nothing
     assert host.path.read_bytes() == before
@@ -391,15 +391,7 @@ def test_a_compaction_keeps_from_the_next_entry_on_when_its_first_is_dropped(
 ) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), Result("c1"), user("kept"), agent("new"))
-    summary: Document = {
-        "type": "compaction",
-        "id": "aaaaaaaa",
-        "parentId": old[-1]["id"],
-        "summary": "s",
-    }
-    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
-    newest["message"] = {"role": "user", "content": "next"}
-    write(host.path, [*old, summary | {"firstKeptEntryId": old[3]["id"]}, newest])
+    write(host.path, [*old, *compacted(old, kept=3)])
     assert host.repair().counts == {"orphaned": 1}, "its call was summarized"
     [compaction] = [d for d in read(host.path) if d["type"] == "compaction"]
     assert compaction["firstKeptEntryId"] == old[4]["id"]

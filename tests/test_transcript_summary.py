@@ -47,6 +47,7 @@ from gitguard.usecases.compaction_summary import TITLE, Draft
 
 from . import spoken
 from .spoken import Said, turns
+from .waiting import wait_until
 
 PLAIN = Redactor()
 
@@ -429,10 +430,8 @@ def test_all_that_a_command_started_ends_with_it(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program = f"sleep 60 & echo $! >> {pids}; sleep 60 & echo $! >> {pids}; wait"
     assert command(program)("text", 1).complaint == "it did not end in time"
-    deadline = time.monotonic() + 10
-    while any(map(runs, pids.read_text().split())):
-        assert time.monotonic() < deadline, "something still runs"
-        time.sleep(0.02)
+    both = pids.read_text().split()
+    wait_until(lambda: not any(map(runs, both)), 10, "something still runs")
 
 
 def runs(pid: str) -> bool:
