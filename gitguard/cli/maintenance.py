@@ -38,10 +38,8 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     `archive`; nothing is deleted unless a person names it. The current session stays, as do those
     with a conversation that may be running or is halted, and those of another worktree.
     """
-    from gitguard.usecases.maintaining import Maintenance
-
     guard = console.guard
-    maintenance = Maintenance(guard.store(guard.any_session()))
+    maintenance = guard.maintenance()
     if delete:
         refuse_agents("session maintain --delete")
         maintenance.refuse_undue(delete, mode or guard.config.maintenance.mode)
@@ -87,13 +85,11 @@ def close(console: Console, key: str) -> None:
     A last checkpoint is taken; then its branch and its files are archived, and the workspace works
     at no session until `gitguard ensure`, or a host's hook, begins another.
     """
-    from gitguard.usecases.closing import close as close_session
-
     guard = console.guard
-    store = guard.store(guard.find_session(key)) if key else guard.store()
-    done = close_session(store)
-    text = f"Session `{store.session.key}` is closed: archived {_archived_line(done)}."
-    console.say(one_line(text), {"session": store.session.key, "archived": done})
+    session = guard.find_session(key) if key else guard.workspace.current()
+    done = guard.close_session(session)
+    text = f"Session `{session.key}` is closed: archived {_archived_line(done)}."
+    console.say(one_line(text), {"session": session.key, "archived": done})
 
 
 @click.command()
@@ -102,12 +98,7 @@ def close(console: Console, key: str) -> None:
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
     """Bring the archived session KEY back, and work at it"""
-    from gitguard.usecases.closing import bring_back, find_archived
-
-    guard = console.guard
-    session, archived = find_archived(guard.store(guard.any_session()), key, head)
-    bring_back(guard.store(session), archived)
-    say_startup(console, guard.use_session(session))
+    say_startup(console, console.guard.reopen_session(key, head))
 
 
 COMMANDS: list[click.Command] = [maintain, close, reopen]

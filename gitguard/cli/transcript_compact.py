@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import (
+    config_of,
+    find_transcript,
+    naming_a_transcript,
+    transcripts_of,
+)
 from gitguard.errors import InvalidConfig, NotARepository
 from gitguard.model.config import SMALLEST_WINDOW
 from gitguard.model.config_redaction import redactor_of
@@ -69,17 +74,14 @@ def compact(
     own config.yaml names a command that is asked instead. The session is checkpointed before and
     after.
     """
-    from gitguard.usecases.compacting import compact as compact_it
-
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
         telling = _Telling(max if console.as_json else tell)
         tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
         if not console.as_json:
             tools = tools.replace(tell_read=tell_read)
-        done = compact_it(
+        done = transcripts_of(console).compact(
             named,
-            config_of(console),
             tools,
             keep_turns=keep_turns or 0,
             window=window or 0,

@@ -13,7 +13,7 @@ from gitguard.model.conversation import MESSAGE, USER
 from gitguard.model.host_session import HostSession
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.usecases.closing import refuse_archived
+from gitguard.usecases.closing import histories_if_archived, refuse_archived
 from gitguard.usecases.conversations import is_told_of
 from gitguard.usecases.measuring import count_compactions, measure_pressure
 from gitguard.usecases.sessions import refuse_unknown
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
     from gitguard.session_store import SessionStore
+    from gitguard.store.archive import Archived
 
 _EVERY = 1_000
 """Entries between two words on how far it is."""
@@ -53,6 +54,36 @@ class StoredConversation(Value):
     turns: int
     problem: str = ""
     """Why its transcript tells nothing."""
+
+
+class StoredSession(Value):
+    """What the session store tells of a session."""
+
+    session: str
+    """Its key."""
+    name: str
+    branch: str
+    """The full ref."""
+    head: str
+    standing: str
+    """How the branch stands to what this machine wrote."""
+    archived: tuple[Archived, ...]
+    """Its histories, oldest first, where it is archived; empty where it is in force."""
+    conversations: tuple[StoredConversation, ...]
+
+
+def stored_session(store: SessionStore) -> StoredSession:
+    """Describe a session."""
+    head = store.chain.head()
+    return StoredSession(
+        session=store.session.key,
+        name=store.session.name,
+        branch=store.chain.ref,
+        head=head.id,
+        standing=head.standing,
+        archived=histories_if_archived(store),
+        conversations=stored_conversations(store),
+    )
 
 
 def stored_conversations(store: SessionStore) -> tuple[StoredConversation, ...]:
