@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -198,6 +199,20 @@ def test_locks_let_go_of_at_a_signal_are_not_written_under(transcript: str) -> N
             lock.check()
 
 
+def test_what_a_dead_writer_left_is_swept_once_it_is_old(transcript: str) -> None:
+    old, new = (Path(f"{transcript}.{name}.tmp") for name in ("1", "lock.2"))
+    other = Path(transcript).with_name("other.jsonl.1.tmp")
+    for path in (old, new, other):
+        path.touch()
+    os.utime(old, (0, 0))
+    os.utime(other, (0, 0))
+    with transcript_lock(transcript, time.time):
+        pass
+    assert not old.exists()
+    assert new.exists(), "its writer may be at work"
+    assert other.exists(), "it is of another file"
+
+
 def test_an_error_inside_lets_go(transcript: str) -> None:
     with pytest.raises(ZeroDivisionError), transcript_lock(transcript, time.time):
         raise ZeroDivisionError
@@ -223,6 +238,20 @@ def test_the_hosts_lock_is_taken_and_given_back(transcript: str) -> None:
     assert claim["createdAt"] == "2023-11-14T22:13:20.500Z"
     assert claim["starttime"] == processes.start_of(os.getpid())
     assert not path.exists()
+
+
+def test_the_hosts_lock_is_taken_where_there_are_no_hard_links(
+    transcript: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: str) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with transcript_lock(transcript, time.time) as lock:
+        lock.check()
+        claim = json.loads(Path(f"{transcript}.lock").read_text())
+        assert claim["pid"] == os.getpid()
+    assert [each.name for each in Path(transcript).parent.iterdir()] == [Path(transcript).name]
 
 
 @pytest.mark.parametrize("created", ["2023-11-14T22:13:20.000Z", 1_700_000_000_000])

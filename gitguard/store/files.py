@@ -23,6 +23,8 @@ _LARGEST_SHARED = 1 << 26
 """The largest file, in bytes, that is copied to be appended to; ours are far smaller."""
 _DEAD_AFTER = 60
 """Seconds after which a temporary file that did not change was left by a dead process."""
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+"""What systems without hard links answer."""
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
@@ -133,12 +135,20 @@ def copy_part(source: int, target: int, begin: int, count: int) -> int:
     return len(data)
 
 
-def create(path: str, data: bytes) -> None:
-    """Make a file whole and durable, unless somebody else made it first."""
+def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
+    """Make a file whole and durable, unless somebody else made it first.
+
+    One that need not be whole after a crash is made also where the system has no hard links.
+    """
     temporary = f"{path}.{os.getpid()}.tmp"
     write_bytes(temporary, data)
     try:
-        os.link(temporary, path)
+        try:
+            os.link(temporary, path)
+        except OSError as error:
+            if needs_links or error.errno not in NO_LINKS:
+                raise
+            _write_new(path, data)
         sync_folder(os.path.dirname(path))
     except FileExistsError:
         return
@@ -146,6 +156,15 @@ def create(path: str, data: bytes) -> None:
         raise refused(path, error) from error
     finally:
         remove(temporary)
+
+
+def _write_new(path: str, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600)
+    try:
+        write_all(handle, data)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def append(path: str, line: bytes | Callable[[int], bytes]) -> None:

@@ -46,7 +46,7 @@ class HostLock:
             if files.read_bytes(self.path, limit=_LIMIT) == there:
                 files.remove(self.path)
         self._mine = self._claim()
-        files.create(self.path, self._mine)
+        files.create(self.path, self._mine, needs_links=False)
         return self.is_ours
 
     @property

@@ -20,7 +20,7 @@ import shlex
 import stat
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from gitguard.errors import Locked, NotWritable
 from gitguard.store import files, processes
@@ -154,6 +154,8 @@ class TranscriptLock:
         try:
             self._take_from_host(deadline)
             refuse_written(self.path)
+            folder, name = os.path.split(self.path)
+            files.sweep(folder, self._clock(), begins=f"{name}.")
         except BaseException:
             self.let_go()
             raise
@@ -172,7 +174,8 @@ class TranscriptLock:
                 self._host.give_back()
                 files.remove(self._lock_path)  # those who wait for it see that, and make another
             finally:
-                self._file.release()
+                with suppress(OSError):  # then the system does, when we end; another file is made
+                    self._file.release()
 
     def _watch(self, interval: float) -> None:
         # A write that began in time has one interval to end before somebody else may begin.
