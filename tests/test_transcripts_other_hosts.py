@@ -517,6 +517,27 @@ def test_the_users_words_behind_those_of_a_hook_are_the_users(tmp_path: Path) ->
 # opencode
 
 
+@pytest.mark.parametrize(("context", "window"), [(40_000, 40_000), ("many", None), (0, None)])
+def test_the_window_of_a_users_own_model_is_in_opencodes_settings(
+    tmp_path: Path, context: object, window: int | None
+) -> None:
+    folder, settings = tmp_path / ".local/share/opencode", tmp_path / ".config/opencode"
+    folder.mkdir(parents=True)
+    settings.mkdir(parents=True)
+    path = Path(shutil.copy(RECORDED["opencode"], folder))
+    found = reading(the(path))
+    assert found is not None
+    assert (found.model, found.window) == ("fake/fake-1", None)
+    models = {"fake-1": {"limit": {"context": context}}}
+    text = json.dumps({"provider": {"fake": {"models": models}}})
+    (settings / "opencode.json").write_text(text)
+    found = reading(the(path))
+    assert found is not None
+    assert found.window == window
+    (settings / "opencode.json").write_text("[")
+    assert reading(the(path)) is not None
+
+
 def changed(path: Path, statement: str, *values: Any) -> Path:
     database = sqlite3.connect(path)
     database.execute(statement, values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model import json_text
 from gitguard.model.text import seconds
-from gitguard.store.files import lines_backwards
+from gitguard.store.files import lines_backwards, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ _CLAUDES = (
     "output_tokens",
 )
 _PIS = ("input", "cacheRead", "cacheWrite", "output")
+_LARGEST_SETTINGS = 1 << 22
+"""Bytes beyond which nobody wrote it by hand."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
@@ -99,6 +101,14 @@ def pis_tokens(usage: Any) -> int:
     """Return the same as pi and OpenClaw name them; newer ones tell the sum themselves."""
     told = usage.get("contextUsage") if isinstance(usage, dict) else None
     return tokens(told, ("totalTokens",)) or tokens(usage, _PIS)
+
+
+def settings_in(path: str) -> dict[str, Any]:
+    """Return what a host's settings file says, nothing where it is missing or does not read."""
+    try:  # people keep their settings elsewhere and link to them
+        return parse(read_bytes(os.path.realpath(path), limit=_LARGEST_SETTINGS) or b"")
+    except GitguardError:
+        return {}
 
 
 def unreadable(path: str, reason: object) -> InvalidDocument:

@@ -7,8 +7,10 @@ answers it. A position is the number of a message's row.
 
 from __future__ import annotations
 
-from gitguard.model.events import Reading
-from gitguard.transcripts.entries import COMPACTION, count, parse, unreadable
+import os
+
+from gitguard.model.events import Reading, is_token_count
+from gitguard.transcripts.entries import COMPACTION, count, inner, parse, settings_in, unreadable
 from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _FIRST, _LAST = 500, 8_000
 """Messages that are read of a conversation's beginning and end: all would take a prompt seconds."""
+_DATA = "/.local/share/opencode"
 _SUMMARY = '"summary":true'
 _MESSAGES = "SELECT rowid, id, data FROM message WHERE session_id = ?"
 
@@ -38,7 +41,8 @@ def newest_reading(transcript: Transcript) -> Reading | None:
             if is_summary(message):
                 return None
             if reading := _reading(message):
-                return reading
+                window = _window(transcript.path, reading.model)
+                return reading.replace(window=window or None)
         return None
     finally:
         database.close()
@@ -150,6 +154,21 @@ def _reading(message: dict[str, Any]) -> Reading | None:
     if message.get("role") != "assistant" or count_of <= 0 or not at:
         return None
     return Reading("transcript", at, tokens=count_of, model=model_of(message))
+
+
+def _window(path: str, model: str) -> int:
+    """Return the window that a user's own model is given in opencode's settings, 0 where none is.
+
+    A repository's settings are left alone: it could say that a full window is an empty one.
+    """
+    home = os.path.dirname(path).removesuffix(_DATA)
+    if home == os.path.dirname(path):
+        return 0
+    settings = settings_in(os.path.join(home, ".config", "opencode", "opencode.json"))
+    provider, _, name = model.partition("/")
+    models = inner(inner(inner(settings, "provider"), provider), "models")
+    window = inner(inner(models, name), "limit").get("context")
+    return window if isinstance(window, int) and is_token_count(window) else 0
 
 
 def _message(message: dict[str, Any], parts: list[bytes]) -> Message | None:
