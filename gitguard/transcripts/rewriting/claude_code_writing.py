@@ -125,12 +125,18 @@ def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
-    """Return a line in which a text or a result says something else."""
+    """Return a line in which a text or a result says something else.
+
+    What the host keeps beside a result for its screen says again what was cut, and goes as well.
+    """
     content = _content(document)
     if isinstance(content, str):
         return _with(document, text)
-    is_result = content[block].get("type") == "tool_result"
-    return _with_block(document, block, {"content": text} if is_result else {"text": text})
+    if content[block].get("type") != "tool_result":
+        return _with_block(document, block, {"text": text})
+    changed = _with_block(document, block, {"content": text})
+    changed.pop("toolUseResult", None)
+    return changed
 
 
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
