@@ -99,7 +99,7 @@ def _from_nothing(
 
 
 def older_sessions(store: SessionStore) -> tuple[str, ...]:
-    """Return a sentence on what is archived of a session of the same name, none where nothing is."""
+    """Return a sentence on what is archived of a session of this name, none if nothing is."""
     archived, key = store.chain.archived(), store.session.key
     if not archived:
         return ()
