@@ -57,7 +57,7 @@ def messages(transcript: Transcript) -> Iterator[Message]:
     The end of a chat can take back all before it, so what was said is held: 16 MB at most.
     """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.gemini_history import Story, messages_in
+    from gitguard.transcripts.gemini_history import OWN, Story, messages_in
 
     story, said = Story(), {}
     for number, text in enumerate(jsonl.forwards(transcript.path)):
@@ -67,7 +67,11 @@ def messages(transcript: Transcript) -> Iterator[Message]:
             if found := _message(message):
                 said[number, place] = found
     told = story.told()
-    yield from (message for where, message in said.items() if where in told)
+    for where, one in said.items():
+        # What a compression leaves stands in both names, and the program wrote it.
+        is_by_host = where[1] != OWN and where[0] in story.compressions
+        if where in told and not is_by_host:
+            yield one
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
