@@ -259,8 +259,32 @@ def test_a_long_story_leaves_room_for_the_rest() -> None:
 
 
 def test_a_story_on_one_line_is_cut_as_well() -> None:
-    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized("word " * 5_000))
+    story = "FIRST " + "word " * 5_000 + "LAST"
+    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized(story))
     assert len(text) <= 2_000
+    assert "FIRST" in text
+    assert "LAST" in text
+
+
+def test_an_earlier_summary_on_one_line_is_cut_and_not_left_out() -> None:
+    earlier = "FIRST " + "word " * 2_000 + "LAST"
+    plan = decided(turns(9))
+    plan = plan.replace(before=plan.before.replace(summary=earlier))
+    text = Draft(plan, PLAIN, most=8_000).text(Summarized("It went on."))
+    assert "FIRST" in text
+    assert "LAST" in text
+
+
+@pytest.mark.parametrize("most", [3_000, 6_400, 16_000])
+def test_the_rules_stay_whole_where_everything_else_is_long(most: int) -> None:
+    plan = decided(turns(9))
+    plan = plan.replace(before=plan.before.replace(summary="an earlier fact\n" * 900))
+    rules = "- a rule\n" * 150 + "- the last rule"
+    text = Draft(plan, PLAIN, most=most).text(Summarized("a newer fact\n" * 900), rules=rules)
+    assert len(text) <= most
+    assert text.endswith("- the last rule")
+    assert "an earlier fact" in text
+    assert "a newer fact" in text
 
 
 def test_secrets_are_in_no_summary_and_leave_for_no_summarizer() -> None:
