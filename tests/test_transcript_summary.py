@@ -239,6 +239,30 @@ def test_the_rules_are_the_sections_that_are_named() -> None:
     assert rules_in(RULES, ("Unknown",), 500) == ""
 
 
+@pytest.mark.parametrize(
+    ("heading", "is_one"),
+    [
+        ("# Red lines", True),
+        ("###### \tRed Lines \t", True),
+        ("## Red lines ##", True),
+        ("####### Red lines", False),
+        ("#Red lines", False),
+        (" # Red lines", False),
+        ("# # Red lines", False),
+        ("#", False),
+    ],
+)
+def test_a_heading_is_up_to_six_hashes_and_a_blank(heading: str, is_one: bool) -> None:
+    assert bool(rules_in(f"{heading}\nNever push.\n", ("Red Lines",), 500)) is is_one
+
+
+@pytest.mark.parametrize("pattern", ["#", "# ", " ", "\t#"])
+def test_a_long_line_of_hashes_holds_nobody_up(pattern: str) -> None:
+    # Time that grows with the square of the length would be minutes here.
+    text = f"# {pattern * (1 << 17)}x\n# Red lines\nNever push.\n"
+    assert rules_in(text, ("Red Lines",), 500) == "# Red lines\nNever push."
+
+
 def test_it_is_never_longer_than_allowed() -> None:
     found = decided(turns(200, size=2_000))
     for most in (2_000, 5_000, 16_000):
@@ -317,6 +341,22 @@ def test_details_and_thinking_leave_for_no_summarizer(tmp_path: Path) -> None:
 
 
 # Who writes it
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 12])
+def test_a_summarizer_is_given_no_more_to_merge_than_to_summarize(count: int) -> None:
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        return Answer("fact " * 1_600)
+
+    chunks = by_size(cut(turns(count)), 1)
+    made = summarize(chunks, PLAIN, most_tokens=4_500, ask=ask)
+    merges = [text for text in asked if "<summaries>" in text]
+    assert made.by_plug
+    assert merges
+    assert max(map(len, merges)) < 20_000
 
 
 def test_each_chunk_is_summarized_and_the_parts_are_merged() -> None:
