@@ -311,6 +311,12 @@ def _decide(
     decided = plan(before, budget=room, keep_turns=keep_turns)
     if decided is None:
         raise _too_little(transcript, before, keep_turns, left_out)
+    if not decided.has_anchor:
+        raise InvalidInput(
+            f"`{transcript.path}` cannot be compacted: no entry that would stay has an id, and a "
+            "compaction names by their ids the entries that stay",
+            "Continue the conversation in its host, which gives ids to what it writes",
+        )
     decided = decided.replace(left_out=left_out, limit=limit)
     return _Job(transcript, config, tools, usage, window, budget, decided)
 

@@ -57,6 +57,11 @@ class Plan(Value):
     """The history limit in force."""
 
     @property
+    def has_anchor(self) -> bool:
+        """Whether a transcript can name where what stays begins: some of it has an id."""
+        return any(entry.id for unit in self.kept for entry in unit.entries)
+
+    @property
     def messages_before(self) -> int:
         """Messages in the context, a summary of earlier ones included."""
         return count_messages((*self.old, *self.kept)) + bool(self.before.summary)
