@@ -275,15 +275,19 @@ def test_a_repository_cannot_set_a_summarizer_up(user: User, tmp_path: Path) -> 
     assert "`summarizer`" in user.run("status", check=False).stdout
 
 
-def test_a_program_of_the_repository_is_no_summarizer(user: User, tmp_path: Path) -> None:
+@pytest.mark.parametrize("held_in", ["", "elsewhere"])
+def test_a_program_of_the_repository_is_no_summarizer(
+    held_in: str, user: User, tmp_path: Path
+) -> None:
     user.run("ensure")
     program = user.root / "bin" / "summarize"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     program.chmod(0o755)
-    user.config.write_text(f"summarizer: [{json.dumps(str(program))}]\n")
-    transcript = conversation(tmp_path, user.root, turns(8))
-    done = user.run("transcript", "compact", transcript.path, check=False)
+    user.config.write_text("summarizer: [summarize]\n")
+    transcript = conversation(tmp_path, tmp_path / held_in if held_in else user.root, turns(8))
+    path = f"{program.parent}:{os.environ['PATH']}"
+    done = user.run("transcript", "compact", transcript.path, check=False, PATH=path)
     assert done.returncode == 22
     assert "no program on your PATH" in done.stderr
     assert not (tmp_path / "ran").exists()

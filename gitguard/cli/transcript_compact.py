@@ -132,12 +132,12 @@ def _tools(
     from gitguard.usecases.compacting import Tools
 
     config = config_of(console)
-    own, folder = _own_session(console, named)
+    own, folder, foreign = _own_session(console, named)
     tools = Tools(
         clock=time.time,
         random=os.urandom,
         redactor=redactor_of(config.redaction),
-        ask=_summarizer(config, folder, telling) if asked and config.summarizer else None,
+        ask=_summarizer(config, foreign, telling) if asked and config.summarizer else None,
         tell=telling,
         folder=folder,
         session_key=own.session_key if own else "",
@@ -146,8 +146,11 @@ def _tools(
     return tools, own
 
 
-def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
-    """Return the session's hooks, and the folder of the workspace; none for a foreign one's.
+def _own_session(
+    console: Console, named: Transcript
+) -> tuple[SessionHooks | None, str, tuple[str, ...]]:
+    """Return the session's hooks if it has any, the conversation's folder, and whose programs
+    are none of the user's: those of the folder, and of the workspace that we stand in.
 
     Raises `NotInitialised` or `NotARepository` where a session is named that is not there.
     """
@@ -161,23 +164,26 @@ def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | No
     except NotARepository:
         if console.named_session:
             raise
-        return None, held_in
+        return None, held_in, (held_in,)
+    worktree = guard.workspace.place.worktree
     if console.named_session:
         refuse_unknown(guard.store())
     owner = owner_of(guard.workspace, named, held_in)
     if owner is None:
-        return None, held_in
-    return SessionHooks(guard.store(owner), named), guard.workspace.place.worktree
+        return None, held_in, (held_in, worktree)
+    return SessionHooks(guard.store(owner), named), worktree, (held_in, worktree)
 
 
-def _summarizer(config: Config, folder: str, telling: _Telling) -> Callable[[str], Answer]:
+def _summarizer(
+    config: Config, foreign: tuple[str, ...], telling: _Telling
+) -> Callable[[str], Answer]:
     """Return the user's own command, asked with patience."""
     from gitguard.store.program import path_of
     from gitguard.store.summarizer import SummarizerCommand
     from gitguard.transcripts.fitting.summarizing import Patience, persistent
 
     name, *arguments = config.summarizer
-    path = path_of(name, os.environ, os.path.realpath(folder) if folder else "")
+    path = path_of(name, os.environ, *(os.path.realpath(each) for each in foreign if each))
     if not path:
         raise InvalidConfig(
             f"`summarizer` names `{name:.80}`, which is no program on your PATH",
