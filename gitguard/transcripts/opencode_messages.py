@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitguard.transcripts.database import unix_seconds
 from gitguard.transcripts.entries import tokens
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ def moment(message: dict[str, Any]) -> float:
     """Return the Unix seconds at which a message was complete, else those at which it began."""
     times = message.get("time")
     at = tokens(times, ("completed",)) or tokens(times, ("created",))
-    return at / 1000
+    return unix_seconds(at)
 
 
 def used(message: dict[str, Any]) -> int:
