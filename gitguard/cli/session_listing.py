@@ -32,7 +32,7 @@ def list_sessions(console: Console) -> None:
     archived = guard.archived_sessions()
     ordered = sorted(found.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
-    lines += [f"  {one.name}  {one.commit[:12]}  archived" for one in archived]
+    lines += [_put_away_line(one) for one in archived]
     document = {"current": current, "sessions": found, "keys": keys, "archived": archived}
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
@@ -43,6 +43,11 @@ def _line(name: str, head: str, key: str, current: str) -> str:
     mark = "*" if name == current else " "
     said = one_line(key) if key != name else ""
     return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}".rstrip()
+
+
+def _put_away_line(one: Archived) -> str:
+    problem = f"; {one.problem}" if one.problem else ""
+    return one_line(f"  {one.name}  {one.commit[:12]}  archived{problem}")
 
 
 def _conversations(
@@ -77,6 +82,8 @@ def show(console: Console, key: str) -> None:
 
 
 def _archived_line(one: Archived) -> str:
+    if one.problem:
+        return f"Archived: {one.ref}; {one.problem}"
     return (
         f"Archived: {one.ref}; `gitguard session reopen {one.name} --head {one.commit[:12]}` "
         "brings it back"

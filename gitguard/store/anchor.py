@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import is_session_name
@@ -25,6 +25,10 @@ FORMAT = 1
 _LIMIT = 1 << 20
 _ASIDE = "archive"
 """The folder, beside a session's anchor, of the anchors that its archived histories had."""
+_FORGET = (
+    "Look at the branch with `git log`, set the anchor aside with `gitguard trust --forget`, then "
+    "take the branch with `gitguard trust`"
+)
 
 
 class Identity(Record):
@@ -184,9 +188,13 @@ def _load(path: str, what: str, record: type[R]) -> R | None:
 class AnchorFile:
     """The anchor of one session and the copy of its state."""
 
-    def __init__(self, folder: str) -> None:
-        """Keep both in folder, which is made when something is written."""
+    def __init__(self, folder: str, way_out: str = _FORGET) -> None:
+        """Keep both in folder, which is made when something is written.
+
+        way_out is what to do about an anchor that is damaged.
+        """
         self.folder = folder
+        self._way_out = way_out
         self._anchor_path = os.path.join(folder, "anchor.json")
         self._state_path = os.path.join(folder, "state.json")
 
@@ -197,11 +205,12 @@ class AnchorFile:
         except NewerFormat:
             raise
         except InvalidDocument as error:
-            raise InvalidDocument(
-                error.message,
-                "Look at the branch with `git log`, set the anchor aside with "
-                "`gitguard trust --forget`, then take the branch with `gitguard trust`",
-            ) from error
+            raise InvalidDocument(error.message, self._way_out) from error
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is an anchor, which may be damaged."""
+        return os.path.lexists(self._anchor_path)
 
     def write(self, anchor: Anchor, *, settled: bool = True) -> None:
         """Replace the anchor, durable; not settled, a crash may leave the one before."""
@@ -225,22 +234,48 @@ class AnchorFile:
 
     def aside(self, commit: str) -> AnchorFile:
         """Return where anchor and copy are kept of a session that was archived at a commit."""
-        return AnchorFile(os.path.join(self.folder, _ASIDE, commit[:12]))
+        name, short = os.path.basename(self.folder), commit[:12]
+        way_out = (
+            f"Look at it with `git log refs/gitguard/archive/{name}/{short}`; put its anchor back "
+            "from a backup, or delete the history with `gitguard session maintain --mode "
+            f"enforce --delete {name}@{short}`"
+        )
+        return AnchorFile(os.path.join(self.folder, _ASIDE, short), way_out)
 
-    def all_aside(self) -> list[Anchor]:
-        """Return the anchors of this session's archived histories, the one put away last last."""
-        kept = (AnchorFile(folder).read() for folder in self._folders_aside())
-        return [anchor for anchor in kept if anchor is not None]
+    @property
+    def has_aside(self) -> bool:
+        """Whether there are archived histories; nothing is parsed."""
+        return any(aside.is_there for aside in self._aside().values())
+
+    def all_aside(self) -> dict[str, Anchor | GitguardError]:
+        """Return the anchors of this session's archived histories, the one put away last last.
+
+        Each is known by the beginning of its commit's id. One that does not read is its error.
+        """
+        found: dict[str, Anchor | GitguardError] = {}
+        for short, aside in self._aside().items():
+            try:
+                anchor = aside.read()
+            except GitguardError as error:
+                found[short] = error
+                continue
+            if anchor is not None:
+                found[short] = anchor
+        return found
 
     def sweep_aside(self, now: float) -> None:
         """Remove what processes left there that died while they archived."""
-        for folder in self._folders_aside():
-            files.sweep(folder, now)
+        for aside in self._aside().values():
+            files.sweep(aside.folder, now)
 
-    def _folders_aside(self) -> list[str]:
-        folder = os.path.join(self.folder, _ASIDE)
-        every = (os.path.join(folder, name) for name in files.names_in(folder))
-        return sorted(every, key=lambda one: (_changed(os.path.join(one, "anchor.json")), one))
+    def _aside(self) -> dict[str, AnchorFile]:
+        every = {name: self.aside(name) for name in files.names_in(f"{self.folder}/{_ASIDE}")}
+        return dict(sorted(every.items(), key=lambda item: (item[1].changed_at, item[0])))
+
+    @property
+    def changed_at(self) -> float:
+        """When the anchor was written last, 0 where there is none."""
+        return _changed(self._anchor_path)
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""

@@ -60,7 +60,8 @@ def refuse_unknown(store: SessionStore) -> None:
     except GitguardError:
         return  # there is something, and looking says what is wrong with it
     is_absent = found.standing == states.ABSENT and found.written is None
-    if is_absent and head.standing == NONE and not store.chain.archived():
+    is_archived = store.chain.archived() or store.chain.damaged()
+    if is_absent and head.standing == NONE and not is_archived:
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
             "See `gitguard session list`, or begin with `gitguard ensure`",

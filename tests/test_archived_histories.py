@@ -1,0 +1,111 @@
+"""Archived histories stand side by side: a damaged one harms no other, and each has its name."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidDocument
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+from gitguard.store.archive import Archived
+
+from .conftest import Git, OpenGuard
+from .conversation import Conversation
+from .test_cli import Place
+from .test_maintenance import at, close_it, findings, maintain, reopen
+
+
+def damage(guard: Guard, archived: Archived) -> None:
+    folder = Path(guard.workspace.anchor_folder(Session(archived.name, archived.name)))
+    (folder / "archive" / archived.commit[:12] / "anchor.json").write_text("{broken")
+
+
+@pytest.fixture
+def damaged(guard: Guard) -> Archived:
+    """An archived session whose anchor is damaged, beside one that is whole and the current one."""
+    at(guard, "whole")
+    at(guard, "broken")
+    at(guard, "main")
+    close_it(guard, "whole")
+    archived = close_it(guard, "broken")
+    damage(guard, archived)
+    return archived
+
+
+# A damaged anchor
+
+
+def test_a_damaged_anchor_leaves_all_else_as_it_is(damaged: Archived, guard: Guard) -> None:
+    by_name = {one.name: one for one in guard.archived_sessions()}
+    assert by_name["whole"].problem == ""
+    assert by_name["broken"] == damaged.replace(problem=by_name["broken"].problem)
+    assert "anchor.json` is not valid JSON" in by_name["broken"].problem
+    assert maintain(guard).found == ()
+    assert guard.verify()[0].findings == ()
+    assert reopen(guard, "whole").state().goal.endswith("whole")
+
+
+def test_a_damaged_anchor_is_a_finding_of_its_session(damaged: Archived, guard: Guard) -> None:
+    (report,) = (one for one in guard.verify(every_session=True) if one.findings)
+    (found,) = report.findings
+    assert (report.session, found.exit_code) == ("broken", InvalidDocument.exit_code)
+    assert damaged.ref in found.way_out
+    assert "--forget" not in found.way_out
+
+
+def test_a_damaged_anchor_is_never_passed_over(
+    damaged: Archived, guard: Guard, open_guard: OpenGuard
+) -> None:
+    at(guard, "broken")
+    newer = close_it(guard, "broken")
+    with pytest.raises(InvalidDocument, match=r"anchor\.json` is not valid"):
+        reopen(guard, "broken")
+    with pytest.raises(InvalidDocument):
+        reopen(guard, "broken", damaged.commit)
+    assert reopen(open_guard(), "broken", newer.commit).workspace.current_name() == "broken"
+
+
+def test_a_session_begins_beside_a_damaged_archive(damaged: Archived, guard: Guard) -> None:
+    begun = guard.use_session(Session.of("broken"))
+    assert begun.how == "begun"
+    assert begun.older == (
+        "an older session `broken` is archived and does not read; `gitguard verify` says why",
+    )
+    assert len(findings(guard)) == 1
+
+
+def test_a_hook_answers_beside_a_damaged_archive(tmp_path: Path) -> None:
+    conversation = Conversation(tmp_path)
+    conversation.prompt()
+    damage(conversation.guard, close_it(conversation.guard))
+    assert "is archived and does not read" in conversation.prompt()
+    assert conversation.faults() == []
+
+
+def test_a_purge_goes_on_beside_a_damaged_archive(
+    damaged: Archived, guard: Guard, git: Git
+) -> None:
+    at(guard, "broken")
+    guard.purge("2", reason="it was said", value="Nothing is lost of broken")
+    assert len(findings(guard)) == 1
+    (one,) = (one for one in guard.archived_sessions() if one.name == "broken")
+    assert git("rev-parse", one.ref) == one.commit != damaged.commit
+    state = Path(guard.workspace.state_folder)
+    assert [path for path in state.rglob("*.json") if b"is lost of b" in path.read_bytes()] == []
+
+
+def test_a_damaged_archive_is_listed_and_shown(tmp_path: Path) -> None:
+    typed = Place(tmp_path / "place")
+    typed.type("gitguard ensure; gitguard session close")
+    (anchor,) = tmp_path.rglob("archive/*/anchor.json")
+    anchor.write_text("{broken")
+    for command in ("list", "show main"):
+        assert re.search(r"rchived.*is not valid JSON", typed.type(f"gitguard session {command}"))
+    document = json.loads(typed.type("gitguard session list --json"))
+    assert "is not valid JSON" in document["archived"][0]["problem"]
+    verified = typed.run("gitguard verify --all")
+    assert verified.returncode == InvalidDocument.exit_code
