@@ -338,9 +338,12 @@ def whole_state(user: User) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in found if path.name != "config.json"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)],
+)
 def test_ending_the_command_ends_the_summarizer(
-    number: signal.Signals, user: User, tmp_path: Path
+    number: signal.Signals, code: int, user: User, tmp_path: Path
 ) -> None:
     pid_file = tmp_path / "pid"
     user.summarizer(f"sleep 60 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}; wait")
@@ -355,11 +358,25 @@ def test_ending_the_command_ends_the_summarizer(
     )
     wait_until(pid_file.exists, 20, "the summarizer was never asked")
     process.send_signal(number)
-    assert process.wait(20) in (130, 143, 129)
+    assert process.wait(20) == code
     assert Path(transcript.path).read_bytes() == before
     assert not list(tmp_path.glob("*lock*"))
     pid = pid_file.read_text().strip()
     wait_until(lambda: not runs(pid), 10, "the summarizer still runs")
+
+
+def test_a_signal_that_is_ignored_ends_no_command(user: User, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    user.summarizer(f"touch {asked}; sleep 2; echo They talked.")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    words = shlex.join([COMMAND, "transcript", "compact", transcript.path])
+    process = subprocess.Popen(
+        ["sh", "-c", f"trap '' HUP; exec {words}"], cwd=user.root, env=user.environment
+    )
+    wait_until(asked.exists, 20, "the summarizer was never asked")
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(20) == 0
+    assert "They talked." in summary_of(transcript)
 
 
 def test_of_two_at_the_same_time_one_comes_after_the_other(user: User, tmp_path: Path) -> None:

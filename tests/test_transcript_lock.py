@@ -17,11 +17,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitguard.cli.signals import ENDING, letting_go_of_locks
+from gitguard.cli.signals import ENDING, ending_in_order
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.store import processes
 from gitguard.transcripts.rewriting.host_lock import HostLock
-from gitguard.transcripts.rewriting.locks import let_go_of_all, transcript_lock
+from gitguard.transcripts.rewriting.locks import transcript_lock
 
 from .other_programs import opened, running
 
@@ -188,15 +188,14 @@ def test_a_holder_that_hangs_is_let_go_of_at_the_second_look(transcript: str) ->
         assert "conversation.jsonl.lock" in names_beside(transcript), "it was not ours to remove"
 
 
-# Signals and endings
+# Endings
 
 
-def test_locks_let_go_of_at_a_signal_are_not_written_under(transcript: str) -> None:
+def test_a_lock_that_was_let_go_of_is_not_written_under(transcript: str) -> None:
     with transcript_lock(transcript, time.time) as lock:
-        let_go_of_all()
-        assert names_beside(transcript) == ["conversation.jsonl"]
-        with pytest.raises(Locked, match="was let go"):
-            lock.check()
+        lock.check()
+    with pytest.raises(Locked, match="was let go"):
+        lock.check()
 
 
 def test_what_a_dead_writer_left_is_swept_once_it_is_old(transcript: str) -> None:
@@ -370,22 +369,23 @@ def test_readers_do_not_matter(transcript: str) -> None:
 
 SIGNALLED = """
 import signal, sys, time
-from gitguard.cli.signals import letting_go_of_locks
+from gitguard.cli.signals import ending_in_order
 from gitguard.transcripts.rewriting.locks import transcript_lock
 if sys.argv[2] == "handled":
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(5))
 elif sys.argv[2] == "ignored":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-with letting_go_of_locks():
+with ending_in_order():
     with transcript_lock(sys.argv[1], time.time) as lock:
         print("held", flush=True)
         sys.stdin.readline()
         lock.check()
         print("checked", flush=True)
 """
+ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGABRT"]
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGQUIT", "SIGABRT"])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_a_signal_ends_the_command_and_its_hold(transcript: str, name: str) -> None:
     number = getattr(signal, name)
     with running(SIGNALLED, transcript, "") as holder:
@@ -411,6 +411,6 @@ def test_a_signal_that_was_ignored_stays_ignored(transcript: str) -> None:
 
 def test_the_handlers_are_given_back() -> None:
     before = [signal.getsignal(number) for number in ENDING]
-    with letting_go_of_locks():
+    with ending_in_order():
         assert [signal.getsignal(number) for number in ENDING] != before
     assert [signal.getsignal(number) for number in ENDING] == before

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.cli.signals import letting_go_of_locks
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript, transcripts_of
 from gitguard.model.codec import load_json
 from gitguard.model.text import counted, one_line
@@ -128,7 +127,7 @@ def prune(
     Sizes, tools and times are under `pruning` in your config.yaml.
     """
     named = find_transcript(console, path, format_name, conversation)
-    with progress("bytes") as tell, letting_go_of_locks():
+    with progress("bytes") as tell:
         found = transcripts_of(console).prune(
             named, model=model, dry_run=dry_run, seen=_telling(named, tell)
         )

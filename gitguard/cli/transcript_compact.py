@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -24,18 +22,13 @@ from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
 
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Answer
     from gitguard.usecases.compacting import Compacted, Tools
     from gitguard.usecases.compaction_hooks import SessionHooks
-
-_SIGNALLED = 128
-"""What shells add to a signal's number to make an exit code of it."""
-_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @click.command()
@@ -75,7 +68,7 @@ def compact(
     after.
     """
     named = find_transcript(console, path, format_name, conversation)
-    with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
+    with progress("bytes") as tell_read, progress("parts") as tell:
         telling = _Telling(max if console.as_json else tell)
         tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
         if not console.as_json:
@@ -88,23 +81,6 @@ def compact(
             dry_run=dry_run,
         )
     console.say(_text(done, own), _document(done, own))
-
-
-@contextmanager
-def ending_in_order() -> Iterator[None]:
-    """End at a signal as at any error, so that what was started ends as well."""
-    before = {number: signal.getsignal(number) for number in _ENDING}
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(_SIGNALLED + number)
-
-    for number in _ENDING:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Telling:

@@ -10,7 +10,8 @@ those that do this. (The lock in `store/lock.py` is for hooks, which cannot affo
 A host that locks its files waits for its own lock file. And a transcript that another process has
 open for writing is left alone.
 
-Nothing here touches a program's signal handlers. One that installs some calls `let_go_of_all`.
+Nothing here touches a program's signal handlers. One that a signal is to end in order raises an
+exception at it, as Python does at SIGINT.
 """
 
 from __future__ import annotations
@@ -70,13 +71,6 @@ def transcript_lock(
         lock.nested -= 1
         if not lock.nested:
             _held.pop(key, None)
-            lock.let_go()
-
-
-def let_go_of_all() -> None:
-    """Let go of this process's locks, as it is about to end; their holders can write no more."""
-    for (pid, _, _), lock in list(_held.items()):
-        if pid == os.getpid():
             lock.let_go()
 
 
