@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -475,7 +477,9 @@ def test_a_command_is_given_the_text_and_answers() -> None:
         ("echo no credit >&2; exit 3", "it ended with 3: no credit"),
         ("exit 0", "it said nothing"),
         ("exec sleep 60", "it did not end in time"),
-        ("sleep 60 & exit 0", "it did not end in time"),
+        ("sleep 60 & exit 0", "it said nothing"),
+        ("sleep 60 & echo no credit >&2; exit 3", "it ended with 3: no credit"),
+        ("(while :; do echo; sleep 0.1; done) & exec sleep 60", "it did not end in time"),
         ("yes", f"it said more than {LARGEST_ANSWER:,} bytes"),
         ("kill -9 $$", "it ended with -9: it said nothing"),
     ],
@@ -488,6 +492,30 @@ def test_a_command_that_fails_is_told_why(program: str, said: str) -> None:
 def test_a_command_that_is_not_there_is_told_why() -> None:
     missing = SummarizerCommand("/nowhere/to/be/found", (), {}, time.monotonic)
     assert "cannot be started" in missing("text", 5).complaint
+
+
+def test_what_a_command_leaves_behind_does_not_keep_its_answer_back(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    answer = command(f"sleep 60 & echo $! > {pid}; tr a-z A-Z")("a" * 200_000, 20)
+    assert answer == Answer("A" * 200_000)
+    wait_until(lambda: not runs(pid.read_text().strip()), 10, "something still runs")
+
+
+def test_of_endless_complaints_the_last_ones_are_kept() -> None:
+    program = "head -c 100000000 /dev/zero | tr '\\0' x >&2; echo; echo no credit >&2; exit 3"
+    tracemalloc.start()
+    try:
+        answer = command(program)("text", 60)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answer.complaint.startswith("it ended with 3: xxx")
+    assert most < 10_000_000, "as much as it said was kept in memory"
+
+
+def test_without_a_folder_to_run_in_it_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/to/be/found")
+    assert "cannot be started" in command("echo a")("text", 5).complaint
 
 
 def test_all_that_a_command_started_ends_with_it(tmp_path: Path) -> None:
