@@ -199,17 +199,20 @@ def test_a_lock_that_was_let_go_of_is_not_written_under(transcript: str) -> None
 
 
 def test_what_a_dead_writer_left_is_swept_once_it_is_old(transcript: str) -> None:
-    old, new = (Path(f"{transcript}.{name}.tmp") for name in ("1", "lock.2"))
-    other = Path(transcript).with_name("other.jsonl.1.tmp")
-    for path in (old, new, other):
+    left = ("1", "lock.2", "lock.2.tmp.2", "bak-3-1790000000.3", "bak-3-1790000000-1.3")
+    old = [Path(f"{transcript}.{name}.tmp") for name in left]
+    new = Path(f"{transcript}.4.tmp")
+    others = [Path(f"{transcript}{name}.tmp") for name in ("", ".mine", ".5.mine", ".lock.mine")]
+    others.append(Path(transcript).with_name("other.jsonl.1.tmp"))
+    for path in (*old, new, *others):
         path.touch()
-    os.utime(old, (0, 0))
-    os.utime(other, (0, 0))
+    for path in (*old, *others):
+        os.utime(path, (0, 0))
     with transcript_lock(transcript, time.time):
         pass
-    assert not old.exists()
+    assert not any(path.exists() for path in old)
     assert new.exists(), "its writer may be at work"
-    assert other.exists(), "it is of another file"
+    assert all(path.exists() for path in others), "they are somebody else's"
 
 
 def test_an_error_inside_lets_go(transcript: str) -> None:

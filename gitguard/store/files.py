@@ -235,12 +235,19 @@ def remove(path: str) -> bool:
     return True
 
 
-def sweep(folder: str, now: float, *, begins: str = "", ends: str = ".tmp") -> None:
-    """Remove the temporary files that dead processes left in a folder."""
+def sweep(
+    folder: str,
+    now: float,
+    *,
+    begins: str = "",
+    ends: str = ".tmp",
+    is_ours: Callable[[str], object] = bool,
+) -> None:
+    """Remove the temporary files that dead processes left in a folder, those with names of ours."""
 
     def is_dead(entry: os.DirEntry[str]) -> bool:
-        ours = entry.name.startswith(begins) and entry.name.endswith(ends)
-        return ours and is_left_over(entry.path, now)
+        ours = entry.name.startswith(begins) and entry.name.endswith(ends) and is_ours(entry.name)
+        return bool(ours) and is_left_over(entry.path, now)
 
     try:
         with os.scandir(folder) as entries:

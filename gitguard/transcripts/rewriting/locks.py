@@ -17,6 +17,7 @@ exception at it, as Python does at SIGINT.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 import threading
@@ -38,6 +39,8 @@ TIMEOUT, HOLD, WATCH = 10.0, 300.0, 60.0
 """Seconds: to wait for another holder, to hold at most, and between two looks at that."""
 _RETRY = 0.05
 _AGAIN = "Try again when it is done, or end that process"
+_LEFT_BEHIND = r"(\.lock|\.bak-\d+-\d+(-\d+)?)?(\.\d+\.tmp){1,2}"
+"""What stands behind a transcript's name in those of our temporary files; others are the user's."""
 _held: dict[tuple[int, int, str], TranscriptLock] = {}
 """By process and thread, since neither a fork nor another thread of ours holds what we do."""
 
@@ -148,8 +151,7 @@ class TranscriptLock:
         try:
             self._take_from_host(deadline)
             refuse_written(self.path)
-            folder, name = os.path.split(self.path)
-            files.sweep(folder, self._clock(), begins=f"{name}.")
+            self._sweep()
         except BaseException:
             self.let_go()
             raise
@@ -189,6 +191,11 @@ class TranscriptLock:
             if time.monotonic() >= deadline:
                 raise Locked(f"`{self.path}` is locked by {self._host.holder()}", _AGAIN)
             time.sleep(_RETRY)
+
+    def _sweep(self) -> None:
+        folder, name = os.path.split(self.path)
+        is_ours = re.compile(re.escape(name) + _LEFT_BEHIND).fullmatch
+        files.sweep(folder, self._clock(), is_ours=is_ours)
 
     def _leave_name(self, handle: int) -> None:
         self.since = self._clock()
