@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.archive import Archived
@@ -109,3 +109,34 @@ def test_a_damaged_archive_is_listed_and_shown(tmp_path: Path) -> None:
     assert "is not valid JSON" in document["archived"][0]["problem"]
     verified = typed.run("gitguard verify --all")
     assert verified.returncode == InvalidDocument.exit_code
+
+
+# Brought back
+
+
+def test_a_session_that_cannot_be_used_is_not_brought_back(
+    guard: Guard, open_guard: OpenGuard, git: Git
+) -> None:
+    at(guard, "old")
+    at(guard, "main")
+    close_it(guard, "old")
+    before = git("for-each-ref"), guard.archived_sessions()
+    with pytest.raises(InvalidInput, match="names `third`, which stays in force"):
+        open_guard(session="third").reopen_session("old")
+    assert (git("for-each-ref"), guard.archived_sessions()) == before
+    assert guard.reopen_session("old").how == "continued"
+
+
+def test_a_session_of_another_worktree_is_not_brought_back(
+    guard: Guard, open_guard: OpenGuard, git: Git, tmp_path: Path
+) -> None:
+    git("worktree", "add", "--quiet", "-b", "work", str(tmp_path / "linked"))
+    other = open_guard(tmp_path / "linked")
+    at(other, "theirs")
+    close_it(other)
+    guard.ensure()
+    before = git("for-each-ref"), guard.archived_sessions()
+    with pytest.raises(InvalidInput, match="belongs to the worktree of"):
+        guard.reopen_session("theirs")
+    assert (git("for-each-ref"), guard.archived_sessions()) == before
+    assert open_guard(tmp_path / "linked").reopen_session("theirs").how == "continued"

@@ -43,7 +43,7 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
     if named:
         raise InvalidInput(
             f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which stays in force",
-            "Unset the variable, then run `gitguard session use` again",
+            "Unset the variable, or leave the option out, and run it again",
         )
     owner = startup.living_owner(workspace, session)
     if owner:

@@ -176,13 +176,16 @@ class WorkspaceSessions:
     def reopen_session(self, wanted: str, head: str = "") -> Startup:
         """Bring an archived session back by its key or name, and work at it.
 
-        head names one of several histories; else it is the last. Raises `NotInitialised` for none.
+        head names one of several histories; else it is the last. Raises `NotInitialised` for none,
+        and what `use_session` raises, before anything is changed.
         """
         from gitguard.usecases.closing import bring_back, find_archived
+        from gitguard.usecases.sessions import refuse_use
 
         session, archived = find_archived(self.store(self.any_session()), wanted, head)
+        refuse_use(self.workspace, session)
         bring_back(self.store(session), archived)
-        return self.use_session(session)
+        return self.begin(session)
 
     def maintenance(self) -> Maintenance:
         """Return what finds sessions that are to be put away, and puts them away."""
