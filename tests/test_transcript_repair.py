@@ -571,8 +571,19 @@ def test_without_hard_links_the_original_is_copied(
     link = os.link
     monkeypatch.setattr(os, "link", refuse)
     before = torn.read_bytes()
-    report = repaired(torn)
-    assert Path(report.backup).read_bytes() == before
+    torn.chmod(0o600)
+    if os.geteuid() == 0:
+        os.chown(torn, 1, 2)
+    owner = torn.stat().st_uid, torn.stat().st_gid
+    mask = os.umask(0o022)
+    try:
+        backup = Path(repaired(torn).backup)
+    finally:
+        os.umask(mask)
+    assert backup.read_bytes() == before
+    found = backup.stat()
+    assert (found.st_uid, found.st_gid) == owner
+    assert found.st_mode & 0o777 == 0o600, "what its owner alone may read stays so"
     assert leftovers(torn) == []
 
 

@@ -112,10 +112,14 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def copy(path: str, target: str) -> None:
-    """Copy a large file whole and durable; until it is, it has a temporary's name."""
+    """Copy a large file whole and durable, for the same eyes only.
+
+    Until it is, it has a temporary's name.
+    """
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with open(path, "rb") as source, open(temporary, "xb") as out:
+        with open(path, "rb") as source, open(temporary, "xb", opener=_open_private) as out:
+            permit_as(out.fileno(), os.fstat(source.fileno()))
             while data := source.read(1 << 20):
                 out.write(data)
             out.flush()
@@ -124,6 +128,17 @@ def copy(path: str, target: str) -> None:
     except OSError as error:
         remove(temporary)
         raise refused(target, error) from error
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | NO_FOLLOW, 0o600)
+
+
+def permit_as(handle: int, found: os.stat_result) -> None:
+    """Give an open file the mode of another one, and its owner, which only root can give."""
+    os.fchmod(handle, stat.S_IMODE(found.st_mode))
+    if os.geteuid() == 0:
+        os.fchown(handle, found.st_uid, found.st_gid)
 
 
 def copy_part(source: int, target: int, begin: int, count: int) -> int:

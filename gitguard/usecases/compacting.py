@@ -191,6 +191,7 @@ def _as_repaired(
     with own as folder:
         copy = os.path.join(folder, os.path.basename(path))
         files.copy(path, copy)
+        os.chmod(copy, 0o600)  # to be repaired, even where the original is write-protected
         stands = transcript.replace(path=copy)
         repair(stands, tools.clock)
         yield stands

@@ -96,9 +96,7 @@ class Replacing:
             files.remove(self._temporary)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
             self._handle = os.open(self._temporary, flags, 0o600)
-            os.fchmod(self._handle, stat.S_IMODE(found.st_mode))
-            if os.geteuid() == 0:
-                os.fchown(self._handle, found.st_uid, found.st_gid)
+            files.permit_as(self._handle, found)
         except OSError as error:
             self._discard()
             raise files.refused(self._path, error) from error
