@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
@@ -508,7 +509,7 @@ def test_a_boundary_names_what_is_there(tmp_path: Path) -> None:
 IDS = st.sampled_from(("a", "b", "c"))
 PARTS = st.one_of(
     st.builds(user, st.sampled_from(("go on", "next"))),
-    st.builds(Result, IDS, st.sampled_from(("done", "other"))),
+    st.builds(Result, IDS | st.just("never")),
     st.builds(
         lambda text, calls, thinking: agent(text, *calls, thinking=thinking),
         st.sampled_from(("", "text")),
@@ -517,6 +518,11 @@ PARTS = st.one_of(
     ),
     st.builds(lambda calls: agent("cut", *calls, stopped="aborted"), st.lists(IDS, max_size=2)),
 )
+TURNS = st.builds(
+    lambda calls, results: [agent("", *calls), *map(Result, results)],
+    st.lists(IDS, min_size=1, max_size=2),
+    st.lists(IDS | st.just("never"), min_size=1, max_size=3),
+)
 BAD: tuple[Document, ...] = (
     {"id": ""},
     {"name": "?"},
@@ -524,8 +530,10 @@ BAD: tuple[Document, ...] = (
     {"input": None, "arguments": None},
     {},
 )
+EMPTY = {"type": "nothing"}
 MIXED: tuple[Document, ...] = (
     {},
+    EMPTY,
     {"type": "text", "text": "by the way"},
     {"type": "tool_result", "tool_use_id": "a", "content": "beside"},
     {"type": "tool_result", "tool_use_id": "never", "content": "beside"},
@@ -536,24 +544,31 @@ GARBAGE = (b"", b"{", b"\0\0\0\0", b'{"type":"mess', b"[1]", b"null", b"\xff\xfe
 @pytest.mark.parametrize("name", DIALECTS)
 @settings(deadline=None)
 @given(
-    parts=st.lists(PARTS, min_size=1, max_size=14),
+    turns=st.lists(TURNS | PARTS.map(lambda part: [part]), min_size=1, max_size=6),
     bad=st.lists(st.sampled_from(BAD), max_size=6),
     garbage=st.lists(st.tuples(st.integers(0, 20), st.sampled_from(GARBAGE)), max_size=3),
     back=st.lists(st.tuples(st.integers(2, 20), st.integers(1, 20)), max_size=2),
-    mixed=st.lists(st.tuples(st.integers(1, 20), st.sampled_from(MIXED)), max_size=4),
+    mixed=st.lists(st.sampled_from(MIXED), max_size=8),
+)
+@example(
+    turns=[[agent("", "a"), Result("never"), Result("a")]],
+    bad=[],
+    garbage=[],
+    back=[],
+    mixed=[{}, MIXED[2]],
 )
 def test_any_conversation_becomes_one_that_models_take(
     name: str,
-    parts: Sequence[Part],
+    turns: Sequence[Sequence[Part]],
     bad: Sequence[Document],
     garbage: Sequence[tuple[int, bytes]],
     back: Sequence[tuple[int, int]],
-    mixed: Sequence[tuple[int, Document]],
+    mixed: Sequence[Document],
 ) -> None:
     """Random conversations of a few ids that are used again, with bad calls, empty messages, texts
     beside results, lost branches and torn lines.
     """
-    documents = WRITERS[name]([user("begin"), *parts, user("end")])
+    documents = WRITERS[name]([user("begin"), *chain(*turns), user("end")])
     _damage(documents, bad)
     _tell_apart(documents)
     _mix(documents, mixed)
@@ -592,15 +607,20 @@ def _tell_apart(documents: Sequence[Document]) -> None:
                 block["content"][0]["text"] = f"result {at}"
 
 
-def _mix(documents: Sequence[Document], mixed: Sequence[tuple[int, Document]]) -> None:
+def _mix(documents: Sequence[Document], mixed: Sequence[Document]) -> None:
     """Put more blocks into lines of results that can hold them, and empty some answers."""
-    for at, block in mixed:
-        message = documents[min(at, len(documents) - 2)].get("message", {})
-        blocks = message.get("content")
-        if not block and message.get("role") == "assistant":
+    messages = [document["message"] for document in documents[:-1] if "message" in document]
+    lines = [m for m in messages if m["role"] == "assistant" or _has_results(m)]
+    for message, block in zip(lines, mixed, strict=False):
+        if block == EMPTY and message["role"] == "assistant":
             message["content"] = []
-        elif block and message.get("role") == "user" and isinstance(blocks, list):
-            blocks += [block] * (blocks[0]["type"] == "tool_result")
+        elif block not in ({}, EMPTY) and message["role"] == "user":
+            message["content"] = [*message["content"], block]
+
+
+def _has_results(message: Document) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(b["type"] == "tool_result" for b in content)
 
 
 def _own_results(documents: Sequence[Document]) -> dict[str, str]:
