@@ -8,6 +8,7 @@ import stat
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model import json_text
 from gitguard.model.text import seconds
+from gitguard.model.value import Value
 from gitguard.store.files import lines_backwards, read_bytes
 
 TYPE_CHECKING = False
@@ -29,6 +30,24 @@ _PIS = ("input", "cacheRead", "cacheWrite", "output")
 _LARGEST_SETTINGS = 1 << 22
 """Bytes beyond which nobody wrote it by hand."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_MARK = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n"
+_AROUND = b"\0" + _BLANKS
+"""What crashes and other programs leave around a line; hosts read it all the same."""
+_DEEPEST = 300
+"""Levels beyond which a line is left alone. Python's own bound depends on who calls, and what is
+done with a document needs more levels than reading it."""
+_DIGITS = "integer string conversion"
+"""What Python says of numbers that other programs read."""
+
+
+class Unread(Value):
+    """Why a line holds no document."""
+
+    problem: str = ""
+    """Empty for a blank line, which says nothing."""
+    is_readable: bool = False
+    """Whether others may well read it: it is too deep, or has a number that is too long, for us."""
 
 
 def open_file(path: str) -> int:
@@ -49,13 +68,66 @@ def backwards(path: str) -> Iterator[bytes]:
         raise unreadable(path, error.strerror) from error
 
 
+def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
+    """Return the document that a line holds, or why it holds none; all that read lines ask here.
+
+    A byte-order mark and NULs around it are no part of it. Bytes that are no UTF-8 are read as
+    U+FFFD, as hosts do; who writes the line again keeps them with errors as `surrogateescape`.
+    """
+    text = cleaned(raw)
+    if not text and not raw.strip(_BLANKS):
+        return Unread()
+    try:
+        found = _decode(text.decode(errors=errors))
+    except RecursionError:
+        return _TOO_DEEP
+    except ValueError as problem:
+        return Unread(str(problem)[:200], _DIGITS in str(problem))
+    if not isinstance(found, dict):
+        return Unread(f"it holds no object, but a {type(found).__name__}")
+    return _TOO_DEEP if is_deep(raw, found) else found
+
+
+def cleaned(raw: bytes) -> bytes:
+    """Return a line without the byte-order mark and the NULs around it; blanks stay."""
+    text = raw.strip(_AROUND).removeprefix(_MARK).strip(_AROUND)
+    if not text or len(text) == len(raw):
+        return text
+    before, _, behind = raw.partition(text)
+    before = before.replace(_MARK, b"").replace(b"\0", b"")
+    return before + text + behind.replace(b"\0", b"")
+
+
+def is_deep(raw: bytes, document: dict[str, Any]) -> bool:
+    """Say whether a line's document has more levels than are dealt with."""
+    # Every level takes two bytes, and one bracket that opens it.
+    if len(raw) <= 2 * _DEEPEST or raw.count(b"{") + raw.count(b"[") <= _DEEPEST:
+        return False
+    level: list[Any] = [document]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        level = [
+            inside
+            for item in level
+            for inside in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inside, (dict, list))
+        ]
+    return bool(level)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is nothing that JSON has")
+
+
+_decode = json_text.decoder(constant=_refuse)
+_TOO_DEEP = Unread("it is nested too deeply", is_readable=True)
+
+
 def parse(text: bytes) -> dict[str, Any]:
     """Parse one entry; a torn or foreign one is empty."""
-    try:
-        found = json_text.decode(text.decode())
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    found = read_line(text)
+    return {} if isinstance(found, Unread) else found
 
 
 def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import Unread, open_file, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,11 +122,8 @@ def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
     read = reader(_size(path))
     for at, _, raw in lines(path):
-        try:
-            document = read(raw)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(document, dict):
+        document = read(raw)
+        if not isinstance(document, Unread):
             yield at, document
 
 
@@ -151,25 +148,20 @@ def entry_of(
     at: int,
     end: int,
     raw: bytes,
-    read: Callable[[bytes], Any],
+    read: Callable[[bytes], dict[str, Any] | Unread],
     translate: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Entry:
     """Return an entry by its text, of which translate returns the fields.
 
     A blank line says nothing; no text at all is one that is too long to be read.
     """
-    if not raw or raw.isspace():
-        return _without_text(at, end, raw)
-    try:
-        document = read(raw)
-        if isinstance(document, dict):
-            return Entry.of(at, end, raw, translate(document))
-        problem = f"it holds no object, but a {type(document).__name__}"
-    except RecursionError:
-        problem = "it is nested too deeply"
-    except ValueError as error:
-        problem = str(error)[:200]
-    return Entry(at, end, raw, kind=BROKEN, problem=problem)
+    document = read(raw)
+    if not isinstance(document, Unread):
+        return Entry.of(at, end, raw, translate(document))
+    problem = document.problem
+    if not problem and end - at > len(raw) + 1:
+        problem = f"it has {end - at:,} bytes, which is more than is read at once"
+    return Entry(at, end, raw, kind=BROKEN if problem else UNKNOWN, problem=problem)
 
 
 def unsaid(entry: Entry) -> Entry:
@@ -177,13 +169,6 @@ def unsaid(entry: Entry) -> Entry:
     if entry.kind != MESSAGE:
         return entry
     return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
-
-
-def _without_text(at: int, end: int, raw: bytes) -> Entry:
-    if end - at <= len(raw) + 1:
-        return Entry(at, end, raw)
-    problem = f"it has {end - at:,} bytes, which is more than is read at once"
-    return Entry(at, end, raw, kind=BROKEN, problem=problem)
 
 
 def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:

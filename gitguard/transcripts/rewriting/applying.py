@@ -11,7 +11,7 @@ import os
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model import json_text
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import Unread, open_file, read_line, unreadable
 from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
@@ -103,11 +103,8 @@ def read_tree(path: str, writable: Writable) -> Tree:
 
 def parse(raw: bytes) -> dict[str, Any] | None:
     """Return the document that a line is, None for what is none; bad bytes survive in it."""
-    try:
-        found = json_text.decode(raw.decode(errors="surrogateescape"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    found = read_line(raw, "surrogateescape")
+    return None if isinstance(found, Unread) else found
 
 
 def line_of(document: dict[str, Any]) -> bytes:

@@ -1,0 +1,153 @@
+"""What a line of a transcript is: the same to all that read it, and to all that write it again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitguard.model.conversation import BROKEN
+from gitguard.model.events import Transcript
+from gitguard.model.transcript import AGENT
+from gitguard.transcripts import find_format
+from gitguard.transcripts.entries import Unread, parse, read_line
+from gitguard.transcripts.fast_json import reader
+from gitguard.transcripts.identity import id_of
+from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.rewriting import applying
+from gitguard.transcripts.rewriting.repair import RepairReport, repair
+
+from .written_conversations import WRITERS, agent, pi, read, user, write
+
+SMALL, LARGE = 0, 1 << 30
+MARK = b"\xef\xbb\xbf"
+AROUND = pytest.mark.parametrize("around", [MARK, b"\0\0\0", b"\0" + MARK, MARK + b" \0"])
+
+
+def nested(levels: int) -> bytes:
+    return b"[" * levels + b"]" * levels
+
+
+def repaired(path: Path) -> RepairReport:
+    return repair(Transcript(str(path), "pi"), lambda: 0)
+
+
+# One idea of a line
+
+DOCUMENTS = st.dictionaries(
+    st.text(max_size=5),
+    st.none() | st.integers(-(2**63), 2**63) | st.text() | st.lists(st.text(max_size=9)),
+)
+BYTES = st.one_of(
+    st.binary(max_size=40),
+    DOCUMENTS.map(lambda document: json.dumps(document).encode()),
+    DOCUMENTS.map(
+        lambda document: json.dumps(document, ensure_ascii=False).encode(errors="replace")
+    ),
+    st.integers(1, 1_100).map(lambda levels: b'{"a":' + nested(levels) + b"}"),
+    st.sampled_from([b"NaN", b"1e400", b'"\\ud800"', b'"\xff"', b"1" * 5_000, b"-0"]).map(
+        lambda value: b'{"a":' + value + b"}"
+    ),
+)
+
+
+@given(st.sampled_from([b"", b"\0", MARK, b" \0", b"\0" + MARK, b"\t"]), BYTES)
+def test_every_reader_and_writer_has_the_same_idea_of_a_line(around: bytes, raw: bytes) -> None:
+    raw = raw.replace(b"\n", b"")
+    line = around + raw
+    found = read_line(line)
+    assert repr(reader(SMALL)(line)) == repr(reader(LARGE)(line)) == repr(found)
+    assert repr(parse(line)) == repr({} if isinstance(found, Unread) else found)
+    assert (applying.parse(line) is None) == isinstance(found, Unread)
+    if raw.startswith(b"{"):
+        assert repr(read_line(raw)) == repr(found)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"", ""),
+        (b" \t\r", ""),
+        (b"{", "property name"),
+        (b"\0\0", "Expecting value"),
+        (MARK, "Expecting value"),
+        (b"[1]", "it holds no object, but a list"),
+        (b'{"a":NaN}', "`NaN` is nothing that JSON has"),
+        (b'{"a":' + nested(900) + b"}", "it is nested too deeply"),
+        (b"[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_why_a_line_holds_no_document_is_told(raw: bytes, problem: str) -> None:
+    for size in (SMALL, LARGE):
+        found = reader(size)(raw)
+        assert isinstance(found, Unread)
+        assert problem in found.problem
+        assert bool(problem) == bool(found.problem)
+
+
+@pytest.mark.parametrize("levels", [298, 299, 300, 301, 984, 989, 1_020])
+def test_how_deep_a_line_may_be_depends_on_nothing_else(levels: int) -> None:
+    raw = b'{"a":' + nested(levels) + b"}"
+    for size in (SMALL, LARGE):
+        assert isinstance(reader(size)(raw), Unread) == (levels >= 300)
+
+
+@AROUND
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_is_an_entry_is_read_by_all(tmp_path: Path, name: str, around: bytes) -> None:
+    documents = WRITERS[name]([user("a question"), agent("an answer")])
+    path = write(tmp_path / "chat.jsonl", [around + json.dumps(d).encode() for d in documents])
+    transcript = Transcript(str(path), name)
+    kept = find_format(name)
+    assert [entry.tokens for entry in kept.entries(transcript)][-1] == 5
+    newest = kept.newest_reading(transcript)
+    assert newest is not None
+    assert newest.tokens == 5
+    assert [said.role for said in kept.messages(transcript)][-1] == AGENT
+    assert id_of(transcript) == {"pi": "01a1-ffc5", "claude-code": "s"}[name]
+    assert recognise(str(path)).format == name
+
+
+# Too deep to be dealt with
+
+
+@pytest.mark.parametrize("levels", [*range(983, 992), 500])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"custom_message","id":"deep","parentId":"00000001","content":[{"x":%s}]}',
+        b'{"type":"message","id":"deep","parentId":"00000001","x":%s,"message":{"role":"assistant",'
+        b'"content":[{"type":"toolCall","id":"c","name":" n ","arguments":{}}]}}',
+        b'{"type":"message","id":"deep","parentId":"00000001","message":{"role":"assistant",'
+        b'"content":[{"type":"toolCall","id":"c","name":" n ","arguments":{"x":%s}}]}}',
+    ],
+)
+def test_a_repair_keeps_a_line_that_is_too_deep_and_mends_the_rest(
+    tmp_path: Path, levels: int, line: bytes
+) -> None:
+    deep = line % nested(levels)
+    lines: list[Any] = pi([user("one"), agent("", "c1"), user("two")])
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", [*lines[:2], deep, *lines[2:]])
+    report = repaired(path)
+    assert (report.counts, report.unjudged) == ({"answered": 1}, 1)
+    assert deep + b"\n" in path.read_bytes()
+    entries = find_format("pi").entries(Transcript(str(path), "pi"))
+    assert [entry.problem for entry in entries if entry.kind == BROKEN] == [
+        "it is nested too deeply"
+    ]
+    assert len(path.read_bytes().splitlines()) == len(lines) + 2
+
+
+def test_what_is_not_too_deep_is_mended(tmp_path: Path) -> None:
+    lines: list[Any] = pi([user("one"), agent("", "c1"), user("two")])
+    inner: Any = "x"
+    for _ in range(290):
+        inner = [inner]
+    lines[2]["message"]["content"][0]["arguments"] = {"x": inner}
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", lines)
+    assert repaired(path).counts == {"answered": 1}
+    assert len(read(path)) == len(lines) + 1
