@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -13,15 +14,19 @@ from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.archive import Archived
 
-from .conftest import Git, OpenGuard
+from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation
 from .test_cli import Place
 from .test_maintenance import at, close_it, findings, maintain, reopen
 
 
 def damage(guard: Guard, archived: Archived) -> None:
+    anchor_of(guard, archived).write_text("{broken")
+
+
+def anchor_of(guard: Guard, archived: Archived) -> Path:
     folder = Path(guard.workspace.anchor_folder(Session(archived.name, archived.name)))
-    (folder / "archive" / archived.commit[:12] / "anchor.json").write_text("{broken")
+    return folder / "archive" / archived.commit[:12] / "anchor.json"
 
 
 @pytest.fixture
@@ -140,3 +145,35 @@ def test_a_session_of_another_worktree_is_not_brought_back(
         guard.reopen_session("theirs")
     assert (git("for-each-ref"), guard.archived_sessions()) == before
     assert open_guard(tmp_path / "linked").reopen_session("theirs").how == "continued"
+
+
+# Which one is the last
+
+
+def two_histories(guard: Guard, clock: Clock) -> tuple[Archived, Archived]:
+    """Put two histories of one session away, one after the other."""
+    at(guard, "twice").note({"goal": "Deploy to unmistakable-place"})
+    older = close_it(guard)
+    clock.advance(60)
+    at(guard, "twice").note({"goal": "The newer one"})
+    return older, close_it(guard)
+
+
+def test_a_purge_does_not_change_which_history_is_the_last(guard: Guard, clock: Clock) -> None:
+    older, newer = two_histories(guard, clock)
+    clock.advance(60)
+    at(guard, "twice").purge("2", reason="it was said", value="unmistakable-place")
+    rewritten, last = guard.archived_sessions()
+    assert rewritten.commit != older.commit
+    assert last == newer
+
+
+def test_records_without_the_time_are_ordered_by_their_files(guard: Guard, clock: Clock) -> None:
+    older, newer = two_histories(guard, clock)
+    for number, one in enumerate((newer, older)):
+        path = anchor_of(guard, one)
+        document = json.loads(path.read_text())
+        del document["archived_at"]
+        path.write_text(json.dumps(document))
+        os.utime(path, (number, number))
+    assert guard.archived_sessions() == [newer, older]

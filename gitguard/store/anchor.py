@@ -58,6 +58,7 @@ class Anchor(Record):
         "previous": Kind("text", "The checkpoint before."),
         "identity": Kind("record", "The git directory they lie in.", of=Identity),
         "reason": Kind("text", "Why the head was last replaced by another of the same number."),
+        "archived_at": Kind("number", "Unix seconds when its session was last put away; else 0."),
     }
     committed: str = ""
     sequence: int = 0
@@ -68,6 +69,7 @@ class Anchor(Record):
     previous: str = ""
     identity: Identity | None = None
     reason: str = ""
+    archived_at: float = 0
     extra: Mapping[str, Any] = {}
 
     def promoted(self) -> Anchor:
@@ -245,37 +247,34 @@ class AnchorFile:
     @property
     def has_aside(self) -> bool:
         """Whether there are archived histories; nothing is parsed."""
-        return any(aside.is_there for aside in self._aside().values())
+        return any(aside.is_there for aside in self._aside())
 
     def all_aside(self) -> dict[str, Anchor | GitguardError]:
         """Return the anchors of this session's archived histories, the one put away last last.
 
         Each is known by the beginning of its commit's id. One that does not read is its error.
         """
-        found: dict[str, Anchor | GitguardError] = {}
-        for short, aside in self._aside().items():
+        found: list[tuple[float, str, Anchor | GitguardError]] = []
+        for aside in self._aside():
+            short = os.path.basename(aside.folder)
             try:
                 anchor = aside.read()
             except GitguardError as error:
-                found[short] = error
+                found.append((0, short, error))
                 continue
             if anchor is not None:
-                found[short] = anchor
-        return found
+                # Older records have no time in them; only the file says it.
+                at = anchor.archived_at or files.changed_at(aside._anchor_path)
+                found.append((at, short, anchor.replace(archived_at=at)))
+        return {short: known for _, short, known in sorted(found, key=lambda one: one[:2])}
 
     def sweep_aside(self, now: float) -> None:
         """Remove what processes left there that died while they archived."""
-        for aside in self._aside().values():
+        for aside in self._aside():
             files.sweep(aside.folder, now)
 
-    def _aside(self) -> dict[str, AnchorFile]:
-        every = {name: self.aside(name) for name in files.names_in(f"{self.folder}/{_ASIDE}")}
-        return dict(sorted(every.items(), key=lambda item: (item[1].changed_at, item[0])))
-
-    @property
-    def changed_at(self) -> float:
-        """When the anchor was written last, 0 where there is none."""
-        return _changed(self._anchor_path)
+    def _aside(self) -> list[AnchorFile]:
+        return [self.aside(name) for name in files.names_in(os.path.join(self.folder, _ASIDE))]
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""
@@ -338,13 +337,6 @@ class CurrentFile:
     def forget(self) -> None:
         """Remember no session any more."""
         files.remove(self._path)
-
-
-def _changed(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _set_aside(path: str, kept: str) -> None:

@@ -76,8 +76,9 @@ class SessionArchive:
         aside, written = anchors.aside(head.id), anchors.read_written()
         if written is not None:
             aside.write_written(written)
-        aside.write(head.anchor)
-        anchors.write(head.anchor)  # the very same, so that a crash from here on is understood
+        anchor = head.anchor.replace(archived_at=self._workspace.clock())
+        aside.write(anchor)
+        anchors.write(anchor)  # the very same, so that a crash from here on is understood
         self._workspace.at_step("anchor-kept")
         self._move(self._working_files, self._folder(head.id))
         self._workspace.at_step("files-archived")

@@ -250,6 +250,14 @@ def remove(path: str) -> bool:
     return True
 
 
+def changed_at(path: str) -> float:
+    """Return when a file was last written, in Unix seconds; 0 where that cannot be told."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0
+
+
 def sweep(
     folder: str,
     now: float,
