@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model.text import timestamp
+from gitguard.model.text import exact_timestamp
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.chunks import (
     Unit,
@@ -38,7 +38,7 @@ class Written(Value):
     @property
     def timestamp(self) -> str:
         """The time as hosts write it, with milliseconds."""
-        return f"{timestamp(self.at)[:-1]}.{int(self.at % 1 * 1000):03}Z"
+        return exact_timestamp(self.at)
 
 
 class Plan(Value):

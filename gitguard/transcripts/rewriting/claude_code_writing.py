@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
 from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import word
-from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.claude_code_lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
@@ -17,8 +17,8 @@ HAS_HEADER = False
 NOTES_BETWEEN = True
 """The host puts results first by itself, before its own notes."""
 POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
+MARK = "[gitguard] what stood here was taken out, and the conversation goes on from here"
 _COMMON = ("isSidechain", "agentId", "promptId")
-_ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,20 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
         "timestamp": document.get("timestamp"),
         "toolUseResult": f"Error: {text}",
         "sourceToolAssistantUUID": document.get("uuid"),
-        **{name: document[name] for name in _ENVIRONMENT if name in document},
+        **{name: document[name] for name in ENVIRONMENT if name in document},
+    }
+
+
+def mark(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a line that the model never sees, to stand where another one stood."""
+    kept = ("parentUuid", "uuid", "timestamp", "isSidechain", *ENVIRONMENT)
+    return {
+        **{name: document[name] for name in kept if name in document},
+        "type": "system",
+        "subtype": "informational",
+        "content": MARK,
+        "isMeta": False,
+        "level": "info",
     }
 
 
@@ -160,8 +173,8 @@ def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
     """Return a line that names what is there in the place of what is not any more."""
     changed = dict(document)
     for name in ("leafUuid", "sourceToolAssistantUUID", "logicalParentUuid"):
-        if document.get(name) in mended.instead:
-            changed[name] = mended.instead[document[name]] or None
+        if (named := word(document.get(name))) in mended.instead:
+            changed[name] = mended.instead[named] or None
     metadata = document.get("compactMetadata")
     if isinstance(metadata, dict):
         changed["compactMetadata"] = _metadata(metadata, mended)
