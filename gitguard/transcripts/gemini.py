@@ -25,11 +25,11 @@ _WINDOW, _SMALL_WINDOW, _SMALL = 1_048_576, 256_000, "gemma-4"
 _SNAPSHOT, _TOKENS = b"<state_snapshot>", b'"tokens"'
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compression, from the end backwards."""
     lines = backwards(transcript.path)
     for text in lines:
-        if _SNAPSHOT in text and (names := _snapshots(parse(text))):
+        if not across and _SNAPSHOT in text and (names := _snapshots(parse(text))):
             return _before_the_copy(lines, names)
         if _TOKENS in text and (reading := _reading(parse(text))):
             return reading

@@ -31,7 +31,7 @@ _MESSAGES = "SELECT rowid, id, data FROM message WHERE session_id = ?"
 _KINDS = (int, bytes, bytes)
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
     database = _open(transcript)
     try:
@@ -39,7 +39,7 @@ def newest_reading(transcript: Transcript) -> Reading | None:
         rows = database.select(newest_first, transcript.session, kinds=_KINDS)
         for _, _, data in rows:
             message = parse(data)
-            if is_summary(message):
+            if is_summary(message) and not across:
                 return None
             if reading := _reading(message):
                 window = _window(transcript.path, reading.model)

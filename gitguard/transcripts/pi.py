@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _PARENT = b'"parentId"'
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    reading = newest(_on_the_branch(_file(transcript).backwards()))
+    reading = newest(_on_the_branch(_file(transcript).backwards()), across=across)
     if reading is None:
         return None
     return reading.replace(window=_window(transcript.path, reading.model) or None)

@@ -31,7 +31,7 @@ from gitguard.transcripts.rewriting.repair import repair
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.writable import writer_of
 from gitguard.usecases.compaction_summary import Draft
-from gitguard.usecases.conversations import usage_of
+from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
     from gitguard.model.redaction import Redactor
     from gitguard.model.transcript import Answer
     from gitguard.recovery.filling import Section
@@ -122,6 +123,8 @@ class Tools(Value):
     """The workspace, in which the rules are looked for and from which files are named."""
     session_key: str = ""
     """Whose history limit counts: what lies beyond it is not even summarized."""
+    known: HostSession = UNKNOWN
+    """What the conversation's session knows of it, as its window."""
     hooks: tuple[Hooks, ...] = ()
     at_step: Callable[[str], object] = str
 
@@ -298,7 +301,7 @@ def _decide(
     window: int,
 ) -> _Job:
     """Decide on a conversation as it stands in another place once it is repaired."""
-    usage = usage_of(transcript, config)
+    usage = usage_of(transcript, config, known=tools.known)
     window = window or usage.window
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns

@@ -64,24 +64,28 @@ class Transcripts:
             return {}
         return self._workspace.read_record(self._workspace.current()).host_sessions
 
+    def _known(self, transcript: Transcript) -> HostSession:
+        """Return what the session knows of a conversation, which need not be its own."""
+        from gitguard.usecases.conversations import UNKNOWN, known_conversation
+
+        try:
+            return known_conversation(self._conversations(), transcript)
+        except GitguardError:
+            return UNKNOWN
+
     # Reading
 
     def usage(self, transcript: Transcript, *, model: str = "") -> Usage:
         """Tell how full a conversation's context is; model stands in where it names none."""
-        from gitguard.usecases.conversations import known_conversation, usage_of
+        from gitguard.usecases.conversations import usage_of
 
-        try:
-            conversations = self._conversations()
-        except GitguardError:
-            conversations = {}  # it need not be a session's
-        known = known_conversation(conversations, transcript)
-        return usage_of(transcript, self._config, known=known, model=model)
+        return usage_of(transcript, self._config, known=self._known(transcript), model=model)
 
     def budget(self, transcript: Transcript, **wishes: Any) -> Standing:
         """Hold a conversation against its budget; wishes are those of `budget_of`."""
         from gitguard.usecases.budgeting import budget_of
 
-        return budget_of(transcript, self._config, **wishes)
+        return budget_of(transcript, self._config, known=self._known(transcript), **wishes)
 
     @staticmethod
     def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -146,10 +150,11 @@ class Transcripts:
         from gitguard.model.config_redaction import redactor_of
         from gitguard.usecases import pruning
 
+        config, now = self._config, self._clock
+        told: dict[str, Any] = {"known": self._known(transcript), "model": model, "seen": seen}
         if dry_run:
-            return pruning.plan(transcript, self._config, self._clock(), model=model, seen=seen)
-        clean = redactor_of(self._config.redaction).text
-        return pruning.prune(transcript, self._config, self._clock, clean, model=model, seen=seen)
+            return pruning.plan(transcript, config, now(), **told)
+        return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **told)
 
     def compact(
         self,
@@ -163,6 +168,7 @@ class Transcripts:
         """Put a summary in the place of a conversation's older turns, or tell what would be."""
         from gitguard.usecases.compacting import compact
 
+        tools = tools.replace(known=self._known(transcript))
         return compact(
             transcript, self._config, tools, keep_turns=keep_turns, window=window, dry_run=dry_run
         )
