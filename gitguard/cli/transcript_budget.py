@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript, transcripts_of
+from gitguard.cli.transcript_naming import (
+    MOST_TURNS,
+    find_transcript,
+    naming_a_transcript,
+    transcripts_of,
+)
 from gitguard.model.codec import load_json
 from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
@@ -39,7 +44,11 @@ if TYPE_CHECKING:
     help="A host's settings of its channels as JSON, for its history limits; - for standard input",
 )
 @click.option(
-    "--turns", default=0, type=click.IntRange(0), metavar="N", help="A history limit to try"
+    "--turns",
+    default=0,
+    type=click.IntRange(0, MOST_TURNS),
+    metavar="N",
+    help="A history limit to try",
 )
 @with_console
 def budget(

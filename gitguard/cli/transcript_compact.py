@@ -11,6 +11,7 @@ import click
 
 from gitguard.cli.console import Console, progress, with_console
 from gitguard.cli.transcript_naming import (
+    MOST_TURNS,
     config_of,
     find_transcript,
     naming_a_transcript,
@@ -19,6 +20,7 @@ from gitguard.cli.transcript_naming import (
 from gitguard.errors import InvalidConfig, NotARepository
 from gitguard.model.config import SMALLEST_WINDOW
 from gitguard.model.config_redaction import redactor_of
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -35,13 +37,13 @@ if TYPE_CHECKING:
 @naming_a_transcript
 @click.option(
     "--keep-turns",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_TURNS),
     metavar="N",
     help="The last turns that stay word for word; `compaction.keep_turns` by default",
 )
 @click.option(
     "--window",
-    type=click.IntRange(SMALLEST_WINDOW),
+    type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
     metavar="TOKENS",
     help="The window; by default as `transcript usage` shows it",
 )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gitguard.usecases.transcripts import Transcripts
 
 F = TypeVar("F", bound="Callable[..., Any]")
+MOST_TURNS = 1_000_000_000
+"""More than any conversation has; what is larger is a slip of the keys."""
 
 
 def naming_a_transcript(command: F) -> F:

@@ -12,6 +12,7 @@ import click
 
 from gitguard.cli.console import Console, printable, progress, with_console
 from gitguard.cli.transcript_naming import (
+    MOST_TURNS,
     find_transcript,
     naming_a_transcript,
     transcripts_of,
@@ -37,7 +38,7 @@ def choosing_entries(command: Any) -> Any:
         click.option(
             "--last-turns",
             default=0,
-            type=click.IntRange(0),
+            type=click.IntRange(0, MOST_TURNS),
             metavar="N",
             help="Only the user's last N turns and what follows them",
         ),
