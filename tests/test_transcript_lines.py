@@ -10,18 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.model.config import DEFAULTS, Config
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Transcript
 from gitguard.model.transcript import AGENT
 from gitguard.transcripts import find_format
 from gitguard.transcripts.entries import Unread, parse, read_line
+from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.identity import id_of
 from gitguard.transcripts.recognition import recognise
 from gitguard.transcripts.rewriting import applying
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
+from gitguard.usecases.transcripts import HOST, Transcripts
 
-from .written_conversations import WRITERS, agent, pi, read, user, write
+from .written_conversations import WRITERS, Result, agent, pi, read, user, write
 
 SMALL, LARGE = 0, 1 << 30
 MARK = b"\xef\xbb\xbf"
@@ -151,3 +154,45 @@ def test_what_is_not_too_deep_is_mended(tmp_path: Path) -> None:
     path = write(tmp_path / "x_01a1-ffc5.jsonl", lines)
     assert repaired(path).counts == {"answered": 1}
     assert len(read(path)) == len(lines) + 1
+
+
+# Export in a host's own lines
+
+SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def host_lines(path: Path, config: Config = DEFAULTS, *, redact: bool = False) -> bytes:
+    transcripts = Transcripts(config, lambda: 0)
+    return b"".join(transcripts.export(Transcript(str(path), "pi"), Wishes(), HOST, redact=redact))
+
+
+@AROUND
+def test_no_secret_gets_out_with_a_line_that_something_stands_around(
+    tmp_path: Path, around: bytes
+) -> None:
+    lines = [around + json.dumps(d).encode() for d in pi([user(SECRET), Result("c1", SECRET)])]
+    path = write(tmp_path / "chat.jsonl", [*lines, b"", b"{"])
+    told = host_lines(path, redact=True)
+    assert SECRET.encode() not in told
+    assert len(told.splitlines()) == 3
+    assert b'"details"' not in told
+    assert b'"details"' not in host_lines(path)
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_details_under_a_name_that_is_spelled_out_get_out_nowhere(
+    tmp_path: Path, redact: bool
+) -> None:
+    line = json.dumps(pi([Result("c1")])[1]).replace('"details"', '"\\u0064et\\u0061ils"')
+    path = write(tmp_path / "chat.jsonl", [line.encode()])
+    assert b"exit" in path.read_bytes()
+    assert b"exit" not in host_lines(path, redact=redact)
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_of_a_name_that_stands_twice_only_what_its_host_reads_gets_out(
+    tmp_path: Path, redact: bool
+) -> None:
+    twice = b'{"type":"message","message":{"role":"toolResult","details":"%s"},"message":{}}'
+    path = write(tmp_path / "chat.jsonl", [twice % SECRET.encode()])
+    assert SECRET.encode() not in host_lines(path, redact=redact)
