@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.errors import InvalidInput
 from gitguard.model.config import DEFAULTS, Config
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Transcript
@@ -20,7 +21,8 @@ from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.identity import id_of
 from gitguard.transcripts.recognition import recognise
-from gitguard.transcripts.rewriting import applying
+from gitguard.transcripts.rewriting import applying, session_writing
+from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
 from gitguard.usecases.transcripts import HOST, Transcripts
 
@@ -196,3 +198,31 @@ def test_of_a_name_that_stands_twice_only_what_its_host_reads_gets_out(
     twice = b'{"type":"message","message":{"role":"toolResult","details":"%s"},"message":{}}'
     path = write(tmp_path / "chat.jsonl", [twice % SECRET.encode()])
     assert SECRET.encode() not in host_lines(path, redact=redact)
+
+
+# Edits of lines that something stands around
+
+
+@AROUND
+def test_pruning_a_line_that_something_stands_around_is_done_once(
+    tmp_path: Path, around: bytes
+) -> None:
+    documents = pi([user(), agent("", "c1"), Result("c1", "x" * 90_000), *[agent("ok")] * 4])
+    lines = [json.dumps(document).encode() for document in documents]
+    path = write(tmp_path / "chat.jsonl", [*lines[:3], around + lines[3], *lines[4:]])
+    transcript = Transcript(str(path), "pi")
+    done = Transcripts(DEFAULTS, lambda: 2e9).prune(transcript)
+    assert (len(done.done), bool(done.backup)) == (1, True)
+    assert path.stat().st_size < 10_000
+    assert len(read(path)) == len(documents)
+    again = Transcripts(DEFAULTS, lambda: 2e9).prune(transcript)
+    assert (again.done, again.backup) == ((), "")
+
+
+@pytest.mark.parametrize("edit", [Cut(0, 0, "x"), Rename(0, 0, "x"), Relink(0, "x"), Drop(0, (0,))])
+def test_an_edit_of_what_is_no_entry_is_refused(tmp_path: Path, edit: Edit) -> None:
+    path = write(tmp_path / "chat.jsonl", [b"{", *pi([user()])])
+    before = path.read_bytes()
+    with pytest.raises(InvalidInput, match="no entry begins at byte 0"):
+        applying.rewrite(str(path), [edit], session_writing, now=0)
+    assert [path.read_bytes(), [*tmp_path.iterdir()]] == [before, [path]]

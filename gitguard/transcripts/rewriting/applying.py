@@ -126,8 +126,12 @@ def line_at(path: str, at: int) -> dict[str, Any]:
     finally:
         os.close(handle)
     if document is None:
-        raise InvalidInput(f"no entry begins at byte {at:,} of `{path}`")
+        raise _no_entry(at)
     return document
+
+
+def _no_entry(at: int) -> InvalidInput:
+    return InvalidInput(f"no entry begins at byte {at:,} of the transcript; nothing was written")
 
 
 def _raw(handle: int, at: int, size: int) -> bytes:
@@ -310,6 +314,8 @@ class _Plan:
         raw = _replaced(raw, edits)
         document = parse(raw)
         if document is None:
+            if at in self._relinks or not all(isinstance(edit, Replace) for edit in edits):
+                raise _no_entry(at)
             return raw
         changed = self._edited(document, edits)
         if at in self._relinks:
@@ -348,7 +354,7 @@ class _Plan:
         if document is None and os.fstat(self._handle).st_size < self._size:
             raise Locked("the transcript became shorter while it was read; nothing was written")
         if document is None:
-            raise InvalidInput(f"no entry begins at byte {at:,} of the transcript")
+            raise _no_entry(at)
         return document
 
     def _raw(self, at: int) -> bytes:

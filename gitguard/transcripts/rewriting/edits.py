@@ -1,4 +1,4 @@
-"""What can be changed in a transcript's file, as values; `rewriting.py` applies them.
+"""What can be changed in a transcript's file, as values; `applying.py` applies them.
 
 Entries are named by where they begin, blocks by their place in the content of their message.
 """
