@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from gitguard.model.config import DEFAULTS, Config
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Transcript
 from gitguard.model.transcript import AGENT
-from gitguard.transcripts import find_format
+from gitguard.transcripts import find_format, jsonl
 from gitguard.transcripts.entries import Unread, parse, read_line
 from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
@@ -226,3 +227,27 @@ def test_an_edit_of_what_is_no_entry_is_refused(tmp_path: Path, edit: Edit) -> N
     with pytest.raises(InvalidInput, match="no entry begins at byte 0"):
         applying.rewrite(str(path), [edit], session_writing, now=0)
     assert [path.read_bytes(), [*tmp_path.iterdir()]] == [before, [path]]
+
+
+# While a host writes
+
+
+def test_lines_that_a_host_ends_while_they_are_read_are_whole(tmp_path: Path) -> None:
+    documents = pi([user(str(number)) for number in range(9)])
+    path = write(tmp_path / "chat.jsonl", documents)
+    whole = path.read_bytes()
+    for written in (len(whole) // 2, len(whole) - 20):
+        path.write_bytes(whole[:written])
+        found = jsonl.lines(str(path))
+        seen = [next(found)]
+        path.write_bytes(whole + b'{"torn')
+        seen += found
+        assert [(at, end) for at, end, _ in seen] == [*_places(whole), (len(whole), len(whole) + 6)]
+        assert b"\n".join(line for _, _, line in seen) == path.read_bytes()
+
+
+def _places(whole: bytes) -> Iterator[tuple[int, int]]:
+    at = 0
+    for line in whole.splitlines(keepends=True):
+        yield at, at + len(line)
+        at += len(line)

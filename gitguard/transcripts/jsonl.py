@@ -186,7 +186,10 @@ def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield what lies behind the last line's end; too long a rest is empty."""
+    """Yield what lies behind the last line's end; too long a rest is empty.
+
+    A host may have ended that line since, and written more.
+    """
     size = _size(path)
     if size < since:
         raise unreadable(path, "it became shorter while it was read")
@@ -200,7 +203,14 @@ def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
             os.close(handle)
     except OSError as error:
         raise unreadable(path, error.strerror) from error
-    yield since, since + len(torn) if torn else size, torn
+    if not torn:
+        yield since, size, b""
+    at = since
+    for line in torn.split(b"\n"):
+        end = min(at + len(line) + 1, since + len(torn))
+        if end > at:
+            yield at, end, line
+        at = end
 
 
 def cursor(path: str, since: int) -> int:
@@ -219,10 +229,10 @@ def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[in
     lines = set()
     for marker in markers:
         at = data.find(marker, 0, whole)
-        while at >= 0:
+        while 0 <= at < whole:
             end = data.find(b"\n", at)
             lines.add((data.rfind(b"\n", 0, at) + 1, end))
-            at = data.find(marker, end, whole)
+            at = data.find(marker, end + 1, whole)
     return sorted(lines)
 
 
