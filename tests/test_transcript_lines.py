@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidInput
 from gitguard.model.config import DEFAULTS, Config
 from gitguard.model.conversation import BROKEN
-from gitguard.model.events import Transcript
+from gitguard.model.events import MOST_TOKENS, Transcript
 from gitguard.model.transcript import AGENT
 from gitguard.transcripts import find_format, jsonl
-from gitguard.transcripts.entries import Unread, parse, read_line
+from gitguard.transcripts.entries import Unread, parse, read_line, tokens
 from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.identity import id_of
+from gitguard.transcripts.opencode_messages import moment
 from gitguard.transcripts.recognition import recognise
 from gitguard.transcripts.rewriting import applying, session_writing
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
@@ -251,3 +252,33 @@ def _places(whole: bytes) -> Iterator[tuple[int, int]]:
     for line in whole.splitlines(keepends=True):
         yield at, at + len(line)
         at += len(line)
+
+
+# Numbers that nobody counted
+
+
+def test_a_snapshot_without_an_id_ends_no_counting(tmp_path: Path) -> None:
+    message = {"id": "", "type": "user", "content": [{"text": "<state_snapshot> so far"}]}
+    lines: list[Any] = [{"sessionId": "x", "projectHash": "h"}, {"$set": {"messages": [message]}}]
+    transcript = Transcript(str(write(tmp_path / "chat.jsonl", lines)), "gemini")
+    assert find_format("gemini").compactions(transcript).count == 0
+
+
+def test_what_is_looked_for_may_be_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "lines", [b"one", b"", b"two"])
+    assert [line for _, line in jsonl.marked(str(path), (b"",), 0) if line] == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("number", [10**4_200, 1e300, "9" * 4_200, 10**9], ids=range(4))
+def test_no_context_has_more_tokens_than_any_window(number: object) -> None:
+    assert tokens({"a": number, "b": 1}, ("a", "b")) == MOST_TOKENS
+
+
+@pytest.mark.parametrize("number", [-(10**4_200), -1, "", None, [], 1e400], ids=range(6))
+def test_what_is_no_number_of_tokens_is_none(number: object) -> None:
+    assert tokens({"a": number}, ("a",)) == 0
+
+
+@pytest.mark.parametrize("number", [10**4_200, 10**22, 1e22, 10**15], ids=range(4))
+def test_a_time_that_no_calendar_has_is_none(number: object) -> None:
+    assert moment({"time": {"created": number}}) == 0

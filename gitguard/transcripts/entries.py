@@ -7,6 +7,7 @@ import stat
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model import json_text
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.store.files import lines_backwards, read_bytes
@@ -155,7 +156,12 @@ def texts(content: Any) -> list[str]:
 
 
 def tokens(usage: Any, counted: tuple[str, ...]) -> int:
-    """Add up the named numbers of a usage; 0 where one of them is none."""
+    """Add up the named numbers of a usage: `MOST_TOKENS` at most, 0 where one of them is none."""
+    return min(max(added(usage, counted), 0), MOST_TOKENS)
+
+
+def added(usage: Any, counted: tuple[str, ...]) -> int:
+    """Add up the named numbers, however large; 0 where one of them is none."""
     if not isinstance(usage, dict):
         return 0
     try:
