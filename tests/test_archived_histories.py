@@ -17,7 +17,7 @@ from gitguard.store.archive import Archived
 from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation
 from .test_cli import Place
-from .test_maintenance import at, close_it, findings, maintain, reopen
+from .test_maintenance import DAY, at, close_it, findings, maintain, reopen
 
 
 def damage(guard: Guard, archived: Archived) -> None:
@@ -177,3 +177,85 @@ def test_records_without_the_time_are_ordered_by_their_files(guard: Guard, clock
         path.write_text(json.dumps(document))
         os.utime(path, (number, number))
     assert guard.archived_sessions() == [newer, older]
+
+
+# Deleted by name
+
+
+def test_deleting_an_older_history_names_it_and_leaves_the_session(
+    guard: Guard, clock: Clock
+) -> None:
+    older, newer = two_histories(guard, clock)
+    guard.reopen_session("twice")
+    (one,) = maintain(guard, "enforce", "twice").deleted
+    assert one.label == f"twice@{older.commit[:12]}"
+    assert guard.store().chain.head().id == newer.commit
+
+
+def test_one_history_of_several_is_deleted(guard: Guard, clock: Clock, git: Git) -> None:
+    older, newer = two_histories(guard, clock)
+    maintain(guard, "enforce", f"twice@{newer.commit[:7]}")
+    assert guard.archived_sessions() == [older]
+    assert newer.ref not in git("for-each-ref")
+    for wrong in ("twice@0000000", "twice@x"):
+        with pytest.raises(InvalidInput, match=f"`{wrong}` is neither"):
+            maintain(guard, "enforce", wrong)
+
+
+def test_what_begins_several_histories_names_none(guard: Guard, clock: Clock) -> None:
+    two_histories(guard, clock)
+    with pytest.raises(InvalidInput, match="`twice@` is the beginning of several"):
+        maintain(guard, "enforce", "twice@")
+
+
+def test_a_due_session_is_deleted_without_its_older_histories(guard: Guard, clock: Clock) -> None:
+    older, newer = two_histories(guard, clock)
+    guard.reopen_session("twice")
+    clock.advance(31 * DAY)
+    at(guard, "main")
+    (one,) = maintain(guard, "enforce", "twice").deleted
+    assert one.commit == newer.commit
+    assert guard.archived_sessions() == [older]
+
+
+def test_what_cannot_be_deleted_keeps_neither_the_others_nor_the_report(
+    guard: Guard, clock: Clock
+) -> None:
+    older, newer = two_histories(guard, clock)
+    guard.reopen_session("twice")
+    at(guard, "other")
+    clock.advance(31 * DAY)
+    at(guard, "main")
+    with guard.store(Session.of("twice")).lock():
+        done = maintain(guard, "enforce", "other", "twice")
+    assert [one.name for one in done.deleted] == ["other"]
+    (kept,) = done.undeleted
+    assert (kept.name, "is held by process" in kept.refusal) == ("twice", True)
+    assert guard.archived_sessions() == [older]
+    assert guard.sessions()["twice"] == newer.commit
+
+
+def test_an_archived_one_that_is_in_use_is_told_not_deleted(guard: Guard, clock: Clock) -> None:
+    every = two_histories(guard, clock)
+    at(guard, "main")
+    close_it(guard)
+    with guard.store(Session.of("twice")).lock():
+        done = maintain(guard, "enforce", "main", "twice")
+    assert [one.name for one in done.deleted] == ["main"]
+    assert {one.commit for one in done.undeleted} == {one.commit for one in every}
+    assert guard.archived_sessions() == [*every]
+
+
+def test_a_damaged_one_can_be_deleted(damaged: Archived, guard: Guard) -> None:
+    (found,) = (one for report in guard.verify(every_session=True) for one in report.findings)
+    name = f"broken@{damaged.commit[:12]}"
+    assert f"--delete {name}" in found.way_out
+    maintain(guard, "enforce", name)
+    assert findings(guard) == []
+    assert [one.name for one in guard.archived_sessions()] == ["whole"]
+
+
+def test_sessions_are_looked_through_once(guard: Guard) -> None:
+    at(guard, "main")
+    maintenance = guard.maintenance()
+    assert maintenance.look() is maintenance.look()

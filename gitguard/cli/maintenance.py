@@ -9,6 +9,7 @@ import click
 from gitguard.cli.console import Console, confirm, named, progress, with_console
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
+from gitguard.errors import GitguardError
 from gitguard.model.config_maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
 
@@ -26,7 +27,10 @@ _MEGABYTE = 1 << 20
     help="List only, or archive; by default what `maintenance.mode` says",
 )
 @click.option(
-    "--delete", multiple=True, metavar="NAME", help="With enforce: delete this one, by its name"
+    "--delete",
+    multiple=True,
+    metavar="NAME[@ID]",
+    help="With enforce: delete this one, or one history of it",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before deleting")
 @with_console
@@ -42,11 +46,17 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     maintenance = guard.maintenance()
     if delete:
         refuse_agents("session maintain --delete")
-        maintenance.refuse_undue(delete, mode or guard.config.maintenance.mode)
-        confirm(f"Delete {', '.join(delete)} for good?", yes=yes)
+        doomed = maintenance.to_delete(delete, mode or "")
+        confirm(f"Delete {', '.join(one.label for one in doomed)} for good?", yes=yes)
     with progress("sessions") as tell:
         done = maintenance.run(mode or "", delete=delete, tell=tell)
-    console.say(_maintained_text(done), {name: getattr(done, name) for name in done.field_names})
+    document = {name: getattr(done, name) for name in done.field_names}
+    console.say(_maintained_text(done), document, _problem_of(done))
+
+
+def _problem_of(done: Maintained) -> GitguardError | None:
+    kept = "; ".join(f"`{one.label}` is not deleted: {one.refusal}" for one in done.undeleted)
+    return GitguardError(kept, "Run it again") if kept else None
 
 
 def _maintained_text(done: Maintained) -> str:
@@ -54,7 +64,8 @@ def _maintained_text(done: Maintained) -> str:
     lines += [_examined_line(one) for one in done.found]
     lines += [f"Archived {_archived_line(one)}" for one in done.archived]
     lines += [
-        f"Deleted {name}; its objects stay until `git gc` collects them" for name in done.deleted
+        f"Deleted {one.label}; its objects stay until `git gc` collects them"
+        for one in done.deleted
     ]
     if any(one.is_due for one in done.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
