@@ -17,6 +17,7 @@ MISSING = "[gitguard] missing tool result"
 PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
 """What hosts put in the place of results that they miss themselves."""
 SAID = ("begin", "I look", "I look again", "first done", "go on", "second", "second done")
+LEFT = "left behind"
 CUT_SHORT = "killed"
 """What ends a conversation early."""
 
@@ -104,6 +105,19 @@ def displace_a_result(file: File) -> None:
     file.write()
 
 
+def leave_a_branch(file: File) -> None:
+    """A branch that was left, and behind it a result of no call, which the conversation ends on."""
+    newest = [line for line in file.lines if line.get(file.own) and file.parent in line][-1]
+    left = file.copy_of(file.said("go on"), "8")
+    left["message"] = json.loads(json.dumps(left["message"]).replace("go on", LEFT))
+    left[file.parent] = file.said("first done")[file.own]
+    orphan = file.copy_of(file.result("echo three"), "9")
+    _rename_call(orphan, "toolu_nobody")
+    orphan[file.parent] = newest[file.own]
+    file.lines += [left, orphan]
+    file.write()
+
+
 def break_calls(file: File) -> None:
     damages: tuple[Document, ...] = ({"name": ""}, {"input": None, "arguments": None})
     for number, damage in enumerate(damages):
@@ -157,6 +171,7 @@ def _rename_call(line: Document, own: str) -> None:
 DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
     "missing": (lose_results, {"answered": 2}),
     "orphaned": (add_an_orphan, {"orphaned": 1}),
+    "branch": (leave_a_branch, {"orphaned": 1}),
     "duplicate": (double_a_result, {"duplicate": 2}),
     "moved": (displace_a_result, {"moved": 1}),
     "incomplete": (break_calls, {"incomplete": 2, "orphaned": 2, "emptied": 2}),
@@ -181,7 +196,7 @@ def assert_whole(request: Request, name: str) -> None:
     answered = DAMAGES[name][1].get("answered", 0)
     for text in SAID[:2] if name == CUT_SHORT else SAID:
         assert text in said, text
-    for text in PLACEHOLDERS:
+    for text in (*PLACEHOLDERS, LEFT):
         assert text not in said
     assert said.count(MISSING) == answered
     assert_paired(request)

@@ -248,16 +248,28 @@ class _Plan:
     def _mend(self, tree: Tree) -> None:
         moved = {new.source for made in self._new.values() for new in made if new.is_whole}
         ids = {at: tree.at[at].id for at in self._gone if at in tree.at}
-        gone = [own for at, own in ids.items() if at not in moved]
-        mending = Mending(tree, gone, [ids[at] for at in moved if at in ids])
+        elsewhere = {ids[at] for at in moved if at in ids}
+        # Of several lines of one id the last one is what hosts know.
+        gone = {own for own in ids.values() if tree.by_id[own].at in self._gone} - elsewhere
+        mending = Mending(tree, gone, elsewhere)
         for behind, made in self._new.items():
             if behind not in tree.at:
                 continue
             anchor = tree.at[behind].id
             self._new[behind] = [self._placed(new, anchor, tree, mending) for new in made]
+        self._keep_leaf(tree, mending)
         self._relinks |= mending.relinks()
         self._mended = mending.mended()
         self._pointers = frozenset(tree.pointers)
+
+    def _keep_leaf(self, tree: Tree, mending: Mending) -> None:
+        """Let the conversation go on from where it did, though its newest entry is gone."""
+        if not (lost := mending.lost_leaf()):
+            return
+        at, parent = lost
+        own = self._free_id(_New(source=at), parent, tree)
+        made = self._writable.with_id(self._writable.mark(self._document(at)), own, parent)
+        self._new.setdefault(at, []).append(_New(line_of(made)))
 
     def _placed(self, new: _New, anchor: str, tree: Tree, mending: Mending) -> _New:
         if new.line:

@@ -137,6 +137,12 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     return {**own, "message": said}
 
 
+def mark(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry that the model never sees, to stand where another one stood."""
+    own = {name: document[name] for name in _OWN if name in document}
+    return {**own, "type": "custom", "customType": "gitguard", "data": {"stands": "for a leaf"}}
+
+
 def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
     """Return an entry that names what is there in the place of what is not any more."""
     changed = dict(document)
