@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidInput
 from gitguard.model.config import DEFAULTS, Config
+from gitguard.model.config_redaction import CustomRule, RedactionConfig
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import MOST_TOKENS, Transcript
 from gitguard.model.transcript import AGENT
@@ -26,7 +27,7 @@ from gitguard.transcripts.recognition import recognise
 from gitguard.transcripts.rewriting import applying, session_writing
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-from gitguard.usecases.transcripts import HOST, Transcripts
+from gitguard.usecases.transcripts import HOST, JSON_LINES, MARKDOWN, Transcripts
 
 from .written_conversations import WRITERS, Result, agent, pi, read, user, write
 
@@ -200,6 +201,15 @@ def test_of_a_name_that_stands_twice_only_what_its_host_reads_gets_out(
     twice = b'{"type":"message","message":{"role":"toolResult","details":"%s"},"message":{}}'
     path = write(tmp_path / "chat.jsonl", [twice % SECRET.encode()])
     assert SECRET.encode() not in host_lines(path, redact=redact)
+
+
+@pytest.mark.parametrize("kind", [HOST, JSON_LINES, MARKDOWN])
+def test_an_export_is_held_against_the_users_own_rules(tmp_path: Path, kind: str) -> None:
+    rules = RedactionConfig(rules=(CustomRule("badge", r"BADGE-[0-9]{4}"),))
+    transcripts = Transcripts(Config(redaction=rules), lambda: 0)
+    path = write(tmp_path / "chat.jsonl", pi([user("it is BADGE-1234")]))
+    told = transcripts.export(Transcript(str(path), "pi"), Wishes(), kind, redact=True)
+    assert b"it is [REDACTED:badge]" in b"".join(told)
 
 
 # Edits of lines that something stands around

@@ -118,13 +118,11 @@ def export(
     their tools, as diffs and whole outputs, is never written, nor with --as host: those are all
     lines that parse, for the same host elsewhere.
     """
-    from gitguard.usecases.transcripts import Transcripts
-
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
     wishes = _wishes(**wanted)
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell, _opened(output) as put:
-        for line in Transcripts.export(named, wishes, kind, redact=redact, tell=tell):
+        for line in transcripts_of(console).export(named, wishes, kind, redact=redact, tell=tell):
             put(line)
     if output:
         console.say(f"Written: {one_line(output)}", {"path": output, "transcript": named})

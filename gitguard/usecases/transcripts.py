@@ -92,8 +92,8 @@ class Transcripts:
         """Yield the entries behind a position."""
         return find_format(transcript.format).entries(transcript, since)
 
-    @staticmethod
     def export(
+        self,
         transcript: Transcript,
         wishes: Wishes,
         kind: str = JSON_LINES,
@@ -107,9 +107,9 @@ class Transcripts:
 
         redactor = None
         if redact:
-            from gitguard.model.redaction import Redactor
+            from gitguard.model.config_redaction import redactor_of
 
-            redactor = Redactor()
+            redactor = redactor_of(self._config.redaction)
         if kind == HOST:
             from gitguard.transcripts.rewriting.details import host_lines
 
