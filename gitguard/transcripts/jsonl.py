@@ -7,9 +7,10 @@ whole when its line end is there; the last one may still be being written.
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
-from gitguard.transcripts.entries import Unread, open_file, unreadable
+from gitguard.transcripts.entries import Unread, open_file, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
+_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
+"""First lines that a file is known by, and where the last of them begins; each may be long."""
 _FIRST, _LAST = 1 << 20, 15 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
 
@@ -125,6 +128,15 @@ def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         document = read(raw)
         if not isinstance(document, Unread):
             yield at, document
+
+
+def first_documents(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the documents of the first lines, by which a file is known."""
+    for at, _, line in islice(lines(path), _LOOKED_AT):
+        if document := parse(line):
+            yield document
+        if at > _FURTHEST:
+            return
 
 
 def entry_at(
