@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
 from gitguard.transcripts import claude_code_entries
-from gitguard.transcripts.blocks import word
+from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.claude_code_lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
@@ -134,7 +134,8 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
         return _with(document, text)
     if content[block].get("type") != "tool_result":
         return _with_block(document, block, {"text": text})
-    changed = _with_block(document, block, {"content": text})
+    found = with_text(content[block].get("content"), text)
+    changed = _with_block(document, block, {"content": found if len(found) > 1 else text})
     changed.pop("toolUseResult", None)
     return changed
 
