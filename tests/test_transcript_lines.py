@@ -18,7 +18,7 @@ from gitguard.model.conversation import BROKEN
 from gitguard.model.events import MOST_TOKENS, Transcript
 from gitguard.model.transcript import AGENT
 from gitguard.transcripts import find_format, jsonl
-from gitguard.transcripts.entries import Unread, parse, read_line, tokens
+from gitguard.transcripts.entries import Unread, open_file, parse, read_line, tokens
 from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.identity import id_of
@@ -243,18 +243,26 @@ def test_an_edit_of_what_is_no_entry_is_refused(tmp_path: Path, edit: Edit) -> N
 # While a host writes
 
 
-def test_lines_that_a_host_ends_while_they_are_read_are_whole(tmp_path: Path) -> None:
-    documents = pi([user(str(number)) for number in range(9)])
-    path = write(tmp_path / "chat.jsonl", documents)
-    whole = path.read_bytes()
-    for written in (len(whole) // 2, len(whole) - 20):
-        path.write_bytes(whole[:written])
-        found = jsonl.lines(str(path))
-        seen = [next(found)]
-        path.write_bytes(whole + b'{"torn')
-        seen += found
-        assert [(at, end) for at, end, _ in seen] == [*_places(whole), (len(whole), len(whole) + 6)]
-        assert b"\n".join(line for _, _, line in seen) == path.read_bytes()
+@pytest.mark.parametrize("written", [20, 500, 1_500])
+@pytest.mark.parametrize("more", [b"", b'{"torn', b"\n\n"])
+def test_lines_that_a_host_ends_while_they_are_read_are_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, more: bytes
+) -> None:
+    path = write(tmp_path / "chat.jsonl", pi([user(str(number)) for number in range(9)]))
+    whole = path.read_bytes() + more
+    path.write_bytes(whole[:written])
+    opened = []
+
+    def opened_by_both(name: str) -> int:
+        opened.append(name)
+        if len(opened) == 2:  # what is whole was read, and now comes what is torn
+            path.write_bytes(whole)
+        return open_file(name)
+
+    monkeypatch.setattr(jsonl, "open_file", opened_by_both)
+    found = list(jsonl.lines(str(path)))
+    assert [(at, end) for at, end, _ in found] == [*_places(whole)]
+    assert [line for _, _, line in found] == whole.removesuffix(b"\n").split(b"\n")
 
 
 def _places(whole: bytes) -> Iterator[tuple[int, int]]:
