@@ -13,11 +13,13 @@ from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.model.session import Session
 from gitguard.store.archive import Archived
+from gitguard.transcripts.recognition import recognise
 
 from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation
 from .test_cli import Place
 from .test_maintenance import DAY, at, close_it, findings, maintain, reopen
+from .test_session_store import lines, said
 
 
 def damage(guard: Guard, archived: Archived) -> None:
@@ -259,3 +261,13 @@ def test_sessions_are_looked_through_once(guard: Guard) -> None:
     at(guard, "main")
     maintenance = guard.maintenance()
     assert maintenance.look() is maintenance.look()
+
+
+def test_an_import_of_an_old_conversation_keeps_no_session_from_being_put_away(
+    guard: Guard, clock: Clock, tmp_path: Path
+) -> None:
+    at(guard, "old")
+    clock.advance(31 * DAY)
+    guard.import_transcript(recognise(str(lines(tmp_path / "S9.jsonl", said(1, "one")))))
+    at(guard, "main")
+    assert [one.name for one in maintain(guard).archived] == ["old"]

@@ -91,6 +91,7 @@ class HostSession(Record):
         "counted_upto": Kind("count", "Up to where in the transcript they are counted."),
         "answer": Kind("text", "How the agent's last answer began."),
         "checkpointed_tokens": Kind("number", "Usage at the last `auto-80pct`; -1: re-armed."),
+        "imported": Kind("flag", "Whether it was imported, and no hook told of it since."),
     }
     started_at: str
     turns: int = 0
@@ -112,6 +113,7 @@ class HostSession(Record):
     answer: str = ""
     checkpointed_tokens: float = -1
     head: str = ""
+    imported: bool = False
     extra: Mapping[str, Any] = {}
 
     @property
