@@ -24,6 +24,7 @@ from gitguard.transcripts.rewriting.edits import (
     Relink,
     Rename,
     Replace,
+    Shift,
 )
 from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
 from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
@@ -214,6 +215,7 @@ class _Plan:
         self._is_ended = any(isinstance(edit, End) for edit in edits)
         self._take_out()
         self._bring_in(edits)
+        self._shifted = {edit.at: edit.behind for edit in edits if isinstance(edit, Shift)}
         self._relinks = {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
         if self._gone or any(isinstance(edit, (Move, Answer)) for edit in edits):
             known = tree if tree is not None else _tree(handle, size, writable)
@@ -302,24 +304,37 @@ class _Plan:
 
     def _parts(self) -> Iterator[bytes | range]:
         yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
-        touched = {*self._edits, *self._new, *self._relinks, *self._pointers} - {START}
+        for at in self._shifted_behind(START):
+            yield from self._ended(at)
+        touched = {*self._edits, *self._new, *self._relinks, *self._pointers}
+        touched = {*touched, *self._shifted.values()} - {START}
         position = 0
         for at in sorted(touched):
             yield range(position, at)
             raw = self._raw(at)
             position = min(at + len(raw) + 1, self._size)
-            yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
+            if at not in self._shifted:
+                yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
         yield range(position, self._size)
+
+    def _shifted_behind(self, anchor: int) -> list[int]:
+        return [at for at, behind in self._shifted.items() if behind == anchor]
+
+    def _ended(self, at: int) -> Iterator[bytes]:
+        """Yield an entry that stands elsewhere now, and what comes behind it."""
+        yield from self._touched(at, self._raw(at), b"\n")
 
     def _touched(self, at: int, raw: bytes, end: bytes) -> Iterator[bytes]:
         if at not in self._gone:
             yield self._changed(at, raw) + end
-        made = self._new.get(at, ())
-        if made and not end and at not in self._gone:
+        made, shifted = self._new.get(at, ()), self._shifted_behind(at)
+        if (made or shifted) and not end and at not in self._gone:
             yield b"\n"
         returned = b"\r" if raw.endswith(b"\r") else b""
         for new in made:
             yield self._line(new) + returned + b"\n"
+        for source in shifted:
+            yield from self._ended(source)
 
     def _changed(self, at: int, raw: bytes) -> bytes:
         edits = self._edits.get(at, [])
