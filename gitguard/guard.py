@@ -7,9 +7,9 @@ lock. Nothing here prints, exits or looks at the environment.
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import Complete, InvalidInput
-from gitguard.session_store import Saved, SessionStore
+from gitguard.errors import InvalidInput
 from gitguard.store.settings import open_workspace
+from gitguard.usecases.workspace_sessions import WorkspaceSessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
     from gitguard.model.host_session import HostSession
-    from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.recovery.restore import StateChange
-    from gitguard.recovery.startup import Startup
     from gitguard.review.leaks import Leak
     from gitguard.review.verify import Report
-    from gitguard.store.repository import Repository
+    from gitguard.session_store import Saved
     from gitguard.store.workspace import Places
     from gitguard.usecases.changing import Noted
     from gitguard.usecases.gate import Gated
@@ -35,98 +33,27 @@ if TYPE_CHECKING:
     from gitguard.usecases.merging import Wishes
     from gitguard.usecases.purging import Purged, Secrets
     from gitguard.usecases.status import Overview
+    from gitguard.usecases.transcripts import Transcripts
 
 
-class Guard:
-    """gitguard for one workspace."""
+class Guard(WorkspaceSessions):
+    """gitguard for one workspace; what it does with sessions is in its base."""
 
     def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
         """Open the workspace that root lies in.
 
         clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
         """
-        self.workspace, self.config = open_workspace(root, places, clock)
-        self.clock = clock
+        workspace, config = open_workspace(root, places, clock)
+        super().__init__(workspace, config)
         self._folder = root
 
-    # Sessions
+    @property
+    def transcripts(self) -> Transcripts:
+        """What is done with conversations of hosts, this workspace's or any."""
+        from gitguard.usecases.transcripts import Transcripts
 
-    def repository(self) -> Repository:
-        """Return the door to git."""
-        from gitguard.store.repository import Repository
-
-        places = self.workspace.places
-        return Repository(self.workspace.place, places.environment, self.clock)
-
-    def store(self, session: Session | None = None) -> SessionStore:
-        """Return a session's store, the current session's by default."""
-        return SessionStore(self.workspace, session or self.workspace.current(), self.config)
-
-    def ensure(self, circumstances: Circumstances | None = None) -> Startup:
-        """Begin, restore or continue the session (seed: startup branch).
-
-        Raises `Complete` when the task says it is done, after its final state is written.
-        """
-        startup = self._begin(self.any_session(), circumstances)
-        if startup.state.is_done:
-            from gitguard.usecases.sessions import finish
-
-            store = self.store()
-            with store.lock():
-                finish(store, store.state())
-            raise Complete(
-                f"the task `{startup.state.task_id}` is complete",
-                "Begin another with `gitguard note --new-task --goal …`",
-            )
-        return startup
-
-    def sessions(self) -> dict[str, str]:
-        """Return every session of the repository: name and head, empty without a checkpoint."""
-        from gitguard.store.checkpoints import own_sessions
-
-        heads = own_sessions(self.repository(), self.config.store.ref_prefix)
-        return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
-
-    def find_session(self, wanted: str) -> Session:
-        """Return the session of a key, or the one that a name in `session list` stands for."""
-        from gitguard.model.session import Session
-
-        if wanted in self.workspace.session_names():
-            return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
-        if wanted in self.sessions():
-            store = self.store(Session(wanted, wanted))
-            checkpoint = next(store.chain.history(store.chain.head().id))
-            return Session(checkpoint.session_key, wanted)
-        return Session.of(wanted)
-
-    def use_session(self, session: Session) -> Startup:
-        """Make a session the workspace's current one, beginning or restoring it.
-
-        Raises `InvalidInput` where another worktree owns it, or a named session overrides.
-        """
-        from gitguard.usecases.sessions import refuse_use
-
-        refuse_use(self.workspace, session)
-        return self._begin(session)
-
-    def _begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
-        from gitguard.usecases.sessions import begin
-
-        return begin(
-            self.workspace, self.repository(), self.config, session, circumstances=circumstances
-        )
-
-    def fork_session(self, session: Session) -> Saved:
-        """Go on with the current state in a new session of its own."""
-        from gitguard.usecases.sessions import fork
-
-        return fork(self.store(), self.store(session), self.repository())
-
-    def any_session(self) -> Session:
-        """Return the current session, or the one that `ensure` would begin."""
-        from gitguard.recovery.startup import choose_session
-
-        return choose_session(self.workspace, self.repository())
+        return Transcripts(self.config, self.clock, self.workspace)
 
     # State
 
@@ -376,7 +303,7 @@ class Guard:
 
     def install(self, host: str, wishes: Wishes, *, dry_run: bool = False) -> Outcome:
         """Put gitguard into a host's settings and begin the session, or show what would change."""
-        begin = None if dry_run else (lambda: self._begin(self.any_session()))
+        begin = None if dry_run else (lambda: self.begin(self.any_session()))
         return self._installer(host).install(wishes, begin)
 
     def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:

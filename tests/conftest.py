@@ -170,3 +170,11 @@ def open_guard(repo: Path, places: Places, clock: Callable[[], float]) -> OpenGu
 @pytest.fixture
 def guard(open_guard: OpenGuard) -> Guard:
     return open_guard()
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    """gitguard in the repository, with a goal noted in its session."""
+    guard.ensure()
+    guard.note({"goal": "Ours"})
+    return guard

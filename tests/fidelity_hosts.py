@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from tests.e2e import claude_code, openclaw_install
 from tests.e2e.claude_code import SealedClaude
+from tests.e2e.guarded import COMMAND, gitguard
 from tests.e2e.guarded_openclaw import enabled
 from tests.e2e.openclaw import MAIN_KEY, GatewayFailure, SealedOpenClaw
 from tests.e2e.scripted_model import (
@@ -33,8 +32,8 @@ from tests.e2e.scripted_model import (
 )
 from tests.e2e.sealing import kill_group
 from tests.fidelity_facts import SUMMARY, Tools, Turn
+from tests.waiting import wait_until
 
-COMMAND = Path(sys.executable).with_name("gitguard")
 CONTENT = '"""A module of the new parser."""\n'
 _SUMMARIES = 4
 """Enough for a host that asks twice for one compaction."""
@@ -82,17 +81,7 @@ class Scene:
         """Run the command as the user would; empty in the control run."""
         if self.tokens is None:
             return ""
-        done = subprocess.run(
-            [str(COMMAND), *args],
-            cwd=self.root,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, (args, done.stdout, done.stderr)
-        return done.stdout
+        return gitguard(*args, cwd=self.root, env=env)
 
     def faults(self, env: dict[str, str], *args: str) -> list[str]:
         """What gitguard noticed of its own faults; none in the control run."""
@@ -159,14 +148,8 @@ def waiting(root: Path) -> str:
 
 
 def _wait_for_start(root: Path) -> None:
-    _wait_until((root.parent / _STARTED).exists, "the last tool of the turn never ran")
-
-
-def _wait_until(happened: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not happened():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.02)
+    started = (root.parent / _STARTED).exists
+    wait_until(started, _PATIENCE, "the last tool of the turn never ran")
 
 
 def _script(model: ScriptedModel, turn: Turn) -> None:

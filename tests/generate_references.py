@@ -144,7 +144,18 @@ Each code has one meaning. A signal of the runtime contract is also printed on a
 standard output. With `--json` the one document on standard output has a member `error` with `kind`,
 `message`, `hint` and `exit_code`, and `status` for a signal. `gitguard hook` always ends with 0.
 
-{table(("code", "kind", "meaning", "signal"), rows)}"""
+{table(("code", "kind", "meaning", "signal"), rows)}
+A command that a signal of the system ends dies of it, without a document. Shells show that as 128
+and its number: 129 for SIGHUP, 131 for SIGQUIT, 143 for SIGTERM. One that is ignored, as SIGHUP is
+under `nohup`, ends nothing.
+
+A reader that closes standard output before all is printed, as `head` does, ends a command silently
+with 0. Where standard output refuses what is printed, as on a full disk, it is 38.
+
+`gitguard transcript compact` repairs a file before it looks what there is to summarize. Where that
+is nothing, it ends with 23, and what changed is the repair alone: the error says so and names the
+original.
+"""
 
 
 def events_page() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,15 @@ from tests.faults.world import World
 QUICK = {kind.name: (kind, scenarios, every) for kind, scenarios, every in plan([], quick=True)}
 
 
+_ANNOUNCING = ("at_step", "_at_step", "_step")
+
+
 def announced() -> set[str]:
     """Return the steps that the library's sources name."""
     found = set()
     for path in Path(gitguard.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "at_step":
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _ANNOUNCING:
                 texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
                 found |= {text for text in texts if isinstance(text, str)}
     return found
@@ -66,6 +70,12 @@ def test_a_store_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(files, "sync_file", lambda path: None)
     row = run_kind(PowerCuts(apart=False), ["note"], jobs=2, every=5)
     assert row.failures or row.note
+
+
+def test_a_repair_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    row = run_kind(PowerCuts(apart=False), ["repair"], jobs=2)
+    assert any("the conversation is neither" in each.why for each in row.failures) or row.note
 
 
 def test_a_state_that_is_neither_old_nor_new_is_found_out(tmp_path: Path) -> None:

@@ -271,6 +271,9 @@ def test_a_program_inside_the_repository_is_not_run(repo: Path) -> None:
     path.chmod(0o755)
     for folder in (str(path.parent), "bin", ""):
         assert find_program("openclaw", {"PATH": folder}, str(repo)) is None
+    path.unlink()
+    path.symlink_to("/bin/sh")
+    assert find_program("openclaw", {"PATH": str(path.parent)}, str(repo)) is None
 
 
 def test_the_skill_is_the_workspaces_and_git_does_not_see_it(guard: Guard, git: Git) -> None:

@@ -43,13 +43,6 @@ class Blind(Redactor):
 
 
 @pytest.fixture
-def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Ours"})
-    return guard
-
-
-@pytest.fixture
 def leaked(begun: Guard, open_guard: OpenGuard) -> Guard:
     """A session whose third checkpoint holds a token, as do the two after it."""
     blind = open_guard()

@@ -14,10 +14,10 @@ from gitguard.store.workspace import Places
 from gitguard.usecases.handoff import Handoff
 
 from .conftest import Clock, Git, OpenGuard
-from .test_purge import NOW, TOKEN, UNKNOWN, Blind, begun, files_with, holders, leaked
+from .test_purge import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked
 from .test_recovery import BRANCH
 
-__all__ = ["begun", "leaked"]
+__all__ = ["leaked"]
 
 
 def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(

@@ -29,13 +29,6 @@ BRANCH = "refs/heads/gitguard/main"
 
 
 @pytest.fixture
-def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Ours"})
-    return guard
-
-
-@pytest.fixture
 def elsewhere(tmp_path: Path, places: Places) -> Places:
     """The places of another machine."""
     return places.replace(state_home=str(tmp_path / "other-machine"))

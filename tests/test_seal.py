@@ -27,13 +27,6 @@ NOW = "2026-01-31T09:30:00Z"
 
 
 @pytest.fixture
-def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Ours"})
-    return guard
-
-
-@pytest.fixture
 def talk(tmp_path: Path) -> Conversation:
     return Conversation(tmp_path)
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import threading
+import time
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import GitguardError, InvalidInput, MissingState
+from gitguard.guard import Guard
 from gitguard.model.session import Session, is_session_name
+from gitguard.store.lock import Lock
 
 from .conftest import Git, OpenGuard
 
@@ -127,3 +132,55 @@ def test_a_branch_called_none_is_not_a_detached_head(git: Git, open_guard: OpenG
     guard = open_guard()
     guard.ensure()
     assert guard.log()[0].code.branch == "none"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda guard: guard.note({"goal": "x"}),
+        lambda guard: guard.update({"goal": "x"}),
+        lambda guard: guard.checkpoint("Why."),
+        lambda guard: guard.gate("host"),
+        lambda guard: guard.recover(),
+        lambda guard: guard.accept(),
+        lambda guard: guard.fork_session(Session.of("other")),
+    ],
+    ids=["note", "update", "checkpoint", "gate", "recover", "accept", "fork"],
+)
+def test_a_name_that_is_mistyped_leaves_nothing_behind(
+    begun: Guard, open_guard: OpenGuard, attempt: Callable[[Guard], object]
+) -> None:
+    folder = Path(begun.workspace.place.common_dir) / "gitguard"
+    before = sorted(path.name for path in folder.iterdir())
+    with pytest.raises(GitguardError):
+        attempt(open_guard(session="typo"))
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert begun.workspace.session_names() == ["main"]
+
+
+def test_who_waits_for_a_lock_that_came_to_nothing_gets_the_next_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "one.lock")
+    held: list[bool] = []
+
+    def wait() -> None:
+        with Lock(path, timeout=20, clock=time.time):
+            held.append(os.path.exists(path))
+
+    def come_to_nothing(do: Callable[[], object] = bool) -> None:
+        with Lock(path, timeout=20, clock=time.time):
+            do()
+            raise MissingState("there is nothing")
+
+    def let_wait() -> None:
+        waiter.start()
+        time.sleep(0.2)  # so that it has the file open
+        assert not held
+
+    waiter = threading.Thread(target=wait)
+    with pytest.raises(MissingState):
+        come_to_nothing(let_wait)
+    waiter.join()
+    assert held == [True], "who comes next would make another file, and hold that"
+    with pytest.raises(MissingState):
+        come_to_nothing()
+    assert os.path.exists(path), "somebody had use for it"

@@ -334,6 +334,57 @@ def test_a_record_that_somebody_else_wrote_is_not_believed(
     assert stored_conversations(open_guard().store()) == ()
 
 
+def test_an_imported_conversation_stays_with_its_session(begun: Guard, transcript: Path) -> None:
+    import_transcript(begun.store(), recognise(str(transcript)))
+    begun.fork_session(Session.of("two"))
+    begun.use_session(Session.of("three"))
+    known = {name: begun.store(Session.of(name)) for name in ("main", "two", "three")}
+    at = {name: len(stored_conversations(store)) for name, store in known.items()}
+    assert at == {"main": 1, "two": 0, "three": 0}
+
+
+def test_a_conversation_that_a_hook_tells_of_goes_on_in_the_next_session(tmp_path: Path) -> None:
+    conversation = Conversation(tmp_path)
+    guard = conversation.guard
+    conversation.prompt()
+    conversation.uses(1_000)
+    known = guard.workspace.host_session(guard.store().session, "S1")
+    told = Transcript(known.transcript, known.transcript_format, known.transcript_session)
+    import_transcript(guard.store(), told)
+    guard.use_session(Session.of("two"))
+    assert [one.conversation for one in stored_conversations(guard.store())] == ["S1"]
+
+
+def test_an_imported_conversation_that_goes_on_is_one_like_others(
+    begun: Guard, transcript: Path
+) -> None:
+    import_transcript(begun.store(), recognise(str(transcript)))
+    store = begun.store()
+    known = begun.workspace.host_session(store.session, "S9")
+    assert known.imported
+    with store.lock():
+        begun.workspace.keep_host_session(store.session, "S9", known)
+    import_transcript(begun.store(), recognise(str(transcript)))
+    assert not begun.workspace.host_session(store.session, "S9").imported
+
+
+def test_an_imported_conversation_was_used_when_its_newest_entry_was_written(
+    begun: Guard, transcript: Path
+) -> None:
+    import_transcript(begun.store(), recognise(str(transcript)))
+    known = begun.workspace.host_session(begun.store().session, "S9")
+    assert known.last_use == "2026-01-31T09:32:30Z"
+
+
+def test_without_times_it_was_used_when_its_file_was_written(begun: Guard, tmp_path: Path) -> None:
+    untimed = {name: value for name, value in said(1, "one").items() if name != "timestamp"}
+    path = lines(tmp_path / "t.jsonl", untimed)
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    done = import_transcript(begun.store(), recognise(str(path)))
+    known = begun.workspace.host_session(begun.store().session, done.conversation)
+    assert known.last_use == "2001-09-09T01:46:40Z"
+
+
 # No index
 
 

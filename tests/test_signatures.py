@@ -73,13 +73,6 @@ def guard(here: Machine, repo: Path, clock: Clock) -> Guard:
     return Guard(str(repo), here.places, clock)
 
 
-@pytest.fixture
-def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Ours"})
-    return guard
-
-
 class Elsewhere:
     """A clone on another machine, whose checkpoints come back by a fetch."""
 

@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from . import spoken
 from .conftest import Git
 from .spoken import Said, turns
 from .test_transcript_summary import runs
+from .waiting import wait_until
 
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
 
@@ -275,15 +275,19 @@ def test_a_repository_cannot_set_a_summarizer_up(user: User, tmp_path: Path) -> 
     assert "`summarizer`" in user.run("status", check=False).stdout
 
 
-def test_a_program_of_the_repository_is_no_summarizer(user: User, tmp_path: Path) -> None:
+@pytest.mark.parametrize("held_in", ["", "elsewhere"])
+def test_a_program_of_the_repository_is_no_summarizer(
+    held_in: str, user: User, tmp_path: Path
+) -> None:
     user.run("ensure")
     program = user.root / "bin" / "summarize"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     program.chmod(0o755)
-    user.config.write_text(f"summarizer: [{json.dumps(str(program))}]\n")
-    transcript = conversation(tmp_path, user.root, turns(8))
-    done = user.run("transcript", "compact", transcript.path, check=False)
+    user.config.write_text("summarizer: [summarize]\n")
+    transcript = conversation(tmp_path, tmp_path / held_in if held_in else user.root, turns(8))
+    path = f"{program.parent}:{os.environ['PATH']}"
+    done = user.run("transcript", "compact", transcript.path, check=False, PATH=path)
     assert done.returncode == 22
     assert "no program on your PATH" in done.stderr
     assert not (tmp_path / "ran").exists()
@@ -334,9 +338,12 @@ def whole_state(user: User) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in found if path.name != "config.json"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP)],
+)
 def test_ending_the_command_ends_the_summarizer(
-    number: signal.Signals, user: User, tmp_path: Path
+    number: signal.Signals, code: int, user: User, tmp_path: Path
 ) -> None:
     pid_file = tmp_path / "pid"
     user.summarizer(f"sleep 60 & echo $! > {pid_file}.new; mv {pid_file}.new {pid_file}; wait")
@@ -349,18 +356,27 @@ def test_ending_the_command_ends_the_summarizer(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 20
-    while not pid_file.exists():
-        assert time.monotonic() < deadline, "the summarizer was never asked"
-        time.sleep(0.02)
+    wait_until(pid_file.exists, 20, "the summarizer was never asked")
     process.send_signal(number)
-    assert process.wait(20) in (130, 143, 129)
+    assert process.wait(20) == code
     assert Path(transcript.path).read_bytes() == before
     assert not list(tmp_path.glob("*lock*"))
-    deadline = time.monotonic() + 10
-    while runs(pid_file.read_text().strip()):
-        assert time.monotonic() < deadline, "the summarizer still runs"
-        time.sleep(0.02)
+    pid = pid_file.read_text().strip()
+    wait_until(lambda: not runs(pid), 10, "the summarizer still runs")
+
+
+def test_a_signal_that_is_ignored_ends_no_command(user: User, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    user.summarizer(f"touch {asked}; sleep 2; echo They talked.")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    words = shlex.join([COMMAND, "transcript", "compact", transcript.path])
+    process = subprocess.Popen(
+        ["sh", "-c", f"trap '' HUP; exec {words}"], cwd=user.root, env=user.environment
+    )
+    wait_until(asked.exists, 20, "the summarizer was never asked")
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(20) == 0
+    assert "They talked." in summary_of(transcript)
 
 
 def test_of_two_at_the_same_time_one_comes_after_the_other(user: User, tmp_path: Path) -> None:
@@ -387,10 +403,7 @@ def test_a_killed_one_leaves_the_file_as_it_was_and_no_lock_behind(
     process = subprocess.Popen(
         [COMMAND, "transcript", "compact", transcript.path], cwd=user.root, env=user.environment
     )
-    deadline = time.monotonic() + 20
-    while not asked.exists():
-        assert time.monotonic() < deadline, "the summarizer was never asked"
-        time.sleep(0.02)
+    wait_until(asked.exists, 20, "the summarizer was never asked")
     process.kill()
     process.wait(20)
     os.kill(int(asked.read_text()), signal.SIGKILL)

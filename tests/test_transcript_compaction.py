@@ -364,6 +364,27 @@ def test_hooks_are_called_before_and_after(write: Write, tmp_path: Path, clock: 
     assert around.told[1] == done
 
 
+def test_where_nothing_that_stays_has_an_id_it_is_refused_before_anybody_is_told(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    # As in files of pi's first version.
+    transcript = write(tmp_path / "t.jsonl", turns(6))
+    lines = map(json.loads, Path(transcript.path).read_text().splitlines())
+    ids = ("id", "parentId", "uuid", "parentUuid")
+    bare = [
+        {k: v for k, v in line.items() if k not in ids or line["type"] == "session"}
+        for line in lines
+    ]
+    Path(transcript.path).write_text("".join(json.dumps(line) + "\n" for line in bare))
+    before = Path(transcript.path).read_bytes()
+    around = Around()
+    for dry_run in (True, False):
+        with pytest.raises(InvalidInput, match="no entry that would stay has an id"):
+            compact(transcript, DEFAULTS, tools(clock, hooks=(around,)), dry_run=dry_run)
+    assert not around.told
+    assert Path(transcript.path).read_bytes() == before
+
+
 def test_who_appends_meanwhile_is_not_overwritten(
     write: Write, tmp_path: Path, clock: Clock
 ) -> None:

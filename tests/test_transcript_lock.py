@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -16,11 +17,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitguard.cli.signals import ENDING, letting_go_of_locks
+from gitguard.cli.signals import ENDING, ending_in_order
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.store import processes
 from gitguard.transcripts.rewriting.host_lock import HostLock
-from gitguard.transcripts.rewriting.locks import let_go_of_all, transcript_lock
+from gitguard.transcripts.rewriting.locks import transcript_lock
 
 from .other_programs import opened, running
 
@@ -187,15 +188,31 @@ def test_a_holder_that_hangs_is_let_go_of_at_the_second_look(transcript: str) ->
         assert "conversation.jsonl.lock" in names_beside(transcript), "it was not ours to remove"
 
 
-# Signals and endings
+# Endings
 
 
-def test_locks_let_go_of_at_a_signal_are_not_written_under(transcript: str) -> None:
+def test_a_lock_that_was_let_go_of_is_not_written_under(transcript: str) -> None:
     with transcript_lock(transcript, time.time) as lock:
-        let_go_of_all()
-        assert names_beside(transcript) == ["conversation.jsonl"]
-        with pytest.raises(Locked, match="was let go"):
-            lock.check()
+        lock.check()
+    with pytest.raises(Locked, match="was let go"):
+        lock.check()
+
+
+def test_what_a_dead_writer_left_is_swept_once_it_is_old(transcript: str) -> None:
+    left = ("1", "lock.2", "lock.2.tmp.2", "bak-3-1790000000.3", "bak-3-1790000000-1.3")
+    old = [Path(f"{transcript}.{name}.tmp") for name in left]
+    new = Path(f"{transcript}.4.tmp")
+    others = [Path(f"{transcript}{name}.tmp") for name in ("", ".mine", ".5.mine", ".lock.mine")]
+    others.append(Path(transcript).with_name("other.jsonl.1.tmp"))
+    for path in (*old, new, *others):
+        path.touch()
+    for path in (*old, *others):
+        os.utime(path, (0, 0))
+    with transcript_lock(transcript, time.time):
+        pass
+    assert not any(path.exists() for path in old)
+    assert new.exists(), "its writer may be at work"
+    assert all(path.exists() for path in others), "they are somebody else's"
 
 
 def test_an_error_inside_lets_go(transcript: str) -> None:
@@ -223,6 +240,20 @@ def test_the_hosts_lock_is_taken_and_given_back(transcript: str) -> None:
     assert claim["createdAt"] == "2023-11-14T22:13:20.500Z"
     assert claim["starttime"] == processes.start_of(os.getpid())
     assert not path.exists()
+
+
+def test_the_hosts_lock_is_taken_where_there_are_no_hard_links(
+    transcript: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: str) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with transcript_lock(transcript, time.time) as lock:
+        lock.check()
+        claim = json.loads(Path(f"{transcript}.lock").read_text())
+        assert claim["pid"] == os.getpid()
+    assert [each.name for each in Path(transcript).parent.iterdir()] == [Path(transcript).name]
 
 
 @pytest.mark.parametrize("created", ["2023-11-14T22:13:20.000Z", 1_700_000_000_000])
@@ -341,22 +372,23 @@ def test_readers_do_not_matter(transcript: str) -> None:
 
 SIGNALLED = """
 import signal, sys, time
-from gitguard.cli.signals import letting_go_of_locks
+from gitguard.cli.signals import ending_in_order
 from gitguard.transcripts.rewriting.locks import transcript_lock
 if sys.argv[2] == "handled":
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(5))
 elif sys.argv[2] == "ignored":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-with letting_go_of_locks():
+with ending_in_order():
     with transcript_lock(sys.argv[1], time.time) as lock:
         print("held", flush=True)
         sys.stdin.readline()
         lock.check()
         print("checked", flush=True)
 """
+ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGABRT"]
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGQUIT", "SIGABRT"])
+@pytest.mark.parametrize("name", ENDINGS)
 def test_a_signal_ends_the_command_and_its_hold(transcript: str, name: str) -> None:
     number = getattr(signal, name)
     with running(SIGNALLED, transcript, "") as holder:
@@ -382,6 +414,6 @@ def test_a_signal_that_was_ignored_stays_ignored(transcript: str) -> None:
 
 def test_the_handlers_are_given_back() -> None:
     before = [signal.getsignal(number) for number in ENDING]
-    with letting_go_of_locks():
+    with ending_in_order():
         assert [signal.getsignal(number) for number in ENDING] != before
     assert [signal.getsignal(number) for number in ENDING] == before

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
@@ -240,6 +241,84 @@ def test_an_id_that_is_used_again_belongs_to_the_nearest_call(host: Host) -> Non
     assert said[2].startswith("[gitguard]")
 
 
+def _texts(host: Host) -> list[str]:
+    after = branch(read(host.path))
+    return [_text(b) for d in after for b in blocks_of(d) if b["type"] == "tool_result"]
+
+
+def test_a_lost_calls_result_is_not_given_to_a_later_call_of_its_id(host: Host) -> None:
+    """Some providers number the calls of each answer anew."""
+    host.write(
+        *(user(), Result("c1", "of a lost call"), agent("next"), user()),
+        *(agent("", "c1"), Result("c1", "its own"), agent("end")),
+    )
+    assert host.repair().counts == {"duplicate": 1}
+    assert _texts(host) == ["its own"]
+
+
+def test_a_dropped_calls_result_is_not_given_to_a_later_call_of_its_id(host: Host) -> None:
+    documents = host.write(
+        *(user(), agent("", "c1"), Result("c1", "of the dropped"), user()),
+        *(agent("", "c1"), Result("c1", "its own"), agent("end")),
+    )
+    call = next(b for d in documents for b in blocks_of(d) if b["type"] in CALLS)
+    call["name"] = "bad name!"
+    write(host.path, documents)
+    assert host.repair().counts == {"incomplete": 1, "orphaned": 1, "emptied": 1}
+    assert _texts(host) == ["its own"]
+
+
+def test_a_second_result_is_not_given_to_an_older_call_of_its_id(host: Host) -> None:
+    host.write(
+        *(user(), agent("", "c1"), user(), agent("", "c1")),
+        *(Result("c1", "its own"), Result("c1", "again"), agent("end")),
+    )
+    assert host.repair().counts == {"answered": 1, "duplicate": 1}
+    made, own = _texts(host)
+    assert (made.startswith("[gitguard]"), own) == (True, "its own")
+
+
+def test_an_early_result_of_another_tool_is_dropped(tmp_path: Path) -> None:
+    host = Host("pi", tmp_path)
+    documents = host.write(user(), Result("c1", "early"), agent("", "c1"), user(), agent("end"))
+    documents[2]["message"]["toolName"] = "read"
+    write(host.path, documents)
+    assert host.repair().counts == {"orphaned": 1, "answered": 1}
+
+
+def test_of_two_calls_of_one_id_in_one_answer_the_first_stays(host: Host) -> None:
+    host.write(user(), agent("", "c1", "c1"), Result("c1"), user(), agent("end"))
+    assert host.repair().counts["duplicate"] == 1
+    assert [call["id"] for call in host.calls()] == ["c1"]
+    assert refusals(read(host.path)) == []
+    assert host.repair().needs_nothing
+
+
+def test_a_result_behind_what_is_dropped_whole_is_not_in_place(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(
+        user(), agent("", "c1", "c2"), user("more"), agent("", "c3"), Result("c1"), agent("end")
+    )
+    blocks_of(documents[4])[0]["name"] = "?"
+    documents[4]["message"]["id"] = documents[2]["message"]["id"]
+    write(host.path, documents)
+    host.repair()
+    assert refusals(read(host.path)) == []
+    assert host.repair().needs_nothing
+
+
+def test_a_text_that_is_left_of_a_line_with_results_is_the_users(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(
+        user(), agent("", "c1"), Result("never"), Result("c1"), user(), agent("end")
+    )
+    blocks_of(documents[2]).append({"type": "text", "text": "by the way"})
+    write(host.path, documents)
+    assert host.repair().counts == {"orphaned": 1, "moved": 1}
+    assert refusals(read(host.path)) == []
+    assert host.repair().needs_nothing
+
+
 def test_a_left_branch_stays_byte_for_byte(tmp_path: Path) -> None:
     host = Host("pi", tmp_path)
     documents = host.write(
@@ -368,18 +447,18 @@ def test_a_sub_agents_own_file_is_a_conversation(tmp_path: Path) -> None:
     assert refusals(read(host.path)) == []
 
 
+def compacted(old: list[Document], kept: int) -> list[Document]:
+    """What comes next in pi's file: a compaction that keeps lines from a place on, a prompt."""
+    summary = {"type": "compaction", "id": "aaaaaaaa", "parentId": old[-1]["id"], "summary": "s"}
+    summary["firstKeptEntryId"] = old[kept]["id"]
+    newest = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
+    return [summary, newest | {"message": {"role": "user", "content": "next"}}]
+
+
 def test_what_was_summarized_is_left_alone_unless_asked(tmp_path: Path) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), user(), agent("old"), user("kept"), agent("new"))
-    summary: Document = {
-        "type": "compaction",
-        "id": "aaaaaaaa",
-        "parentId": old[-1]["id"],
-        "summary": "s",
-    }
-    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
-    newest["message"] = {"role": "user", "content": "next"}
-    write(host.path, [*old, summary | {"firstKeptEntryId": old[-2]["id"]}, newest])
+    write(host.path, [*old, *compacted(old, kept=-2)])
     before = host.path.read_bytes()
     assert host.repair().needs_nothing
     assert host.path.read_bytes() == before
@@ -391,15 +470,7 @@ def test_a_compaction_keeps_from_the_next_entry_on_when_its_first_is_dropped(
 ) -> None:
     host = Host("pi", tmp_path)
     old = host.write(user(), agent("", "c1"), Result("c1"), user("kept"), agent("new"))
-    summary: Document = {
-        "type": "compaction",
-        "id": "aaaaaaaa",
-        "parentId": old[-1]["id"],
-        "summary": "s",
-    }
-    newest: Document = {"type": "message", "id": "bbbbbbbb", "parentId": "aaaaaaaa"}
-    newest["message"] = {"role": "user", "content": "next"}
-    write(host.path, [*old, summary | {"firstKeptEntryId": old[3]["id"]}, newest])
+    write(host.path, [*old, *compacted(old, kept=3)])
     assert host.repair().counts == {"orphaned": 1}, "its call was summarized"
     [compaction] = [d for d in read(host.path) if d["type"] == "compaction"]
     assert compaction["firstKeptEntryId"] == old[4]["id"]
@@ -435,17 +506,22 @@ def test_a_boundary_names_what_is_there(tmp_path: Path) -> None:
         assert len(listed) == 4, "the new result is kept with its call"
 
 
-IDS = st.sampled_from(("a", "b", "c", "d"))
+IDS = st.sampled_from(("a", "b", "c"))
 PARTS = st.one_of(
     st.builds(user, st.sampled_from(("go on", "next"))),
-    st.builds(Result, IDS, st.sampled_from(("done", "other"))),
+    st.builds(Result, IDS | st.just("never")),
     st.builds(
         lambda text, calls, thinking: agent(text, *calls, thinking=thinking),
         st.sampled_from(("", "text")),
-        st.lists(IDS, max_size=3, unique=True),
+        st.lists(IDS, max_size=3),
         st.sampled_from(("", "", "thought")),
     ),
     st.builds(lambda calls: agent("cut", *calls, stopped="aborted"), st.lists(IDS, max_size=2)),
+)
+TURNS = st.builds(
+    lambda calls, results: [agent("", *calls), *map(Result, results)],
+    st.lists(IDS, min_size=1, max_size=2),
+    st.lists(IDS | st.just("never"), min_size=1, max_size=3),
 )
 BAD: tuple[Document, ...] = (
     {"id": ""},
@@ -454,31 +530,53 @@ BAD: tuple[Document, ...] = (
     {"input": None, "arguments": None},
     {},
 )
+EMPTY = {"type": "nothing"}
+MIXED: tuple[Document, ...] = (
+    {},
+    EMPTY,
+    {"type": "text", "text": "by the way"},
+    {"type": "tool_result", "tool_use_id": "a", "content": "beside"},
+    {"type": "tool_result", "tool_use_id": "never", "content": "beside"},
+)
 GARBAGE = (b"", b"{", b"\0\0\0\0", b'{"type":"mess', b"[1]", b"null", b"\xff\xfe")
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 @settings(deadline=None)
 @given(
-    parts=st.lists(PARTS, min_size=1, max_size=14),
+    turns=st.lists(TURNS | PARTS.map(lambda part: [part]), min_size=1, max_size=6),
     bad=st.lists(st.sampled_from(BAD), max_size=6),
     garbage=st.lists(st.tuples(st.integers(0, 20), st.sampled_from(GARBAGE)), max_size=3),
     back=st.lists(st.tuples(st.integers(2, 20), st.integers(1, 20)), max_size=2),
+    mixed=st.lists(st.sampled_from(MIXED), max_size=8),
+)
+@example(
+    turns=[[agent("", "a"), Result("never"), Result("a")]],
+    bad=[],
+    garbage=[],
+    back=[],
+    mixed=[{}, MIXED[2]],
 )
 def test_any_conversation_becomes_one_that_models_take(
     name: str,
-    parts: Sequence[Part],
+    turns: Sequence[Sequence[Part]],
     bad: Sequence[Document],
     garbage: Sequence[tuple[int, bytes]],
     back: Sequence[tuple[int, int]],
+    mixed: Sequence[Document],
 ) -> None:
-    """Random conversations of a few ids, with bad calls, lost branches and torn lines."""
-    documents = WRITERS[name]([user("begin"), *parts, user("end")])
+    """Random conversations of a few ids that are used again, with bad calls, empty messages, texts
+    beside results, lost branches and torn lines.
+    """
+    documents = WRITERS[name]([user("begin"), *chain(*turns), user("end")])
     _damage(documents, bad)
+    _tell_apart(documents)
+    _mix(documents, mixed)
     if name == "pi":
         for at, to in back:
             if to < at < len(documents) - 1:
                 documents[at]["parentId"] = documents[to]["id"]
+    own = _own_results(branch(documents))
     lines: list[Document | bytes] = [*documents]
     for at, line in garbage:
         lines.insert(min(at, len(lines)), line)
@@ -490,8 +588,71 @@ def test_any_conversation_becomes_one_that_models_take(
         after = [d for d in read_lines(repaired) if d]
         assert refusals(after) == []
         assert spoken(after) == spoken(documents)
+        results = _own_results(branch(after))
+        assert results.items() >= own.items(), "what stood behind its call still does"
         assert host.repair().needs_nothing, "once is enough"
         assert host.path.read_bytes() == repaired
+
+
+def _tell_apart(documents: Sequence[Document]) -> None:
+    """Give each call an input of its own, and each result a text."""
+    for at, document in enumerate(documents):
+        for number, block in enumerate(blocks_of(document)):
+            for name in {"input", "arguments"} & block.keys():
+                if isinstance(block[name], dict):
+                    block[name] = {"nr": f"{at}.{number}"}
+            if block["type"] == "tool_result" and isinstance(block["content"], str):
+                block["content"] = f"result {at}"
+            elif block["type"] == "tool_result":
+                block["content"][0]["text"] = f"result {at}"
+
+
+def _mix(documents: Sequence[Document], mixed: Sequence[Document]) -> None:
+    """Put more blocks into lines of results that can hold them, and empty some answers."""
+    messages = [document["message"] for document in documents[:-1] if "message" in document]
+    lines = [m for m in messages if m["role"] == "assistant" or _has_results(m)]
+    for message, block in zip(lines, mixed, strict=False):
+        if block == EMPTY and message["role"] == "assistant":
+            message["content"] = []
+        elif block not in ({}, EMPTY) and message["role"] == "user":
+            message["content"] = [*message["content"], block]
+
+
+def _has_results(message: Document) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(b["type"] == "tool_result" for b in content)
+
+
+def _own_results(documents: Sequence[Document]) -> dict[str, str]:
+    """Return the result of each sound call, by its input, where it stands behind its answer."""
+    found: dict[str, str] = {}
+    pending: dict[str, str] = {}
+    newest = None
+    for document in documents:
+        message, blocks = document["message"], blocks_of(document)
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        if message["role"] == "assistant":
+            own = message.get("id", id(message))
+            pending, newest = (pending if own == newest else {}), own
+            is_stopped = message.get("stopReason") in ("aborted", "error")
+            for call in [] if is_stopped else filter(_is_sound, blocks):
+                pending.setdefault(call["id"], _given(call)["nr"])
+        elif not results:
+            pending, newest = {}, None
+        for result in results:
+            if number := pending.pop(result["tool_use_id"], ""):
+                found[number] = _text(result)
+    return found
+
+
+def _is_sound(block: Document) -> bool:
+    if block["type"] not in CALLS:
+        return False
+    return bool(block["id"] and clean_name(block["name"]) and isinstance(_given(block), dict))
+
+
+def _given(call: Document) -> Any:
+    return call.get("input") or call.get("arguments")
 
 
 def _damage(documents: Sequence[Document], bad: Sequence[Document]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
@@ -167,6 +167,22 @@ def test_a_files_results_are_trimmed_and_its_original_is_kept(tmp_path: Path, di
     assert sum(changed) == 2
 
 
+def test_the_hosts_own_copy_of_a_trimmed_result_goes_and_others_stay(tmp_path: Path) -> None:
+    said = [("user", "hi"), *call("a"), *call("b"), *call("small", "short"), *AFTER]
+    transcript = DIALECTS["claude-code"](tmp_path / "talk.jsonl", said)
+    path = Path(transcript.path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    results = [line for line in lines if "tool_result" in json.dumps(line)]
+    for line in results:
+        line["toolUseResult"] = {"stdout": line["message"]["content"][0]["content"]}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert len(prune_it(transcript).done) == 2
+    after = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["toolUseResult"]["stdout"] for line in after if "toolUseResult" in line] == [
+        "short"
+    ]
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_second_run_finds_nothing_and_touches_nothing(tmp_path: Path, dialect: str) -> None:
     transcript = DIALECTS[dialect](tmp_path / "talk.jsonl", TALK)
@@ -260,6 +276,7 @@ spoken = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(spoken, st.sampled_from(sorted(DIALECTS)), st.integers(0, 3))
 def test_whatever_was_said_only_results_change_and_only_once(
     tmp_path_factory: pytest.TempPathFactory, said: list[Said], dialect: str, keep: int

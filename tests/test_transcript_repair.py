@@ -571,8 +571,19 @@ def test_without_hard_links_the_original_is_copied(
     link = os.link
     monkeypatch.setattr(os, "link", refuse)
     before = torn.read_bytes()
-    report = repaired(torn)
-    assert Path(report.backup).read_bytes() == before
+    torn.chmod(0o600)
+    if os.geteuid() == 0:
+        os.chown(torn, 1, 2)
+    owner = torn.stat().st_uid, torn.stat().st_gid
+    mask = os.umask(0o022)
+    try:
+        backup = Path(repaired(torn).backup)
+    finally:
+        os.umask(mask)
+    assert backup.read_bytes() == before
+    found = backup.stat()
+    assert (found.st_uid, found.st_gid) == owner
+    assert found.st_mode & 0o777 == 0o600, "what its owner alone may read stays so"
     assert leftovers(torn) == []
 
 
@@ -612,6 +623,22 @@ def test_results_and_texts_can_be_cut(path: Path) -> None:
         assert sum("cut" in text for text in texts) == 1
         assert not any("long" in text for text in texts)
         assert refusals(read(path)) == []
+
+
+@pytest.mark.parametrize("name", ["pi", "claude-code"])
+def test_what_is_no_text_in_a_result_stays_when_it_is_cut(path: Path, name: str) -> None:
+    documents = WRITERS[name]([user(), agent("", "c1"), Result("c1", "long"), agent("end")])
+    holder = documents[-2]["message"]
+    holder = holder if name == "pi" else holder["content"][0]
+    others = [{"type": "resource", "uri": "file:///kept"}, {"type": "text"}, "odd"]
+    long = {"type": "text", "text": "long"}
+    holder["content"] = [others[0], long, *others[1:], long]
+    write(path, documents)
+    writable = session_writing if name == "pi" else claude_code_writing
+    rewrite(str(path), [Cut(_at(path)[-2], 0, "cut")], writable, now=NOW)
+    [*_, result, _] = read(path)
+    holder = result["message"] if name == "pi" else result["message"]["content"][0]
+    assert holder["content"] == [{"type": "text", "text": "cut"}, *others]
 
 
 def test_whole_entries_can_go_and_lines_can_come(path: Path) -> None:

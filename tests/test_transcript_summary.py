@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ from gitguard.usecases.compaction_summary import TITLE, Draft
 
 from . import spoken
 from .spoken import Said, turns
+from .waiting import wait_until
 
 PLAIN = Redactor()
 
@@ -238,6 +241,30 @@ def test_the_rules_are_the_sections_that_are_named() -> None:
     assert rules_in(RULES, ("Unknown",), 500) == ""
 
 
+@pytest.mark.parametrize(
+    ("heading", "is_one"),
+    [
+        ("# Red lines", True),
+        ("###### \tRed Lines \t", True),
+        ("## Red lines ##", True),
+        ("####### Red lines", False),
+        ("#Red lines", False),
+        (" # Red lines", False),
+        ("# # Red lines", False),
+        ("#", False),
+    ],
+)
+def test_a_heading_is_up_to_six_hashes_and_a_blank(heading: str, is_one: bool) -> None:
+    assert bool(rules_in(f"{heading}\nNever push.\n", ("Red Lines",), 500)) is is_one
+
+
+@pytest.mark.parametrize("pattern", ["#", "# ", " ", "\t#"])
+def test_a_long_line_of_hashes_holds_nobody_up(pattern: str) -> None:
+    # Time that grows with the square of the length would be minutes here.
+    text = f"# {pattern * (1 << 17)}x\n# Red lines\nNever push.\n"
+    assert rules_in(text, ("Red Lines",), 500) == "# Red lines\nNever push."
+
+
 def test_it_is_never_longer_than_allowed() -> None:
     found = decided(turns(200, size=2_000))
     for most in (2_000, 5_000, 16_000):
@@ -258,8 +285,32 @@ def test_a_long_story_leaves_room_for_the_rest() -> None:
 
 
 def test_a_story_on_one_line_is_cut_as_well() -> None:
-    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized("word " * 5_000))
+    story = "FIRST " + "word " * 5_000 + "LAST"
+    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized(story))
     assert len(text) <= 2_000
+    assert "FIRST" in text
+    assert "LAST" in text
+
+
+def test_an_earlier_summary_on_one_line_is_cut_and_not_left_out() -> None:
+    earlier = "FIRST " + "word " * 2_000 + "LAST"
+    plan = decided(turns(9))
+    plan = plan.replace(before=plan.before.replace(summary=earlier))
+    text = Draft(plan, PLAIN, most=8_000).text(Summarized("It went on."))
+    assert "FIRST" in text
+    assert "LAST" in text
+
+
+@pytest.mark.parametrize("most", [3_000, 6_400, 16_000])
+def test_the_rules_stay_whole_where_everything_else_is_long(most: int) -> None:
+    plan = decided(turns(9))
+    plan = plan.replace(before=plan.before.replace(summary="an earlier fact\n" * 900))
+    rules = "- a rule\n" * 150 + "- the last rule"
+    text = Draft(plan, PLAIN, most=most).text(Summarized("a newer fact\n" * 900), rules=rules)
+    assert len(text) <= most
+    assert text.endswith("- the last rule")
+    assert "an earlier fact" in text
+    assert "a newer fact" in text
 
 
 def test_secrets_are_in_no_summary_and_leave_for_no_summarizer() -> None:
@@ -292,6 +343,22 @@ def test_details_and_thinking_leave_for_no_summarizer(tmp_path: Path) -> None:
 
 
 # Who writes it
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 12])
+def test_a_summarizer_is_given_no_more_to_merge_than_to_summarize(count: int) -> None:
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        return Answer("fact " * 1_600)
+
+    chunks = by_size(cut(turns(count)), 1)
+    made = summarize(chunks, PLAIN, most_tokens=4_500, ask=ask)
+    merges = [text for text in asked if "<summaries>" in text]
+    assert made.by_plug
+    assert merges
+    assert max(map(len, merges)) < 20_000
 
 
 def test_each_chunk_is_summarized_and_the_parts_are_merged() -> None:
@@ -410,7 +477,9 @@ def test_a_command_is_given_the_text_and_answers() -> None:
         ("echo no credit >&2; exit 3", "it ended with 3: no credit"),
         ("exit 0", "it said nothing"),
         ("exec sleep 60", "it did not end in time"),
-        ("sleep 60 & exit 0", "it did not end in time"),
+        ("sleep 60 & exit 0", "it said nothing"),
+        ("sleep 60 & echo no credit >&2; exit 3", "it ended with 3: no credit"),
+        ("(while :; do echo; sleep 0.1; done) & exec sleep 60", "it did not end in time"),
         ("yes", f"it said more than {LARGEST_ANSWER:,} bytes"),
         ("kill -9 $$", "it ended with -9: it said nothing"),
     ],
@@ -425,14 +494,36 @@ def test_a_command_that_is_not_there_is_told_why() -> None:
     assert "cannot be started" in missing("text", 5).complaint
 
 
+def test_what_a_command_leaves_behind_does_not_keep_its_answer_back(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    answer = command(f"sleep 60 & echo $! > {pid}; tr a-z A-Z")("a" * 200_000, 20)
+    assert answer == Answer("A" * 200_000)
+    wait_until(lambda: not runs(pid.read_text().strip()), 10, "something still runs")
+
+
+def test_of_endless_complaints_the_last_ones_are_kept() -> None:
+    program = "head -c 100000000 /dev/zero | tr '\\0' x >&2; echo; echo no credit >&2; exit 3"
+    tracemalloc.start()
+    try:
+        answer = command(program)("text", 60)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert answer.complaint.startswith("it ended with 3: xxx")
+    assert most < 10_000_000, "as much as it said was kept in memory"
+
+
+def test_without_a_folder_to_run_in_it_is_told_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/to/be/found")
+    assert "cannot be started" in command("echo a")("text", 5).complaint
+
+
 def test_all_that_a_command_started_ends_with_it(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program = f"sleep 60 & echo $! >> {pids}; sleep 60 & echo $! >> {pids}; wait"
     assert command(program)("text", 1).complaint == "it did not end in time"
-    deadline = time.monotonic() + 10
-    while any(map(runs, pids.read_text().split())):
-        assert time.monotonic() < deadline, "something still runs"
-        time.sleep(0.02)
+    both = pids.read_text().split()
+    wait_until(lambda: not any(map(runs, both)), 10, "something still runs")
 
 
 def runs(pid: str) -> bool:

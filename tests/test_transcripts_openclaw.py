@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Reading, Transcript
 from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
@@ -363,6 +364,71 @@ def test_a_broken_compressed_row_is_skipped(folder: Path) -> None:
     )
     assert len(said(the(folder, session))) == 2
     assert OPENCLAW.newest_reading(the(folder, session)) is not None
+
+
+@pytest.mark.parametrize(
+    ("change_to", "problem"),
+    [
+        ("event_json = NULL, event_zstd = x'00ff'", "does not decompress"),
+        ("event_json = NULL, event_zstd = 42", "holds no text"),
+        ("event_json = NULL, event_zstd = NULL", "holds no text"),
+        ("event_json = x'00ff', event_zstd = NULL", "Expecting value"),
+        ("event_json = 42, event_zstd = NULL", "holds no text"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named(folder: Path, change_to: str, problem: str) -> None:
+    transcript = the(folder, lay_out_database(folder)[MAIN])
+    whole = len(list(OPENCLAW.entries(transcript)))
+    loosen(folder, "transcript_events")
+    change(folder, f"UPDATE transcript_events SET {change_to} WHERE seq = 3")
+    found = list(OPENCLAW.entries(transcript))
+    assert len(found) == whole
+    [broken] = [entry for entry in found if entry.kind == BROKEN]
+    assert broken.at == 3
+    assert problem in broken.problem
+    assert said(transcript)
+    assert read(transcript).tokens == 9_050
+
+
+def test_what_cannot_be_decompressed_for_want_of_a_library_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transcript = the(folder, lay_out_database(folder)[OTHER])
+    monkeypatch.setattr(openclaw_database, "_zstd", lambda: None)
+    problems = [entry.problem for entry in OPENCLAW.entries(transcript) if entry.kind == BROKEN]
+    assert problems
+    assert all("backports.zstd" in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("table", "change_to"),
+    [
+        ("transcript_events", "seq = 'abc'"),
+        ("transcript_events", "seq = 9223372036854775807"),
+        ("transcript_event_identities", "created_at = NULL"),
+    ],
+)
+def test_a_table_without_numbers_where_they_belong_is_said(
+    folder: Path, table: str, change_to: str
+) -> None:
+    transcript = the(folder, lay_out_database(folder)[MAIN])
+    loosen(folder, table)
+    change(folder, f"UPDATE {table} SET {change_to}")
+    with pytest.raises(InvalidDocument, match="cannot read the transcript"):
+        OPENCLAW.compactions(transcript)
+
+
+def loosen(folder: Path, table: str) -> None:
+    """Make a table one whose columns take anything, and that has no other rules."""
+    columns = ", ".join(row[1] for row in change(folder, f"PRAGMA table_info({table})"))
+    change(
+        folder,
+        "PRAGMA foreign_keys = OFF",
+        f"CREATE TABLE loose ({columns})",
+        f"INSERT INTO loose SELECT {columns} FROM {table}",
+        f"DROP TABLE {table}",
+        f"ALTER TABLE loose RENAME TO {table}",
+    )
 
 
 def test_a_reset_between_two_counts_voids_the_first(folder: Path) -> None:

@@ -517,6 +517,27 @@ def test_the_users_words_behind_those_of_a_hook_are_the_users(tmp_path: Path) ->
 # opencode
 
 
+@pytest.mark.parametrize(("context", "window"), [(40_000, 40_000), ("many", None), (0, None)])
+def test_the_window_of_a_users_own_model_is_in_opencodes_settings(
+    tmp_path: Path, context: object, window: int | None
+) -> None:
+    folder, settings = tmp_path / ".local/share/opencode", tmp_path / ".config/opencode"
+    folder.mkdir(parents=True)
+    settings.mkdir(parents=True)
+    path = Path(shutil.copy(RECORDED["opencode"], folder))
+    found = reading(the(path))
+    assert found is not None
+    assert (found.model, found.window) == ("fake/fake-1", None)
+    models = {"fake-1": {"limit": {"context": context}}}
+    text = json.dumps({"provider": {"fake": {"models": models}}})
+    (settings / "opencode.json").write_text(text)
+    found = reading(the(path))
+    assert found is not None
+    assert found.window == window
+    (settings / "opencode.json").write_text("[")
+    assert reading(the(path)) is not None
+
+
 def changed(path: Path, statement: str, *values: Any) -> Path:
     database = sqlite3.connect(path)
     database.execute(statement, values)
@@ -563,6 +584,66 @@ def test_a_row_that_does_not_parse_is_named(copied: Any) -> None:
     assert compactions(the(path))[0] == 1
 
 
+@pytest.mark.parametrize("wrong", ["NULL", "42", "x'ff00'", "1.5"])
+@pytest.mark.parametrize("column", ["id", "data"])
+def test_a_row_that_holds_anything_but_texts_is_named_and_the_rest_is_read(
+    column: str, wrong: str, copied: Any
+) -> None:
+    path = copied("opencode")
+    whole = len(entries(the(path)))
+    session = the(path).session
+    without_types(path, "message")
+    changed(path, f"UPDATE message SET {column} = {wrong} WHERE rowid = 1")
+    transcript = the(path).replace(session=session)
+    found = entries(transcript)
+    assert len(found) == whole
+    if (column, wrong) != ("id", "x'ff00'"):  # bytes are a name as well, if an odd one
+        [problem] = [entry.problem for entry in found if entry.kind == BROKEN]
+        assert ("JSON object" if column == "data" else "no id") in problem
+    assert list(find_format("opencode").messages(transcript))
+    assert reading(transcript) is not None
+    assert compactions(transcript)[0] == 1
+
+
+@pytest.mark.parametrize("wrong", ["NULL", "42", "x'ff00'"])
+def test_a_part_that_holds_no_text_leaves_the_others(wrong: str, copied: Any) -> None:
+    path = copied("opencode")
+    whole = len(entries(the(path)))
+    without_types(path, "part")
+    changed(path, f"UPDATE part SET data = {wrong} WHERE rowid = 1")
+    assert len(entries(the(path))) == whole
+    assert list(find_format("opencode").messages(the(path)))
+
+
+@pytest.mark.parametrize("wrong", ["NULL", "42"])
+def test_a_session_without_a_name_is_none(wrong: str, copied: Any) -> None:
+    path = copied("opencode")
+    without_types(path, "session")
+    changed(path, f"UPDATE session SET id = {wrong}")
+    with pytest.raises(InvalidDocument, match="there is no conversation in"):
+        the(path)
+
+
+def without_types(path: Path, table: str) -> None:
+    """Make a table one whose columns take anything."""
+    changed(path, f"CREATE TABLE loose AS SELECT * FROM {table} ORDER BY rowid")
+    changed(path, f"DROP TABLE {table}")
+    columns = [row[1] for row in sqlite3.connect(path).execute("PRAGMA table_info(loose)")]
+    changed(path, f"CREATE TABLE {table} ({', '.join(columns)})")
+    changed(path, f"INSERT INTO {table} SELECT * FROM loose ORDER BY rowid")
+    changed(path, "DROP TABLE loose")
+
+
+@pytest.mark.parametrize("moment", ["1e300", "1e22", "-1e22", "9" * 400, "NaN", "Infinity", "null"])
+def test_a_time_that_is_none_is_left_out(moment: str, copied: Any) -> None:
+    path = copied("opencode")
+    data = '{"role": "user", "time": {"created": %s}}' % moment  # noqa: UP031
+    changed(path, "UPDATE message SET data = ? WHERE rowid = 1", data)
+    assert entries(the(path))[0].time == 0
+    assert list(markdown(the(path), Wishes()))
+    assert list(find_format("opencode").messages(the(path)))
+
+
 def test_a_database_without_the_session_or_its_tables_is_refused(copied: Any) -> None:
     path = copied("opencode")
     transcript = the(path)
@@ -584,6 +665,41 @@ def test_a_locked_database_says_so(copied: Any) -> None:
         entries(Transcript(str(path), "opencode", "x"))
     assert "again" in refused.value.hint
     holder.close()
+
+
+def test_what_is_not_written_whole_yet_is_not_read(copied: Any) -> None:
+    path = copied("opencode")
+    transcript = the(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA journal_mode = DELETE")
+    holder.execute("PRAGMA cache_size = 1")  # so that changes are in the file before they count
+    before = path.read_bytes()
+    holder.execute("BEGIN EXCLUSIVE")
+    holder.execute("UPDATE message SET data = data || hex(zeroblob(50000))")
+    assert path.read_bytes() != before
+    with pytest.raises(InvalidDocument, match="locked"):
+        entries(transcript)
+    broken_off = Path(shutil.copy(path, path.parent / "broken_off.db"))
+    shutil.copy(f"{path}-journal", f"{broken_off}-journal")
+    holder.close()
+    with pytest.raises(InvalidDocument) as refused:
+        entries(transcript.replace(path=str(broken_off)))
+    assert "broken off" in refused.value.hint
+
+
+def test_the_log_of_changes_of_a_linked_database_is_read(copied: Any) -> None:
+    path = copied("opencode")
+    transcript = the(path)
+    whole = len(entries(transcript))
+    host = sqlite3.connect(path)
+    host.execute("PRAGMA journal_mode = WAL")
+    host.execute("DELETE FROM message WHERE rowid = (SELECT max(rowid) FROM message)")
+    host.commit()
+    link = path.parent / "elsewhere" / "link.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    assert len(entries(transcript.replace(path=str(link)))) < whole
+    host.close()
 
 
 def test_no_file_comes_to_lie_beside_a_closed_database(copied: Any) -> None:

@@ -18,13 +18,6 @@ from .test_recovery import BRANCH
 from .test_startup import own_file
 
 
-@pytest.fixture
-def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Ours"})
-    return guard
-
-
 def state_file(guard: Guard) -> Path:
     return Path(guard.store().states.path)
 

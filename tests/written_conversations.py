@@ -163,8 +163,12 @@ def refusals(documents: Sequence[Document]) -> list[str]:
             if message.get("stopReason") not in ("aborted", "error"):
                 pending += [b["id"] for b in blocks_of(document) if b["type"] in CALLS]
             continue
-        for block in blocks_of(document):
+        blocks = blocks_of(document)
+        has_results = any(block["type"] == "tool_result" for block in blocks)
+        for block in blocks:
             if block["type"] != "tool_result":
+                if has_results:
+                    continue  # the host puts the results of a line before its texts
                 if pending:
                     problems.append(f"{pending} have no result before {block}")
                 pending, newest = [], None

@@ -9,7 +9,14 @@ import sys
 
 
 def main() -> None:
-    """Run the `gitguard` command."""
+    """Run the `gitguard` command; Ctrl-C before its own words are there ends it as later."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        _interrupted()
+
+
+def _run() -> None:
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from gitguard.cli.hook import run
 
@@ -18,3 +25,17 @@ def main() -> None:
         from gitguard.cli.app import run_app
 
         run_app()
+
+
+def _interrupted() -> None:
+    """Say so and end, with what is loaded for certain."""
+    import os
+
+    said = b"error: interrupted\n"
+    if "--json" in sys.argv:
+        said = b"""{
+  "error": {"kind": "Interrupted", "message": "interrupted", "hint": "", "exit_code": 130}
+}
+"""
+    os.write(1 if "--json" in sys.argv else 2, said)
+    os._exit(130)

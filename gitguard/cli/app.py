@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import platform
 import sys
 import time
 import traceback
+from contextlib import suppress
 
 import click
 
@@ -28,8 +28,9 @@ from gitguard.cli import (
     verify,
 )
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
+from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.cli.surroundings import places
-from gitguard.errors import GitguardError, StatusSignal
+from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction import Redactor
 
 USAGE = 2
@@ -92,11 +93,11 @@ for module in MODULES:
 
 def run_app() -> None:
     """Run the command line and end the process with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what it cannot encode must not end the command
-            stream.reconfigure(errors="replace")
+    watch_standard_output()
     try:
         code = app.main(standalone_mode=False, prog_name="gitguard")
+        if sys.stdout:
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except GitguardError as error:
         _end(error)
@@ -107,20 +108,28 @@ def run_app() -> None:
         sys.exit(USAGE)
     except click.ClickException as error:
         _end(_misused(error))
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         os._exit(0)  # the reader went away; there is nobody left to tell
     except Exception as error:  # noqa: BLE001 - the boundary
         _end(_unexpected(error))
 
 
 def _end(error: GitguardError) -> None:
+    try:
+        _tell(error)
+    except (NotWritable, ReaderGone, OSError):  # it was standard output that refused
+        with suppress(OSError):
+            say_error(error.message, error.hint)
+    leave(error.exit_code)
+
+
+def _tell(error: GitguardError) -> None:
     if "--json" in sys.argv:
         say_json(document_of(error))
-    else:
-        if isinstance(error, StatusSignal):
-            click.echo(error.status)
-        say_error(error.message, error.hint)
-    sys.exit(error.exit_code)
+        return
+    if isinstance(error, StatusSignal):
+        click.echo(error.status)
+    say_error(error.message, error.hint)
 
 
 def _misused(error: click.ClickException) -> Misused:

@@ -28,7 +28,7 @@ from gitguard.cli.console import (
     with_console,
 )
 from gitguard.cli.surroundings import places
-from gitguard.cli.transcript_naming import config_of, find_transcript, what_is_known
+from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
 from gitguard.model.config_redaction import redactor_of
@@ -196,7 +196,7 @@ def _newest_work(console: Console) -> Work | None:
 
     try:
         named = find_transcript(console, None)
-        config, known = config_of(console), what_is_known(console, named)
+        config, known = config_of(console), transcripts_of(console).known(named)
         return work_of(profile_of(named, config, redactor_of(config.redaction), known=known))
     except GitguardError:
         return None

@@ -9,6 +9,7 @@ import click
 from gitguard.cli.console import Console, confirm, named, progress, with_console
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
+from gitguard.errors import GitguardError
 from gitguard.model.config_maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
 
@@ -26,7 +27,10 @@ _MEGABYTE = 1 << 20
     help="List only, or archive; by default what `maintenance.mode` says",
 )
 @click.option(
-    "--delete", multiple=True, metavar="NAME", help="With enforce: delete this one, by its name"
+    "--delete",
+    multiple=True,
+    metavar="NAME[@ID]",
+    help="With enforce: delete this one, or one history of it",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before deleting")
 @with_console
@@ -38,17 +42,21 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     `archive`; nothing is deleted unless a person names it. The current session stays, as do those
     with a conversation that may be running or is halted, and those of another worktree.
     """
-    from gitguard.usecases.maintaining import Maintenance
-
     guard = console.guard
-    maintenance = Maintenance(guard.store(guard.any_session()))
+    maintenance = guard.maintenance()
     if delete:
         refuse_agents("session maintain --delete")
-        maintenance.refuse_undue(delete, mode or guard.config.maintenance.mode)
-        confirm(f"Delete {', '.join(delete)} for good?", yes=yes)
+        doomed = maintenance.to_delete(delete, mode or "")
+        confirm(f"Delete {', '.join(one.label for one in doomed)} for good?", yes=yes)
     with progress("sessions") as tell:
         done = maintenance.run(mode or "", delete=delete, tell=tell)
-    console.say(_maintained_text(done), {name: getattr(done, name) for name in done.field_names})
+    document = {name: getattr(done, name) for name in done.field_names}
+    console.say(_maintained_text(done), document, _problem_of(done))
+
+
+def _problem_of(done: Maintained) -> GitguardError | None:
+    kept = "; ".join(f"`{one.label}` is not deleted: {one.refusal}" for one in done.undeleted)
+    return GitguardError(kept, "Run it again") if kept else None
 
 
 def _maintained_text(done: Maintained) -> str:
@@ -56,7 +64,8 @@ def _maintained_text(done: Maintained) -> str:
     lines += [_examined_line(one) for one in done.found]
     lines += [f"Archived {_archived_line(one)}" for one in done.archived]
     lines += [
-        f"Deleted {name}; its objects stay until `git gc` collects them" for name in done.deleted
+        f"Deleted {one.label}; its objects stay until `git gc` collects them"
+        for one in done.deleted
     ]
     if any(one.is_due for one in done.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
@@ -87,13 +96,11 @@ def close(console: Console, key: str) -> None:
     A last checkpoint is taken; then its branch and its files are archived, and the workspace works
     at no session until `gitguard ensure`, or a host's hook, begins another.
     """
-    from gitguard.usecases.closing import close as close_session
-
     guard = console.guard
-    store = guard.store(guard.find_session(key)) if key else guard.store()
-    done = close_session(store)
-    text = f"Session `{store.session.key}` is closed: archived {_archived_line(done)}."
-    console.say(one_line(text), {"session": store.session.key, "archived": done})
+    session = guard.find_session(key) if key else guard.workspace.current()
+    done = guard.close_session(session)
+    text = f"Session `{session.key}` is closed: archived {_archived_line(done)}."
+    console.say(one_line(text), {"session": session.key, "archived": done})
 
 
 @click.command()
@@ -102,12 +109,7 @@ def close(console: Console, key: str) -> None:
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
     """Bring the archived session KEY back, and work at it"""
-    from gitguard.usecases.closing import bring_back, find_archived
-
-    guard = console.guard
-    session, archived = find_archived(guard.store(guard.any_session()), key, head)
-    bring_back(guard.store(session), archived)
-    say_startup(console, guard.use_session(session))
+    say_startup(console, console.guard.reopen_session(key, head))
 
 
 COMMANDS: list[click.Command] = [maintain, close, reopen]

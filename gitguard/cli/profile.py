@@ -15,7 +15,7 @@ from gitguard.cli.transcript_naming import (
     find_transcript,
     naming_a_transcript,
     telling,
-    what_is_known,
+    transcripts_of,
 )
 from gitguard.errors import InvalidInput
 from gitguard.model.config_redaction import redactor_of
@@ -64,7 +64,7 @@ def profile(
         _show_history(console)
         return
     named = find_transcript(console, path, format_name, conversation)
-    config, known = config_of(console), what_is_known(console, named)
+    config, known = config_of(console), transcripts_of(console).known(named)
     clean = redactor_of(config.redaction)
     with progress("bytes") as tell:
         seen = telling(named, tell)

@@ -14,7 +14,6 @@ from gitguard.model.text import counted, one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.session_store import SessionStore
     from gitguard.store.archive import Archived
     from gitguard.usecases.listing import StoredConversation
 
@@ -28,15 +27,12 @@ def list_sessions(console: Console) -> None:
     ones come last; `session reopen` brings one back. With --json each one's conversations are told
     as well, with their transcripts and counts.
     """
-    from gitguard.usecases.closing import all_archived
-    from gitguard.usecases.status import keys_of
-
-    workspace = console.guard.workspace
-    current, found, keys = workspace.current_name(), console.guard.sessions(), keys_of(workspace)
-    archived = all_archived(workspace, console.guard.config)
+    guard = console.guard
+    current, found, keys = guard.workspace.current_name(), guard.sessions(), guard.session_keys()
+    archived = guard.archived_sessions()
     ordered = sorted(found.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
-    lines += [f"  {one.name}  {one.commit[:12]}  archived" for one in archived]
+    lines += [_put_away_line(one) for one in archived]
     document = {"current": current, "sessions": found, "keys": keys, "archived": archived}
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
@@ -49,15 +45,18 @@ def _line(name: str, head: str, key: str, current: str) -> str:
     return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}".rstrip()
 
 
+def _put_away_line(one: Archived) -> str:
+    problem = f"; {one.problem}" if one.problem else ""
+    return one_line(f"  {one.name}  {one.commit[:12]}  archived{problem}")
+
+
 def _conversations(
     console: Console, keys: Mapping[str, str]
 ) -> dict[str, list[StoredConversation]]:
-    from gitguard.usecases.listing import stored_conversations
-
     found = {}
     for name, key in keys.items():
         try:
-            found[name] = [*stored_conversations(console.guard.store(Session(key, name)))]
+            found[name] = [*console.guard.conversations(Session(key, name))]
         except GitguardError:
             continue  # its own `session show` tells what is wrong with it
     return found
@@ -73,45 +72,18 @@ def show(console: Console, key: str) -> None:
     counted and whether that is still so, and the compactions. Of an archived session: where its
     branch is, and how to bring it back.
     """
-    from gitguard.usecases.closing import histories_if_archived
-    from gitguard.usecases.listing import stored_conversations
-
-    store = _store(console, key)
-    archived = histories_if_archived(store)
-    found = stored_conversations(store)
-    head = store.chain.head()
-    session = store.session
-    branch = f"Branch: {store.chain.ref} {head.id[:12]} {head.standing}"
-    where = [_archived_line(one) for one in archived] or [branch]
-    lines = [f"Session: {session.key}", *where, *(line for one in found for line in _lines(one))]
-    document = {
-        "session": session.key,
-        "name": session.name,
-        "branch": store.chain.ref,
-        "head": head.id,
-        "standing": head.standing,
-        "archived": list(archived),
-        "conversations": list(found),
-    }
+    found = console.guard.show_session(key)
+    branch = f"Branch: {found.branch} {found.head[:12]} {found.standing}"
+    where = [_archived_line(one) for one in found.archived] or [branch]
+    told = [line for one in found.conversations for line in _lines(one)]
+    lines = [f"Session: {found.session}", *where, *told]
+    document = {name: getattr(found, name) for name in found.field_names}
     console.say("\n".join(map(one_line, lines)), document)
 
 
-def _store(console: Console, wanted: str) -> SessionStore:
-    """Return the store of a session by its key or name, also of one that is archived."""
-    from gitguard.store.archive import archived_names
-    from gitguard.usecases.closing import find_archived
-    from gitguard.usecases.sessions import refuse_unknown
-
-    guard = console.guard
-    store = guard.store(guard.find_session(wanted) if wanted else None)
-    is_other = wanted not in ("", store.session.name)
-    if is_other and wanted in archived_names(guard.workspace):
-        store = guard.store(find_archived(store, wanted)[0])
-    refuse_unknown(store)
-    return store
-
-
 def _archived_line(one: Archived) -> str:
+    if one.problem:
+        return f"Archived: {one.ref}; {one.problem}"
     return (
         f"Archived: {one.ref}; `gitguard session reopen {one.name} --head {one.commit[:12]}` "
         "brings it back"

@@ -1,4 +1,4 @@
-"""What a command lets go when a signal ends it.
+"""How a command ends that a signal ends: in order, as at any error, and then by that signal.
 
 Only the command line installs handlers, and only around its own work: a library must leave them to
 the program it is part of.
@@ -11,41 +11,42 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gitguard.transcripts.rewriting.locks import let_go_of_all
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
 ENDING = tuple(
     getattr(signal, name)
-    for name in ("SIGINT", "SIGTERM", "SIGQUIT", "SIGABRT")
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGABRT")
     if hasattr(signal, name)
 )
+"""Those that end a process at once; at SIGINT Python itself ends in order."""
+_SIGNALLED = 128
+"""What shells add to a signal's number to make an exit code of it."""
 
 
 @contextmanager
-def letting_go_of_locks() -> Iterator[None]:
-    """Let go of the locks of transcripts at a signal, then do what was done at it before."""
+def ending_in_order() -> Iterator[None]:
+    """Let locks and programs that were started end first where a signal ends the command.
+
+    A signal that is ignored, as SIGHUP under `nohup`, or handled already stays so.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is told of signals
         return
-    before = {number: signal.getsignal(number) for number in ENDING}
+    came: list[int] = []
 
-    def let_go(number: int, frame: FrameType | None) -> None:
-        let_go_of_all()
-        handler = before[number]
-        if callable(handler):
-            handler(number, frame)
-            return
-        signal.signal(number, signal.SIG_DFL)
-        signal.raise_signal(number)
+    def end(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        raise SystemExit(_SIGNALLED + number)
 
-    watched = [n for n, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    watched = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
     for number in watched:
-        signal.signal(number, let_go)
+        signal.signal(number, end)
     try:
         yield
     finally:
         for number in watched:
-            signal.signal(number, before[number])
+            signal.signal(number, signal.SIG_DFL)
+        if came:
+            signal.raise_signal(came[0])

@@ -21,9 +21,9 @@ def transcript() -> None:
     the newest conversation of the session, as the host's hooks told. What is in a file shows whose
     it is; where it does not, --format says so.
     """
-    from gitguard.cli.signals import letting_go_of_locks
+    from gitguard.cli.signals import ending_in_order
 
-    click.get_current_context().with_resource(letting_go_of_locks())
+    click.get_current_context().with_resource(ending_in_order())
 
 
 for module in (

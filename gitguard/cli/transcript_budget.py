@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.cli.signals import letting_go_of_locks
 from gitguard.cli.transcript_naming import (
-    config_of,
+    MOST_TURNS,
     find_transcript,
     naming_a_transcript,
     telling,
+    transcripts_of,
 )
 from gitguard.model.codec import load_json
-from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
@@ -42,7 +40,11 @@ if TYPE_CHECKING:
     help="A host's settings of its channels as JSON, for its history limits; - for standard input",
 )
 @click.option(
-    "--turns", default=0, type=click.IntRange(0), metavar="N", help="A history limit to try"
+    "--turns",
+    default=0,
+    type=click.IntRange(0, MOST_TURNS),
+    metavar="N",
+    help="A history limit to try",
 )
 @with_console
 def budget(
@@ -61,14 +63,12 @@ def budget(
     figure; the history's are guessed from its characters. Shares, margin and limits are under
     `budget` in your config.yaml; a limit there counts before a host's of the same name.
     """
-    from gitguard.usecases.budgeting import budget_of
-
     named = find_transcript(console, path, format_name, conversation)
     key = session_key or ("" if path else console.guard.workspace.current().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": telling(named, tell)}
-        found = budget_of(named, config_of(console), **wishes)
+        found = transcripts_of(console).budget(named, **wishes)
     console.say(_text(found), _document(found))
 
 
@@ -131,17 +131,11 @@ def prune(
     and so does everything while the conversation is at work. The original is kept beside the file.
     Sizes, tools and times are under `pruning` in your config.yaml.
     """
-    from gitguard.usecases import pruning
-
     named = find_transcript(console, path, format_name, conversation)
-    config = config_of(console)
-    clean = redactor_of(config.redaction).text
-    with progress("bytes") as tell, letting_go_of_locks():
-        seen = telling(named, tell)
-        if dry_run:
-            found = pruning.plan(named, config, time.time(), model=model, seen=seen)
-        else:
-            found = pruning.prune(named, config, time.time, clean, model=model, seen=seen)
+    with progress("bytes") as tell:
+        found = transcripts_of(console).prune(
+            named, model=model, dry_run=dry_run, seen=telling(named, tell)
+        )
     console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
 
 

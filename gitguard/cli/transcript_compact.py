@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.cli.transcript_naming import config_of, find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import (
+    MOST_TURNS,
+    config_of,
+    find_transcript,
+    naming_a_transcript,
+    transcripts_of,
+)
 from gitguard.errors import InvalidConfig, NotARepository
 from gitguard.model.config import SMALLEST_WINDOW
 from gitguard.model.config_redaction import redactor_of
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
+    from collections.abc import Callable
 
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
@@ -28,22 +32,18 @@ if TYPE_CHECKING:
     from gitguard.usecases.compacting import Compacted, Tools
     from gitguard.usecases.compaction_hooks import SessionHooks
 
-_SIGNALLED = 128
-"""What shells add to a signal's number to make an exit code of it."""
-_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-
 
 @click.command()
 @naming_a_transcript
 @click.option(
     "--keep-turns",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_TURNS),
     metavar="N",
     help="The last turns that stay word for word; `compaction.keep_turns` by default",
 )
 @click.option(
     "--window",
-    type=click.IntRange(SMALLEST_WINDOW),
+    type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
     metavar="TOKENS",
     help="The window; by default as `transcript usage` shows it",
 )
@@ -69,40 +69,20 @@ def compact(
     own config.yaml names a command that is asked instead. The session is checkpointed before and
     after.
     """
-    from gitguard.usecases.compacting import compact as compact_it
-
     named = find_transcript(console, path, format_name, conversation)
-    with progress("bytes") as tell_read, progress("parts") as tell, ending_in_order():
+    with progress("bytes") as tell_read, progress("parts") as tell:
         telling = _Telling(max if console.as_json else tell)
         tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
         if not console.as_json:
             tools = tools.replace(tell_read=tell_read)
-        done = compact_it(
+        done = transcripts_of(console).compact(
             named,
-            config_of(console),
             tools,
             keep_turns=keep_turns or 0,
             window=window or 0,
             dry_run=dry_run,
         )
     console.say(_text(done, own), _document(done, own))
-
-
-@contextmanager
-def ending_in_order() -> Iterator[None]:
-    """End at a signal as at any error, so that what was started ends as well."""
-    before = {number: signal.getsignal(number) for number in _ENDING}
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(_SIGNALLED + number)
-
-    for number in _ENDING:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Telling:
@@ -130,12 +110,12 @@ def _tools(
     from gitguard.usecases.compacting import Tools
 
     config = config_of(console)
-    own, folder = _own_session(console, named)
+    own, folder, foreign = _own_session(console, named)
     tools = Tools(
         clock=time.time,
         random=os.urandom,
         redactor=redactor_of(config.redaction),
-        ask=_summarizer(config, folder, telling) if asked and config.summarizer else None,
+        ask=_summarizer(config, foreign, telling) if asked and config.summarizer else None,
         tell=telling,
         folder=folder,
         session_key=own.session_key if own else "",
@@ -144,8 +124,11 @@ def _tools(
     return tools, own
 
 
-def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | None, str]:
-    """Return the session's hooks, and the folder of the workspace; none for a foreign one's.
+def _own_session(
+    console: Console, named: Transcript
+) -> tuple[SessionHooks | None, str, tuple[str, ...]]:
+    """Return the session's hooks if it has any, the conversation's folder, and whose programs
+    are none of the user's: those of the folder, and of the workspace that we stand in.
 
     Raises `NotInitialised` or `NotARepository` where a session is named that is not there.
     """
@@ -159,23 +142,26 @@ def _own_session(console: Console, named: Transcript) -> tuple[SessionHooks | No
     except NotARepository:
         if console.named_session:
             raise
-        return None, held_in
+        return None, held_in, (held_in,)
+    worktree = guard.workspace.place.worktree
     if console.named_session:
         refuse_unknown(guard.store())
     owner = owner_of(guard.workspace, named, held_in)
     if owner is None:
-        return None, held_in
-    return SessionHooks(guard.store(owner), named), guard.workspace.place.worktree
+        return None, held_in, (held_in, worktree)
+    return SessionHooks(guard.store(owner), named), worktree, (held_in, worktree)
 
 
-def _summarizer(config: Config, folder: str, telling: _Telling) -> Callable[[str], Answer]:
+def _summarizer(
+    config: Config, foreign: tuple[str, ...], telling: _Telling
+) -> Callable[[str], Answer]:
     """Return the user's own command, asked with patience."""
     from gitguard.store.program import path_of
     from gitguard.store.summarizer import SummarizerCommand
     from gitguard.transcripts.fitting.summarizing import Patience, persistent
 
     name, *arguments = config.summarizer
-    path = path_of(name, os.environ, os.path.realpath(folder) if folder else "")
+    path = path_of(name, os.environ, *(os.path.realpath(each) for each in foreign if each))
     if not path:
         raise InvalidConfig(
             f"`summarizer` names `{name:.80}`, which is no program on your PATH",

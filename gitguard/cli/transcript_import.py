@@ -22,13 +22,11 @@ def import_transcript(
     and counts are kept; the file stays where it is, and nothing of it is copied. Another session
     than the current one is named with --session.
     """
-    from gitguard.usecases.listing import import_transcript
-
     if path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = find_transcript(console, path, format_name, conversation)
     with progress("MB") as tell:
-        done = import_transcript(console.guard.store(), named, tell)
+        done = console.guard.import_transcript(named, tell)
     again = "again, with newer counts" if done.was_known else "as a conversation of it"
     text = (
         f"Session `{done.session}` knows `{done.conversation}` {again}: "

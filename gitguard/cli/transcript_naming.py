@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from gitguard.cli.console import Console
 from gitguard.cli.surroundings import places
-from gitguard.errors import GitguardError, InvalidInput, NotARepository
+from gitguard.errors import InvalidInput, NotARepository
 from gitguard.transcripts import NAMES
 
 if TYPE_CHECKING:
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
+    from gitguard.usecases.transcripts import Transcripts
 
 F = TypeVar("F", bound="Callable[..., Any]")
+MOST_TURNS = 1_000_000_000
+"""More than any conversation has; what is larger is a slip of the keys."""
 
 
 def naming_a_transcript(command: F) -> F:
@@ -63,31 +66,25 @@ def find_transcript(
                 "Leave it out for the newest one; a variable in its place may not be set",
             )
     if path:
-        from gitguard.transcripts.recognition import recognise
+        from gitguard.usecases.transcripts import Transcripts
 
-        return recognise(path, format_name, conversation or "")
+        return Transcripts.find(path, format_name, conversation or "")
     if format_name or conversation:
         raise InvalidInput(
             "--format and --conversation are about a path, and none is named",
             "Name the file, database or folder, or leave them out",
         )
-    from gitguard.usecases.conversations import newest_conversation
-
-    guard = console.guard
-    record = guard.workspace.read_record(guard.workspace.current())
-    return newest_conversation(record.host_sessions)
+    return console.guard.transcripts.newest()
 
 
-def what_is_known(console: Console, transcript: Transcript) -> HostSession:
-    """Return what the session knows of a conversation, nothing outside of a session."""
-    from gitguard.usecases.conversations import known_conversation
+def transcripts_of(console: Console) -> Transcripts:
+    """Return the use cases of transcripts, outside of a repository by the user's configuration."""
+    from gitguard.usecases.transcripts import Transcripts
 
     try:
-        workspace = console.guard.workspace
-        conversations = workspace.read_record(workspace.current()).host_sessions
-    except GitguardError:
-        conversations = {}
-    return known_conversation(conversations, transcript)
+        return console.guard.transcripts
+    except NotARepository:
+        return Transcripts(config_of(console), time.time)
 
 
 def config_of(console: Console) -> Config:

@@ -12,18 +12,17 @@ import click
 
 from gitguard.cli.console import Console, printable, progress, with_console
 from gitguard.cli.transcript_naming import (
-    config_of,
+    MOST_TURNS,
     find_transcript,
     naming_a_transcript,
-    what_is_known,
+    transcripts_of,
 )
 from gitguard.errors import InvalidInput, NotWritable
 from gitguard.model.text import one_line, spelled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from gitguard.model.events import Transcript
     from gitguard.usecases.conversations import Usage
 
     Put = Callable[[bytes], object]
@@ -39,7 +38,7 @@ def choosing_entries(command: Any) -> Any:
         click.option(
             "--last-turns",
             default=0,
-            type=click.IntRange(0),
+            type=click.IntRange(0, MOST_TURNS),
             metavar="N",
             help="Only the user's last N turns and what follows them",
         ),
@@ -61,11 +60,8 @@ def usage(
     compactions so far. Nothing is estimated: where nothing was measured since a compaction, it says
     so.
     """
-    from gitguard.usecases.conversations import usage_of
-
     named = find_transcript(console, path, format_name, conversation)
-    known = what_is_known(console, named)
-    found = usage_of(named, config_of(console), known=known, model=model)
+    found = transcripts_of(console).usage(named, model=model)
     document = {name: getattr(found, name) for name in found.field_names}
     console.say(_usage_text(found), document)
 
@@ -123,9 +119,10 @@ def export(
     lines that parse, for the same host elsewhere.
     """
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
+    wishes = _wishes(**wanted)
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell, _opened(output) as put:
-        for line in _exported(named, _wishes(**wanted), kind, redact=redact, tell=tell):
+        for line in transcripts_of(console).export(named, wishes, kind, redact=redact, tell=tell):
             put(line)
     if output:
         console.say(f"Written: {one_line(output)}", {"path": output, "transcript": named})
@@ -135,28 +132,6 @@ def _wishes(*, last_turns: int, no_thinking: bool, asides: bool) -> Any:
     from gitguard.transcripts.exporting import Wishes
 
     return Wishes(last_turns=last_turns, thinking=not no_thinking, asides=asides)
-
-
-def _exported(
-    named: Transcript, wishes: Any, kind: str, *, redact: bool, tell: Callable[[int, int], None]
-) -> Iterable[bytes]:
-    from gitguard.transcripts.exporting import json_lines
-    from gitguard.transcripts.readable import markdown
-
-    redactor = None
-    if redact:
-        from gitguard.model.redaction import Redactor
-
-        redactor = Redactor()
-    if kind == "host":
-        from gitguard.transcripts.rewriting.details import host_lines
-
-        return host_lines(named, redactor)
-    if kind == "jsonl":
-        return json_lines(named, wishes, redactor, tell)
-    pages = markdown(named, wishes, tell)
-    texts = (redactor.text(page) for page in pages) if redactor else pages
-    return (f"{text}\n".encode(errors="backslashreplace") for text in texts)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ _SHOWN = 10
 _SAID = {
     "broken": ("Lines that do not parse", "dropped"),
     "cleaned": ("Lines with a byte-order mark or NULs around them", "freed of those"),
+    "displaced": ("Last entries behind what follows them", "put before it, or dropped as copies"),
     "relinked": ("Entries that followed a lost one", "linked to the one before it"),
     "header": ("Headers that were not the first entry", "{header}"),
     "ended": ("Last lines without an end", "ended"),

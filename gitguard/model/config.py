@@ -286,8 +286,9 @@ def tighten(user: Config, repository: Config) -> Config:
     )
     if not repository.names("redaction"):
         return config
-    rules = dict.fromkeys(user.redaction.rules + repository.redaction.rules)
-    return config.replace(redaction=user.redaction.replace(rules=tuple(rules)))
+    own = user.redaction.rules
+    further = tuple(rule for rule in repository.redaction.rules if rule not in own)
+    return config.replace(redaction=user.redaction.replace(rules=own + further))
 
 
 def _tighten_thresholds(user: Thresholds, repository: Thresholds) -> Thresholds:

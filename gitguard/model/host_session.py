@@ -99,6 +99,7 @@ class HostSession(Record):
         "paced_calls": Kind("count", "Calls that had ended by then."),
         "summary_tokens": Kind("count", "What the newest compaction's summary takes, about."),
         "told_spiral": Kind("flag", "Whether it was said that compactions eat the context up."),
+        "imported": Kind("flag", "Whether it was imported, and no hook told of it since."),
     }
     started_at: str
     turns: int = 0
@@ -126,6 +127,7 @@ class HostSession(Record):
     summary_tokens: int = 0
     told_spiral: bool = False
     head: str = ""
+    imported: bool = False
     extra: Mapping[str, Any] = {}
 
     @property

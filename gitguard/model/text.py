@@ -146,3 +146,8 @@ def is_timestamp(text: str) -> bool:
 def timestamp(seconds: float) -> str:
     """Return Unix seconds as ISO 8601 in UTC, as every file and message of ours carries it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def exact_timestamp(seconds: float) -> str:
+    """Return Unix seconds with milliseconds, as hosts write them and we do in files of theirs."""
+    return f"{timestamp(seconds)[:-1]}.{int(seconds % 1 * 1000):03}Z"

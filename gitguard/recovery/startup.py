@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import EditedState, InvalidDocument, LegacyState
+from gitguard.errors import EditedState, GitguardError, InvalidDocument, LegacyState
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
 from gitguard.model.session import Session
@@ -99,10 +99,20 @@ def _from_nothing(
 
 
 def older_sessions(store: SessionStore) -> tuple[str, ...]:
-    """Return a sentence on what is archived of a session of this name, none if nothing is."""
-    archived, key = store.chain.archived(), store.session.key
-    if not archived:
-        return ()
+    """Return a sentence on what is archived of a session of this name, none if nothing is.
+
+    Nothing is raised: the session of now does not depend on it.
+    """
+    key = store.session.key
+    unread = (
+        f"an older session `{key:.80}` is archived and does not read; `gitguard verify` says why",
+    )
+    try:
+        archived, damaged = store.chain.archived(), store.chain.damaged()
+    except GitguardError:
+        return unread
+    if damaged or not archived:
+        return unread if damaged else ()
     return (
         f"an older session `{key:.80}` is archived; to go on with that one, run `gitguard session "
         f"close`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import is_session_name
@@ -25,6 +25,10 @@ FORMAT = 1
 _LIMIT = 1 << 20
 _ASIDE = "archive"
 """The folder, beside a session's anchor, of the anchors that its archived histories had."""
+_FORGET = (
+    "Look at the branch with `git log`, set the anchor aside with `gitguard trust --forget`, then "
+    "take the branch with `gitguard trust`"
+)
 
 
 class Identity(Record):
@@ -54,6 +58,7 @@ class Anchor(Record):
         "previous": Kind("text", "The checkpoint before."),
         "identity": Kind("record", "The git directory they lie in.", of=Identity),
         "reason": Kind("text", "Why the head was last replaced by another of the same number."),
+        "archived_at": Kind("number", "Unix seconds when its session was last put away; else 0."),
     }
     committed: str = ""
     sequence: int = 0
@@ -64,6 +69,7 @@ class Anchor(Record):
     previous: str = ""
     identity: Identity | None = None
     reason: str = ""
+    archived_at: float = 0
     extra: Mapping[str, Any] = {}
 
     def promoted(self) -> Anchor:
@@ -184,9 +190,13 @@ def _load(path: str, what: str, record: type[R]) -> R | None:
 class AnchorFile:
     """The anchor of one session and the copy of its state."""
 
-    def __init__(self, folder: str) -> None:
-        """Keep both in folder, which is made when something is written."""
+    def __init__(self, folder: str, way_out: str = _FORGET) -> None:
+        """Keep both in folder, which is made when something is written.
+
+        way_out is what to do about an anchor that is damaged.
+        """
         self.folder = folder
+        self._way_out = way_out
         self._anchor_path = os.path.join(folder, "anchor.json")
         self._state_path = os.path.join(folder, "state.json")
 
@@ -197,11 +207,12 @@ class AnchorFile:
         except NewerFormat:
             raise
         except InvalidDocument as error:
-            raise InvalidDocument(
-                error.message,
-                "Look at the branch with `git log`, set the anchor aside with "
-                "`gitguard trust --forget`, then take the branch with `gitguard trust`",
-            ) from error
+            raise InvalidDocument(error.message, self._way_out) from error
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is an anchor, which may be damaged."""
+        return os.path.lexists(self._anchor_path)
 
     def write(self, anchor: Anchor, *, settled: bool = True) -> None:
         """Replace the anchor, durable; not settled, a crash may leave the one before."""
@@ -225,22 +236,45 @@ class AnchorFile:
 
     def aside(self, commit: str) -> AnchorFile:
         """Return where anchor and copy are kept of a session that was archived at a commit."""
-        return AnchorFile(os.path.join(self.folder, _ASIDE, commit[:12]))
+        name, short = os.path.basename(self.folder), commit[:12]
+        way_out = (
+            f"Look at it with `git log refs/gitguard/archive/{name}/{short}`; put its anchor back "
+            "from a backup, or delete the history with `gitguard session maintain --mode "
+            f"enforce --delete {name}@{short}`"
+        )
+        return AnchorFile(os.path.join(self.folder, _ASIDE, short), way_out)
 
-    def all_aside(self) -> list[Anchor]:
-        """Return the anchors of this session's archived histories, the one put away last last."""
-        kept = (AnchorFile(folder).read() for folder in self._folders_aside())
-        return [anchor for anchor in kept if anchor is not None]
+    @property
+    def has_aside(self) -> bool:
+        """Whether there are archived histories; nothing is parsed."""
+        return any(aside.is_there for aside in self._aside())
+
+    def all_aside(self) -> dict[str, Anchor | GitguardError]:
+        """Return the anchors of this session's archived histories, the one put away last last.
+
+        Each is known by the beginning of its commit's id. One that does not read is its error.
+        """
+        found: list[tuple[float, str, Anchor | GitguardError]] = []
+        for aside in self._aside():
+            short = os.path.basename(aside.folder)
+            try:
+                anchor = aside.read()
+            except GitguardError as error:
+                found.append((0, short, error))
+                continue
+            if anchor is not None:
+                # Older records have no time in them; only the file says it.
+                at = anchor.archived_at or files.changed_at(aside._anchor_path)
+                found.append((at, short, anchor.replace(archived_at=at)))
+        return {short: known for _, short, known in sorted(found, key=lambda one: one[:2])}
 
     def sweep_aside(self, now: float) -> None:
         """Remove what processes left there that died while they archived."""
-        for folder in self._folders_aside():
-            files.sweep(folder, now)
+        for aside in self._aside():
+            files.sweep(aside.folder, now)
 
-    def _folders_aside(self) -> list[str]:
-        folder = os.path.join(self.folder, _ASIDE)
-        every = (os.path.join(folder, name) for name in files.names_in(folder))
-        return sorted(every, key=lambda one: (_changed(os.path.join(one, "anchor.json")), one))
+    def _aside(self) -> list[AnchorFile]:
+        return [self.aside(name) for name in files.names_in(os.path.join(self.folder, _ASIDE))]
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""
@@ -303,13 +337,6 @@ class CurrentFile:
     def forget(self) -> None:
         """Remember no session any more."""
         files.remove(self._path)
-
-
-def _changed(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _set_aside(path: str, kept: str) -> None:

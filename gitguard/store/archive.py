@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import InvalidInput, Tampered
+from gitguard.errors import GitguardError, InvalidInput, Tampered
 from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -39,6 +39,8 @@ class Archived(Value):
     """Where its branch is now."""
     folder: str
     """Where its working files are, empty where there are none."""
+    problem: str = ""
+    """Why its anchor does not read; then it cannot be brought back."""
 
 
 class SessionArchive:
@@ -54,8 +56,16 @@ class SessionArchive:
         self._session = session
 
     def all(self) -> list[Archived]:
-        """Return the session's archived histories, as this machine archived them."""
-        return [self._described(anchor.committed) for anchor in self._chain.archived()]
+        """Return the session's archived histories, as this machine archived them.
+
+        The one put away last is the last; those whose anchor does not read come first.
+        """
+        there = self._chain.archives()
+        damaged = []
+        for short, error in self._chain.damaged().items():
+            commit = there.get(self._chain.archive_of(short), short)
+            damaged.append(self._described(commit).replace(problem=error.message))
+        return damaged + [self._described(anchor.committed) for anchor in self._chain.archived()]
 
     def put(self, head: Head) -> Archived:
         """Put the session away at a head of ours, which holds all that is worth keeping."""
@@ -66,8 +76,9 @@ class SessionArchive:
         aside, written = anchors.aside(head.id), anchors.read_written()
         if written is not None:
             aside.write_written(written)
-        aside.write(head.anchor)
-        anchors.write(head.anchor)  # the very same, so that a crash from here on is understood
+        anchor = head.anchor.replace(archived_at=self._workspace.clock())
+        aside.write(anchor)
+        anchors.write(anchor)  # the very same, so that a crash from here on is understood
         self._workspace.at_step("anchor-kept")
         self._move(self._working_files, self._folder(head.id))
         self._workspace.at_step("files-archived")
@@ -107,22 +118,27 @@ class SessionArchive:
         if self._chain.archives().get(archived.ref) == archived.commit:
             self._drop_ref(archived.ref, archived.commit)
         self._forget(self._chain.anchors.aside(archived.commit))
-        is_last = not self._chain.anchors.all_aside() and self._chain.anchors.read() is None
+        anchors = self._chain.anchors
+        is_last = not anchors.has_aside and not anchors.is_there
         if is_last and not os.path.isdir(self._working_files):
-            rmtree(self._chain.anchors.folder, ignore_errors=True)
+            rmtree(anchors.folder, ignore_errors=True)
 
     def follow(self, old: str, new: str, state_sha256: str) -> None:
         """Keep an anchor with an archived head that was written anew without secrets.
 
         The copy of its state goes, and the state and journal among its files: they may hold them,
-        and the branch has the state.
+        and the branch has the state. An anchor that does not read goes with its history, too.
         """
-        aside = self._chain.anchors.aside(old)
-        anchor = aside.read()
-        if anchor is None or anchor.committed != old:
+        anchors = self._chain.anchors
+        aside, known = anchors.aside(old), anchors.all_aside().get(old[:12])
+        if isinstance(known, GitguardError):
+            files.remove(os.path.join(aside.folder, "state.json"))
+            self._move(aside.folder, anchors.aside(new).folder)
+        elif known is None or known.committed != old:
             return
-        moved = anchor.replace(committed=new, state_sha256=state_sha256, previous="")
-        self._chain.anchors.aside(new).write(moved)
+        else:
+            moved = known.replace(committed=new, state_sha256=state_sha256, previous="")
+            anchors.aside(new).write(moved)
         for name in ("state.json", "journal.jsonl"):
             files.remove(os.path.join(self._folder(old), name))
         self._move(self._folder(old), self._folder(new))
@@ -188,4 +204,4 @@ def archived_names(workspace: Workspace) -> list[str]:
     """Return the names of the sessions with archived histories."""
     names = (name for name in files.names_in(workspace.state_folder) if is_session_name(name))
     folders = {name: os.path.join(workspace.state_folder, name) for name in names}
-    return sorted(name for name, folder in folders.items() if AnchorFile(folder).all_aside())
+    return sorted(name for name, folder in folders.items() if AnchorFile(folder).has_aside)

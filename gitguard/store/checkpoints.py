@@ -313,8 +313,14 @@ class Chain:
 
     def archived(self) -> list[Anchor]:
         """Return the anchors of the session's histories that were put away in this repository."""
-        known = self.anchors.all_aside()
-        return [anchor for anchor in known if not self._is_another_repository(anchor)]
+        known = self.anchors.all_aside().values()
+        anchors = [one for one in known if not isinstance(one, GitguardError)]
+        return [anchor for anchor in anchors if not self._is_another_repository(anchor)]
+
+    def damaged(self) -> dict[str, GitguardError]:
+        """Return why anchors of archived histories do not read, by the beginning of their ids."""
+        known = self.anchors.all_aside().items()
+        return {short: one for short, one in known if isinstance(one, GitguardError)}
 
     def shadows(self) -> tuple[str, ...]:
         """Return the refs that git finds by the short name of ours as well."""

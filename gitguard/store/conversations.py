@@ -27,13 +27,16 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
     """Let conversations go on in target as they stood in source; target's lock is held.
 
     Hooks record at the workspace's current session, so what source says of a conversation is newer.
-    What was handed over belongs to the session it came from, and is left there.
+    What was handed over belongs to the session it came from, and is left there. So is an imported
+    conversation: it is where a person put it.
     """
     if source.name == target.name:
         return
     there = workspace.read_record(target)
     hosts = dict(there.host_sessions)
     for key, conversation in workspace.read_record(source).host_sessions.items():
+        if conversation.imported:
+            continue
         known = hosts.get(key)
         delivery, head = (known.delivery, known.head) if known else (None, "")
         hosts[key] = conversation.replace(delivery=delivery, head=head)

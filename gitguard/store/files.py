@@ -23,6 +23,8 @@ _LARGEST_SHARED = 1 << 26
 """The largest file, in bytes, that is copied to be appended to; ours are far smaller."""
 _DEAD_AFTER = 60
 """Seconds after which a temporary file that did not change was left by a dead process."""
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
+"""What systems without hard links answer."""
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
@@ -110,10 +112,14 @@ def write_all(handle: int, data: bytes) -> None:
 
 
 def copy(path: str, target: str) -> None:
-    """Copy a large file whole and durable; until it is, it has a temporary's name."""
+    """Copy a large file whole and durable, for the same eyes only.
+
+    Until it is, it has a temporary's name.
+    """
     temporary = f"{target}.{os.getpid()}.tmp"
     try:
-        with open(path, "rb") as source, open(temporary, "xb") as out:
+        with open(path, "rb") as source, open(temporary, "xb", opener=_open_private) as out:
+            permit_as(out.fileno(), os.fstat(source.fileno()))
             while data := source.read(1 << 20):
                 out.write(data)
             out.flush()
@@ -122,6 +128,17 @@ def copy(path: str, target: str) -> None:
     except OSError as error:
         remove(temporary)
         raise refused(target, error) from error
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | NO_FOLLOW, 0o600)
+
+
+def permit_as(handle: int, found: os.stat_result) -> None:
+    """Give an open file the mode of another one, and its owner, which only root can give."""
+    os.fchmod(handle, stat.S_IMODE(found.st_mode))
+    if os.geteuid() == 0:
+        os.fchown(handle, found.st_uid, found.st_gid)
 
 
 def copy_part(source: int, target: int, begin: int, count: int) -> int:
@@ -133,12 +150,20 @@ def copy_part(source: int, target: int, begin: int, count: int) -> int:
     return len(data)
 
 
-def create(path: str, data: bytes) -> None:
-    """Make a file whole and durable, unless somebody else made it first."""
+def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
+    """Make a file whole and durable, unless somebody else made it first.
+
+    One that need not be whole after a crash is made also where the system has no hard links.
+    """
     temporary = f"{path}.{os.getpid()}.tmp"
     write_bytes(temporary, data)
     try:
-        os.link(temporary, path)
+        try:
+            os.link(temporary, path)
+        except OSError as error:
+            if needs_links or error.errno not in NO_LINKS:
+                raise
+            _write_new(path, data)
         sync_folder(os.path.dirname(path))
     except FileExistsError:
         return
@@ -146,6 +171,15 @@ def create(path: str, data: bytes) -> None:
         raise refused(path, error) from error
     finally:
         remove(temporary)
+
+
+def _write_new(path: str, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600)
+    try:
+        write_all(handle, data)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
@@ -216,12 +250,27 @@ def remove(path: str) -> bool:
     return True
 
 
-def sweep(folder: str, now: float, *, begins: str = "", ends: str = ".tmp") -> None:
-    """Remove the temporary files that dead processes left in a folder."""
+def changed_at(path: str) -> float:
+    """Return when a file was last written, in Unix seconds; 0 where that cannot be told."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0
+
+
+def sweep(
+    folder: str,
+    now: float,
+    *,
+    begins: str = "",
+    ends: str = ".tmp",
+    is_ours: Callable[[str], object] = bool,
+) -> None:
+    """Remove the temporary files that dead processes left in a folder, those with names of ours."""
 
     def is_dead(entry: os.DirEntry[str]) -> bool:
-        ours = entry.name.startswith(begins) and entry.name.endswith(ends)
-        return ours and is_left_over(entry.path, now)
+        ours = entry.name.startswith(begins) and entry.name.endswith(ends) and is_ours(entry.name)
+        return bool(ours) and is_left_over(entry.path, now)
 
     try:
         with os.scandir(folder) as entries:

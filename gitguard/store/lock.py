@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from gitguard.errors import Locked
+from gitguard.errors import GitguardError, Locked
 from gitguard.store import files
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ class Lock:
         self._clock = clock
         self._timeout = timeout
         self._handle = -1
+        self._is_first = False
 
     def __enter__(self) -> Self:
         self._acquire()
@@ -56,6 +57,10 @@ class Lock:
         trace: TracebackType | None,
     ) -> None:
         _held.discard(self._handle)
+        if self._is_first and isinstance(error, GitguardError):
+            # Nothing came of it, as with a session's name that is mistyped. Who waits for this
+            # file sees that it is not the one at its path any more, and makes another.
+            files.remove(self.path)
         try:
             if fcntl is not None:
                 fcntl.flock(self._handle, fcntl.LOCK_UN)  # also for those who have it from us
@@ -80,6 +85,7 @@ class Lock:
             _held.add(handle)
         if os.fstat(handle).st_nlink > 1:
             return  # also a file of somebody else's, which stays as it is
+        self._is_first = os.fstat(handle).st_size == 0
         try:
             os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
         except OSError:

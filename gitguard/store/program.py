@@ -73,14 +73,17 @@ def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Pr
     return Program(path, environment) if path else None
 
 
-def path_of(name: str, environment: Mapping[str, str], worktree: str) -> str:
+def path_of(name: str, environment: Mapping[str, str], *worktrees: str) -> str:
     """Return where a program is that PATH finds, or that is named by its whole path; else none.
 
-    One in the worktree would be the repository's own, and is none.
+    One in a worktree, or a link there, would be the repository's own, and is none; an empty
+    worktree is none.
     """
+    within = tuple(worktree + os.sep for worktree in worktrees if worktree)
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         candidate = os.path.join(folder, name)
-        inside = worktree and os.path.realpath(candidate).startswith(worktree + os.sep)
+        lies_in = (os.path.dirname(candidate), os.path.dirname(os.path.realpath(candidate)))
+        inside = any((os.path.realpath(each) + os.sep).startswith(within) for each in lies_in)
         runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
         if os.path.isabs(candidate) and runs and not inside:
             return candidate

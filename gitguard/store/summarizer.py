@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 1 << 20
 """Bytes of what it says that are read; a summary is far shorter."""
+_LAST_WORDS = 4096
+"""Bytes of its complaints that are kept: the end of them, however many there are."""
 _OURS, _GITS = "GITGUARD_", "GIT_"
 _ENDING, _BEAT = 5.0, 1.0
 
@@ -49,19 +51,24 @@ class SummarizerCommand:
 
     def __call__(self, text: str, seconds: float) -> Answer:
         """Give it a text and so many seconds; return what it says."""
-        with tempfile.TemporaryDirectory(prefix="gitguard-summarizer-") as folder:
-            with tempfile.TemporaryFile(dir=folder) as given:
-                given.write(text.encode("utf-8", "replace"))
-                given.seek(0)
-                try:
-                    process = self._start(given, folder)
-                except OSError as error:
-                    return Answer(complaint=f"it cannot be started: {error.strerror}")
-            with process:
-                try:
-                    return self._heard(process, self._now() + seconds)
-                finally:
-                    _end(process)
+        try:
+            with tempfile.TemporaryDirectory(
+                prefix="gitguard-summarizer-", ignore_cleanup_errors=True
+            ) as folder:
+                return self._asked(text, folder, seconds)
+        except OSError as error:
+            return Answer(complaint=f"it cannot be started: {error.strerror}")
+
+    def _asked(self, text: str, folder: str, seconds: float) -> Answer:
+        with tempfile.TemporaryFile(dir=folder) as given:
+            given.write(text.encode("utf-8", "replace"))
+            given.seek(0)
+            process = self._start(given, folder)
+        with process:
+            try:
+                return self._heard(process, self._now() + seconds)
+            finally:
+                _end(process)
 
     def _start(self, given: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -84,13 +91,17 @@ class SummarizerCommand:
             while waiting.get_map():
                 if self._now() >= until:
                     return Answer(complaint="it did not end in time")
-                for key, _ in waiting.select(min(max(until - self._now(), 0), _BEAT)):
-                    data = os.read(key.fd, 1 << 16)
-                    said[key.fileobj] += data  # type: ignore[index]
-                    if not data:
-                        waiting.unregister(key.fileobj)
+                has_ended = process.poll() is not None
+                patience = 0 if has_ended else min(max(until - self._now(), 0), _BEAT)
+                ready = [key.fileobj for key, _ in waiting.select(patience)]
+                for stream in said:
+                    if stream in ready and not _hear(stream, said[stream]):
+                        waiting.unregister(stream)
+                del said[process.stderr][:-_LAST_WORDS]
                 if len(said[process.stdout]) > LARGEST_ANSWER:
                     return Answer(complaint=f"it said more than {LARGEST_ANSWER:,} bytes")
+                if has_ended and process.stdout not in ready:
+                    break  # what it left behind may keep its output open, and adds nothing to it
                 self._beat()
         return _reply(process, max(until - self._now(), 0), *map(bytes, said.values()))
 
@@ -105,6 +116,13 @@ def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {**foreign, HOOKS_VARIABLE: HOOKS_OFF}
 
 
+def _hear(stream: IO[bytes], said: bytearray) -> bool:
+    """Add what there is to hear; say whether there may be more."""
+    data = os.read(stream.fileno(), 1 << 16)
+    said += data
+    return bool(data)
+
+
 def _reply(
     process: subprocess.Popen[bytes], seconds: float, stdout: bytes, stderr: bytes
 ) -> Answer:
@@ -115,7 +133,7 @@ def _reply(
     text = visible(stdout.decode("utf-8", "replace")).strip()
     if code == 0:
         return Answer(text, "" if text else "it said nothing")
-    lines = (stderr or stdout)[-4096:].decode("utf-8", "replace").strip().splitlines()
+    lines = (stderr or stdout)[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
     last = shorten(one_line(" ".join(lines[-3:])), 300) or "it said nothing"
     return Answer(complaint=f"it ended with {code}: {last}")
 

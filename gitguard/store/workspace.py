@@ -316,10 +316,16 @@ class Workspace:
         known = self.read_record(session).host_sessions.get(host_session)
         return known or HostSession(started_at=timestamp(self.clock()))
 
-    def keep_host_session(self, session: Session, key: str, host_session: HostSession) -> None:
-        """Store a conversation's record as the newest; the caller holds the lock."""
+    def keep_host_session(
+        self, session: Session, key: str, host_session: HostSession, *, used_at: str = ""
+    ) -> None:
+        """Store a conversation's record; the caller holds the lock.
+
+        It counts as used now and by its hooks, but where used_at says when an imported one was.
+        """
         record = self.read_record(session)
-        used = host_session.replace(used_at=timestamp(self.clock()))
+        imported = host_session.imported and bool(used_at)
+        used = host_session.replace(used_at=used_at or timestamp(self.clock()), imported=imported)
         others = {name: item for name, item in record.host_sessions.items() if name != key}
         hosts = {**_newest(others), key: used}
         self.write_record(session, record.replace(host_sessions=hosts))

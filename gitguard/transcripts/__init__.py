@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         or that no known version wrote, are skipped.
         """
 
-        def newest_reading(self, transcript: Transcript) -> Reading | None:
+        def newest_reading(self, transcript: Transcript, *, across: bool = False) -> Reading | None:
             """Find the newest usage since the last compaction, or what that one left.
 
-            None when nothing was measured since. `window` is set where the records tell it.
+            None when nothing was measured since. `window` is set where the records tell it. across
+            looks behind compactions too: for the model and its window, which outlive them.
             """
 
         def messages(self, transcript: Transcript) -> Iterator[Message]:

@@ -64,6 +64,12 @@ def said_by(content: Any) -> tuple[str, int]:
     return text, len(text) + images * IMAGE_SIZE
 
 
+def with_text(content: Any, text: str) -> list[Any]:
+    """Return a result's content that says something else; what is no text in it stays."""
+    found = content if isinstance(content, list) else ()
+    return [{"type": "text", "text": text}, *(block for block in found if not texts([block]))]
+
+
 def word(value: Any) -> str:
     """Return a name or an id, empty where it is no text."""
     return value if isinstance(value, str) else ""

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
     for line in backwards(transcript.path):
-        if _BOUNDARY in line and (boundary := _boundary(line)):
+        if not across and _BOUNDARY in line and (boundary := _boundary(line)):
             return _after_compaction(boundary)
         if _USAGE in line and (reading := _reading(parse(line))):
             return reading

@@ -1,4 +1,4 @@
-"""What lines of Claude Code's transcript say of who wrote them (recorded with 2.1.330)."""
+"""What lines of Claude Code's transcript say of their origin (recorded with 2.1.330)."""
 
 from __future__ import annotations
 
@@ -14,3 +14,5 @@ NOT_THE_USERS = (
     "[Request interrupted by user",
 )
 """How texts begin that stand in the user's name: echoes of commands, notes and reminders."""
+ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+"""What every line repeats of the conversation it belongs to."""

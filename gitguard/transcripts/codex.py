@@ -28,10 +28,10 @@ _FURTHEST = 1 << 22
 _TOLD = (b'"message"', _COMPACTED, _ROLLED_BACK)
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage, or what the last compaction left, from the end backwards."""
     lines = backwards(transcript.path)
-    reading, line = _usage(lines)
+    reading, line = _usage(lines, across=across)
     return _with_model(reading, line, lines) if reading else None
 
 
@@ -79,7 +79,7 @@ def _turning_point(line: bytes) -> tuple[str, str, float]:
     return COMPACTION * (found.get("type") == "compacted"), "", time_of(found)
 
 
-def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
+def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dict[str, Any]]:
     """Return the newest usage and the line that tells it; before turns were taken back is none."""
     from gitguard.transcripts.codex_lines import usage_in
 
@@ -89,6 +89,8 @@ def _usage(lines: Iterable[bytes]) -> tuple[Reading | None, dict[str, Any]]:
             continue
         line = parse(text)
         if line.get("type") == "compacted" or _is_rollback(line):
+            if across:
+                continue
             return estimate
         told = usage_in(line)
         used, at = tokens(told, ("total_tokens",)), time_of(line)

@@ -6,40 +6,65 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import unreadable
+from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
+    from types import UnionType
     from typing import Any
+
+    Kinds = tuple[type | UnionType, ...]
 
 _PATIENCE = 0.5
 """Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
 _UNKNOWN = ("no such table", "no such column", "unsupported file format")
 """How errors begin that a database of another version gives."""
+_ANOTHER = "Its host may be of a version that keeps conversations in another way"
+_VERSIONS, _WITH_LOG = 18, b"\2\2"
+"""Where a database's file says how it is written, and what it says where that is by a log."""
+_NO_YEAR = 253_402_300_800
+"""Unix seconds of the first moment whose year has more than four digits."""
 
 
 class Database(Value):
-    """A database that is open for reading. Texts come as bytes, whatever they hold."""
+    """A database that is open for reading."""
 
     path: str
     connection: sqlite3.Connection
 
-    def select(self, query: str, *values: str | int) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; raise `InvalidDocument` when they do not read."""
+    def select(self, query: str, *values: str | int, kinds: Kinds) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query, whose cells are of these kinds: numbers, or texts as bytes.
+
+        A cell may hold anything, whatever its column is for. A text that is none comes as an empty
+        one. Raises `InvalidDocument` where a number is none, and when rows do not read.
+        """
         import sqlite3
 
         try:
             # `yield from` would close a cursor whose connection may be closed already.
-            for row in self.connection.execute(query, values):  # noqa: UP028
-                yield row
-        except sqlite3.Error as error:
+            for row in self.connection.execute(query, values):
+                yield self._checked(row, kinds)
+        except (sqlite3.Error, OverflowError) as error:
             raise _refused(self.path, error) from error
+
+    def _checked(self, row: tuple[Any, ...], kinds: Kinds) -> tuple[Any, ...]:
+        cells = list(row)
+        for at, kind in enumerate(kinds):
+            if isinstance(cells[at], kind):
+                continue
+            if kind is not bytes:
+                refusal = unreadable(self.path, "a row of it has no number where one belongs")
+                refusal.hint = _ANOTHER
+                raise refusal
+            cells[at] = b""
+        return tuple(cells)
 
     def tables(self) -> set[str]:
         """Return the names of its tables."""
-        found = self.select("SELECT name FROM sqlite_master WHERE type = 'table'")
+        query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        found = self.select(query, kinds=(bytes,))
         return {name.decode(errors="replace") for (name,) in found}
 
     def close(self) -> None:
@@ -52,9 +77,12 @@ def open_database(path: str) -> Database:
     import sqlite3
     from urllib.parse import quote
 
-    # Opening a closed database would create the files of its log of changes, and leave them.
-    is_closed = not os.path.exists(f"{path}-wal")
-    address = f"file:{quote(os.path.abspath(path))}?mode=ro{'&immutable=1' * is_closed}"
+    # The log of changes lies beside the file itself, also where a link leads to it.
+    place = os.path.realpath(path)
+    # Opening a closed database would create the files of its log of changes, and leave them. One
+    # that has no log is locked by whoever writes it, and must not be read without asking.
+    is_closed = _has_log(path) and not os.path.exists(f"{place}-wal")
+    address = f"file:{quote(place)}?mode=ro{'&immutable=1' * is_closed}"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE)
     except sqlite3.Error as error:
@@ -63,10 +91,28 @@ def open_database(path: str) -> Database:
     return Database(path, connection)
 
 
-def _refused(path: str, error: sqlite3.Error) -> InvalidDocument:
+def unix_seconds(milliseconds: float) -> float:
+    """Return a host's milliseconds as Unix seconds, 0 where they are no moment that has a date."""
+    return milliseconds / 1000 if 0 < milliseconds < _NO_YEAR * 1000 else 0
+
+
+def _has_log(path: str) -> bool:
+    try:
+        handle = open_file(path)
+        try:
+            return os.pread(handle, len(_WITH_LOG), _VERSIONS) == _WITH_LOG
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error.strerror) from error
+
+
+def _refused(path: str, error: Exception) -> InvalidDocument:
     refusal = unreadable(path, error)
     if str(error).startswith(_UNKNOWN):
-        refusal.hint = "Its host may be of a version that keeps conversations in another way"
+        refusal.hint = _ANOTHER
+    elif "readonly" in str(error):
+        refusal.hint = "A write to it was broken off; its host puts that right when it is started"
     elif "locked" in str(error):
         refusal.hint = "Another program is writing it; run the command again in a moment"
     return refusal

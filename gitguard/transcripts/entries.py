@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model import json_text
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import seconds
-from gitguard.store.files import lines_backwards
+from gitguard.model.value import Value
+from gitguard.store.files import lines_backwards, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +28,27 @@ _CLAUDES = (
     "output_tokens",
 )
 _PIS = ("input", "cacheRead", "cacheWrite", "output")
+_LARGEST_SETTINGS = 1 << 22
+"""Bytes beyond which nobody wrote it by hand."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_MARK = b"\xef\xbb\xbf"
+_BLANKS = b" \t\r\n"
+_AROUND = b"\0" + _BLANKS
+"""What crashes and other programs leave around a line; hosts read it all the same."""
+_DEEPEST = 300
+"""Levels beyond which a line is left alone. Python's own bound depends on who calls, and what is
+done with a document needs more levels than reading it."""
+_DIGITS = "integer string conversion"
+"""What Python says of numbers that other programs read."""
+
+
+class Unread(Value):
+    """Why a line holds no document."""
+
+    problem: str = ""
+    """Empty for a blank line, which says nothing."""
+    is_readable: bool = False
+    """Whether others may well read it: it is too deep, or has a number that is too long, for us."""
 
 
 def open_file(path: str) -> int:
@@ -47,13 +69,66 @@ def backwards(path: str) -> Iterator[bytes]:
         raise unreadable(path, error.strerror) from error
 
 
+def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
+    """Return the document that a line holds, or why it holds none; all that read lines ask here.
+
+    A byte-order mark and NULs around it are no part of it. Bytes that are no UTF-8 are read as
+    U+FFFD, as hosts do; who writes the line again keeps them with errors as `surrogateescape`.
+    """
+    text = cleaned(raw)
+    if not text and not raw.strip(_BLANKS):
+        return Unread()
+    try:
+        found = _decode(text.decode(errors=errors))
+    except RecursionError:
+        return _TOO_DEEP
+    except ValueError as problem:
+        return Unread(str(problem)[:200], _DIGITS in str(problem))
+    if not isinstance(found, dict):
+        return Unread(f"it holds no object, but a {type(found).__name__}")
+    return _TOO_DEEP if is_deep(raw, found) else found
+
+
+def cleaned(raw: bytes) -> bytes:
+    """Return a line without the byte-order mark and the NULs around it; blanks stay."""
+    text = raw.strip(_AROUND).removeprefix(_MARK).strip(_AROUND)
+    if not text or len(text) == len(raw):
+        return text
+    before, _, behind = raw.partition(text)
+    before = before.replace(_MARK, b"").replace(b"\0", b"")
+    return before + text + behind.replace(b"\0", b"")
+
+
+def is_deep(raw: bytes, document: dict[str, Any]) -> bool:
+    """Say whether a line's document has more levels than are dealt with."""
+    # Every level takes two bytes, and one bracket that opens it.
+    if len(raw) <= 2 * _DEEPEST or raw.count(b"{") + raw.count(b"[") <= _DEEPEST:
+        return False
+    level: list[Any] = [document]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        level = [
+            inside
+            for item in level
+            for inside in (item.values() if isinstance(item, dict) else item)
+            if isinstance(inside, (dict, list))
+        ]
+    return bool(level)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is nothing that JSON has")
+
+
+_decode = json_text.decoder(constant=_refuse)
+_TOO_DEEP = Unread("it is nested too deeply", is_readable=True)
+
+
 def parse(text: bytes) -> dict[str, Any]:
     """Parse one entry; a torn or foreign one is empty."""
-    try:
-        found = json_text.decode(text.decode())
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    found = read_line(text)
+    return {} if isinstance(found, Unread) else found
 
 
 def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:
@@ -81,7 +156,12 @@ def texts(content: Any) -> list[str]:
 
 
 def tokens(usage: Any, counted: tuple[str, ...]) -> int:
-    """Add up the named numbers of a usage; 0 where one of them is none."""
+    """Add up the named numbers of a usage: `MOST_TOKENS` at most, 0 where one of them is none."""
+    return min(max(added(usage, counted), 0), MOST_TOKENS)
+
+
+def added(usage: Any, counted: tuple[str, ...]) -> int:
+    """Add up the named numbers, however large; 0 where one of them is none."""
     if not isinstance(usage, dict):
         return 0
     try:
@@ -99,6 +179,14 @@ def pis_tokens(usage: Any) -> int:
     """Return the same as pi and OpenClaw name them; newer ones tell the sum themselves."""
     told = usage.get("contextUsage") if isinstance(usage, dict) else None
     return tokens(told, ("totalTokens",)) or tokens(usage, _PIS)
+
+
+def settings_in(path: str) -> dict[str, Any]:
+    """Return what a host's settings file says, nothing where it is missing or does not read."""
+    try:  # people keep their settings elsewhere and link to them
+        return parse(read_bytes(os.path.realpath(path), limit=_LARGEST_SETTINGS) or b"")
+    except GitguardError:
+        return {}
 
 
 def unreadable(path: str, reason: object) -> InvalidDocument:

@@ -1,64 +1,46 @@
 """JSON for whole transcripts: orjson where a file is large enough to earn its import.
 
 Importing it takes as long as Python's own functions need for four megabytes. What it refuses and
-they read (such as NaN, or half a surrogate pair) is left to them, and so are the reasons for what
-neither reads.
+they read (such as half a surrogate pair) is left to them, and so are the reasons for what neither
+reads.
 """
 
 from __future__ import annotations
 
 from gitguard.model import json_text
+from gitguard.transcripts.entries import is_deep, read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from gitguard.transcripts.entries import Unread
+
+    Read = Callable[[bytes], dict[str, Any] | Unread]
+
 _EARNS_IT = 4 << 20
 """Bytes from which on it is faster with its import than without."""
-_AROUND = b"\0 \t\r"
-"""What crashes and other programs leave around a line; hosts read it all the same."""
-_MARK = b"\xef\xbb\xbf"
 _write = json_text.encoder(members=",", colon=":", allow_nan=False)
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"`{constant}` is nothing that JSON has")
+def reader(size: int, closely: Read = read_line) -> Read:
+    """Return what reads one line of a file of that many bytes, as `entries.read_line` does.
 
-
-exact = json_text.decoder(constant=_refuse)
-"""Reads one text, and refuses what only Python reads."""
-
-
-def reader(size: int) -> Callable[[bytes], Any]:
-    """Return a function that reads one line of a file of that many bytes.
-
-    It raises `ValueError` or `RecursionError` for what is no JSON. Bytes that are no UTF-8 are read
-    as U+FFFD, as hosts do, and so is a line behind a byte-order mark or between NULs.
+    closely is asked for every line that is not plainly a document, as in a small file for all.
     """
     if size < _EARNS_IT:
-        return _read
+        return closely
     from orjson import loads
 
-    def read(raw: bytes) -> Any:
+    def read(raw: bytes) -> dict[str, Any] | Unread:
         try:
-            return loads(raw)
+            found = loads(raw)
         except ValueError:
-            return _read(raw)
+            return closely(raw)
+        return found if type(found) is dict and not is_deep(raw, found) else closely(raw)
 
     return read
-
-
-def strict(size: int) -> Callable[[bytes], Any]:
-    """Return a function that reads one line as it stands; what it refuses may be JSON all the same.
-
-    It raises `ValueError` or `RecursionError`.
-    """
-    if size < _EARNS_IT:
-        return lambda raw: exact(raw.decode())
-    from orjson import loads
-
-    return loads
 
 
 def writer(size: int) -> Callable[[Any], bytes]:
@@ -74,11 +56,6 @@ def writer(size: int) -> Callable[[Any], bytes]:
             return _written(value)
 
     return write
-
-
-def _read(raw: bytes) -> Any:
-    text = raw.strip(_AROUND).removeprefix(_MARK).decode(errors="replace")
-    return json_text.decode(text)
 
 
 def _written(value: Any) -> bytes:

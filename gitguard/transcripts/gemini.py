@@ -25,11 +25,11 @@ _WINDOW, _SMALL_WINDOW, _SMALL = 1_048_576, 256_000, "gemma-4"
 _SNAPSHOT, _TOKENS = b"<state_snapshot>", b'"tokens"'
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compression, from the end backwards."""
     lines = backwards(transcript.path)
     for text in lines:
-        if _SNAPSHOT in text and (names := _snapshots(parse(text))):
+        if not across and _SNAPSHOT in text and (names := _snapshots(parse(text))):
             return _before_the_copy(lines, names)
         if _TOKENS in text and (reading := _reading(parse(text))):
             return reading
@@ -57,7 +57,7 @@ def messages(transcript: Transcript) -> Iterator[Message]:
     The end of a chat can take back all before it, so what was said is held: 16 MB at most.
     """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.gemini_history import Story, messages_in
+    from gitguard.transcripts.gemini_history import OWN, Story, messages_in
 
     story, said = Story(), {}
     for number, text in enumerate(jsonl.forwards(transcript.path)):
@@ -67,7 +67,11 @@ def messages(transcript: Transcript) -> Iterator[Message]:
             if found := _message(message):
                 said[number, place] = found
     told = story.told()
-    yield from (message for where, message in said.items() if where in told)
+    for where, one in said.items():
+        # What a compression leaves stands in both names, and the program wrote it.
+        is_by_host = where[1] != OWN and where[0] in story.compressions
+        if where in told and not is_by_host:
+            yield one
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:

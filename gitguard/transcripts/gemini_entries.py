@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from gitguard.model.conversation import (
     AGENT,
-    BROKEN,
     COMPACTION,
     HEADER,
     IMAGE,
@@ -64,12 +63,8 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
 def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:
     """Yield the messages of a history that stand nowhere else."""
     for place, message in enumerate(set_messages(line) or ()):
-        if (entry.at, place) not in told or is_snapshot(message):
-            continue
-        try:
+        if (entry.at, place) in told and not is_snapshot(message):
             yield Entry(entry.at, entry.end, **_message(message))
-        except RecursionError:
-            yield Entry(entry.at, entry.end, kind=BROKEN, problem="it is nested too deeply")
 
 
 def _compression(line: dict[str, Any]) -> dict[str, Any]:

@@ -88,9 +88,10 @@ def messages_in(line: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
 def snapshots(line: dict[str, Any]) -> list[str]:
     """Return the ids of the snapshots in the history that a line sets.
 
-    A snapshot that no line before has is what a compression left.
+    A snapshot that no line before has is what a compression left; one without an id is none, as
+    nothing tells whether it is new.
     """
-    return [item["id"] for item in set_messages(line) or () if is_snapshot(item)]
+    return [item["id"] for item in set_messages(line) or () if item["id"] and is_snapshot(item)]
 
 
 def is_snapshot(message: dict[str, Any]) -> bool:

@@ -6,10 +6,10 @@ A file's name tells less: two hosts, or two folders, may well have files of one 
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import inner, parse
+from gitguard.transcripts.entries import inner
+from gitguard.transcripts.recognition import is_database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.events import Transcript
 
-_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
-"""Lines that are looked at, and where the last of them begins; each may be long."""
 _LONGEST = 200
-_DATABASE = b"SQLite format 3\0"
 
 
 def id_of(transcript: Transcript) -> str:
@@ -30,17 +27,15 @@ def id_of(transcript: Transcript) -> str:
     A file may begin with lines of the conversation that it was continued from: an id that it is
     named by as well is its own. Raises `InvalidDocument` when the file does not read.
     """
-    if os.path.isdir(transcript.path):
+    if os.path.isdir(transcript.path) or is_database(transcript.path):
         return ""
     found = dict.fromkeys(_ids_in(transcript.path))
     return transcript.session if transcript.session in found else next(iter(found), "")
 
 
 def _ids_in(path: str) -> Iterator[str]:
-    for at, _, line in islice(jsonl.lines(path), _LOOKED_AT):
-        if at > _FURTHEST or line.startswith(_DATABASE):
-            return
-        found = _id_in(parse(line))
+    for line in jsonl.first_documents(path):
+        found = _id_in(line)
         if isinstance(found, str) and 0 < len(found) <= _LONGEST and found.isprintable():
             yield found
 

@@ -7,9 +7,10 @@ whole when its line end is there; the last one may still be being written.
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import Unread, open_file, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
+_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
+"""First lines that a file is known by, and where the last of them begins; each may be long."""
 _FIRST, _LAST = 1 << 20, 15 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
 
@@ -122,12 +125,18 @@ def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
     read = reader(_size(path))
     for at, _, raw in lines(path):
-        try:
-            document = read(raw)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(document, dict):
+        document = read(raw)
+        if not isinstance(document, Unread):
             yield at, document
+
+
+def first_documents(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the documents of the first lines, by which a file is known."""
+    for at, _, line in islice(lines(path), _LOOKED_AT):
+        if document := parse(line):
+            yield document
+        if at > _FURTHEST:
+            return
 
 
 def entry_at(
@@ -151,25 +160,20 @@ def entry_of(
     at: int,
     end: int,
     raw: bytes,
-    read: Callable[[bytes], Any],
+    read: Callable[[bytes], dict[str, Any] | Unread],
     translate: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Entry:
     """Return an entry by its text, of which translate returns the fields.
 
     A blank line says nothing; no text at all is one that is too long to be read.
     """
-    if not raw or raw.isspace():
-        return _without_text(at, end, raw)
-    try:
-        document = read(raw)
-        if isinstance(document, dict):
-            return Entry.of(at, end, raw, translate(document))
-        problem = f"it holds no object, but a {type(document).__name__}"
-    except RecursionError:
-        problem = "it is nested too deeply"
-    except ValueError as error:
-        problem = str(error)[:200]
-    return Entry(at, end, raw, kind=BROKEN, problem=problem)
+    document = read(raw)
+    if not isinstance(document, Unread):
+        return Entry.of(at, end, raw, translate(document))
+    problem = document.problem
+    if not problem and end - at > len(raw) + 1:
+        problem = f"it has {end - at:,} bytes, which is more than is read at once"
+    return Entry(at, end, raw, kind=BROKEN if problem else UNKNOWN, problem=problem)
 
 
 def unsaid(entry: Entry) -> Entry:
@@ -177,13 +181,6 @@ def unsaid(entry: Entry) -> Entry:
     if entry.kind != MESSAGE:
         return entry
     return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
-
-
-def _without_text(at: int, end: int, raw: bytes) -> Entry:
-    if end - at <= len(raw) + 1:
-        return Entry(at, end, raw)
-    problem = f"it has {end - at:,} bytes, which is more than is read at once"
-    return Entry(at, end, raw, kind=BROKEN, problem=problem)
 
 
 def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
@@ -201,7 +198,10 @@ def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield what lies behind the last line's end; too long a rest is empty."""
+    """Yield what lies behind the last line's end; too long a rest is empty.
+
+    A host may have ended that line since, and written more.
+    """
     size = _size(path)
     if size < since:
         raise unreadable(path, "it became shorter while it was read")
@@ -215,7 +215,14 @@ def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
             os.close(handle)
     except OSError as error:
         raise unreadable(path, error.strerror) from error
-    yield since, since + len(torn) if torn else size, torn
+    if not torn:
+        yield since, size, b""
+    at = since
+    for line in torn.split(b"\n"):
+        end = min(at + len(line) + 1, since + len(torn))
+        if end > at:
+            yield at, end, line
+        at = end
 
 
 def cursor(path: str, since: int) -> int:
@@ -234,10 +241,10 @@ def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[in
     lines = set()
     for marker in markers:
         at = data.find(marker, 0, whole)
-        while at >= 0:
+        while 0 <= at < whole:
             end = data.find(b"\n", at)
             lines.add((data.rfind(b"\n", 0, at) + 1, end))
-            at = data.find(marker, end, whole)
+            at = data.find(marker, end + 1, whole)
     return sorted(lines)
 
 

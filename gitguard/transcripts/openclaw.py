@@ -70,13 +70,13 @@ _STAMP = r"(?:^|\n)\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [
 """What 2026.3.13 puts before a user's words, behind whatever plugins put before them."""
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction or reset, from the end backwards."""
     kept = _find(transcript)
     if not kept:
         return None
     try:
-        reading = newest(kept.backwards())
+        reading = newest(kept.backwards(), across=across)
         return reading.replace(window=kept.window() or None) if reading else None
     finally:
         kept.close()
@@ -153,14 +153,14 @@ def _find(transcript: Transcript) -> Kept | None:
     return find_rows(database_in(path), session) or find_file(path, session)
 
 
-def newest(rows: Iterable[bytes]) -> Reading | None:
-    """Return what the first entry tells that has a usage or is a turning point."""
+def newest(rows: Iterable[bytes], *, across: bool = False) -> Reading | None:
+    """Return what the first entry tells that has a usage or, unless across, is a turning point."""
     for row in rows:
         if not any(mark in row for mark in _MARKS):
             continue
         entry = parse(row)
         kind = entry.get("type")
-        if kind in (COMPACTION, RESET):
+        if kind in (COMPACTION, RESET) and not across:
             return _after_compaction(entry)
         if kind == "message" and (reading := _reading(entry)):
             return reading

@@ -11,7 +11,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
-from gitguard.transcripts.database import Database, open_database
+from gitguard.transcripts.database import Database, open_database, unix_seconds
 from gitguard.transcripts.entries import COMPACTION, RESET, parse
 
 TYPE_CHECKING = False
@@ -49,6 +49,7 @@ class SessionRows(Value):
 
     def entries(self, since: int) -> Iterator[Entry]:
         """Yield all rows from a number on."""
+        from gitguard.model.conversation import BROKEN, Entry
         from gitguard.transcripts.fast_json import reader
         from gitguard.transcripts.jsonl import entry_of
         from gitguard.transcripts.session_entries import fields_of
@@ -57,11 +58,15 @@ class SessionRows(Value):
             "SELECT seq, event_json, event_zstd FROM transcript_events"
             " WHERE session_id = ? AND seq >= ? ORDER BY seq",
             *(self.session, since),
+            kinds=(int, bytes, bytes),
         )
         read = reader(0)
         for seq, text, compressed in rows:
-            raw = _decompressed(compressed) if text is None else text
-            yield entry_of(int(seq), int(seq) + 1, raw, read, fields_of)
+            raw, problem = _said(text, compressed)
+            if problem:
+                yield Entry(seq, seq + 1, kind=BROKEN, problem=problem)
+            else:
+                yield entry_of(seq, seq + 1, raw, read, fields_of)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""
@@ -70,9 +75,10 @@ class SessionRows(Value):
             "SELECT seq, event_type, created_at FROM transcript_event_identities WHERE"
             " session_id = ? AND seq >= ? AND seq < ? AND event_type IN (?, ?) ORDER BY seq",
             *(self.session, since, end, COMPACTION, RESET),
+            kinds=(int, bytes, int | float),
         )
         for seq, kind, created_at in found:
-            yield seq + 1, kind.decode(), created_at / 1000
+            yield seq + 1, kind.decode(), unix_seconds(created_at)
         yield end, "", 0
 
     def cursor(self, since: int) -> int:
@@ -82,7 +88,7 @@ class SessionRows(Value):
     def window(self) -> int:
         """Return the window that the session's entry tells, 0 if none does."""
         query = "SELECT entry_json FROM session_nodes WHERE current_session_id = ?"
-        for (entry,) in self.database.select(query, self.session):
+        for (entry,) in self.database.select(query, self.session, kinds=(bytes,)):
             tokens = parse(entry).get("contextTokens")
             if isinstance(tokens, int) and is_token_count(tokens):
                 return tokens
@@ -90,20 +96,19 @@ class SessionRows(Value):
 
     def end(self) -> int:
         """Return the number behind the newest row, 0 if there is none."""
-        if not any(
-            self.database.select("SELECT 1 FROM sqlite_master WHERE name = 'transcript_events'")
-        ):
+        if "transcript_events" not in self.database.tables():
             return 0
         query = "SELECT max(seq) FROM transcript_events WHERE session_id = ?"
-        [(newest,)] = self.database.select(query, self.session)
-        return 0 if newest is None else int(newest) + 1
+        [(newest,)] = self.database.select(query, self.session, kinds=(int | None,))
+        return 0 if newest is None else newest + 1
 
     def newest_session(self) -> str:
         """Return the session of which the newest row is, empty where there is none."""
         query = (
             "SELECT session_id FROM transcript_event_identities ORDER BY created_at DESC LIMIT 1"
         )
-        return next((session.decode() for (session,) in self.database.select(query)), "")
+        found = self.database.select(query, kinds=(bytes,))
+        return next((session.decode(errors="replace") for (session,) in found), "")
 
     def close(self) -> None:
         """Close the database."""
@@ -111,8 +116,9 @@ class SessionRows(Value):
 
     def _entries(self, which: str, *values: int) -> Iterator[bytes]:
         query = f"SELECT event_json, event_zstd FROM transcript_events WHERE {_TELLING} AND {which}"
-        for text, compressed in self.database.select(query, self.session, *values):
-            yield _decompressed(compressed) if text is None else text
+        rows = self.database.select(query, self.session, *values, kinds=(bytes, bytes))
+        for text, compressed in rows:
+            yield _said(text, compressed)[0]
 
 
 def database_in(folder: str) -> str:
@@ -146,15 +152,19 @@ def newest_rows(path: str) -> str:
         rows.close()
 
 
-def _decompressed(compressed: bytes) -> bytes:
-    """Return what a compressed row says, nothing where Python cannot tell."""
+def _said(text: bytes, compressed: bytes) -> tuple[bytes, str]:
+    """Return what a row says, or else why it cannot be told."""
+    if text:
+        return text, ""
+    if not compressed:
+        return b"", "the row holds no text"
     zstd = _zstd()
     if zstd is None:
-        return b""
+        return b"", "it is compressed, and this Python lacks `backports.zstd` to read it"
     try:
-        return bytes(zstd.ZstdDecompressor().decompress(compressed, _LARGEST_ROW))
+        return bytes(zstd.ZstdDecompressor().decompress(compressed, _LARGEST_ROW)), ""
     except zstd.ZstdError:
-        return b""
+        return b"", "it is compressed, and what is there does not decompress"
 
 
 def _zstd() -> Any:

@@ -7,8 +7,10 @@ answers it. A position is the number of a message's row.
 
 from __future__ import annotations
 
-from gitguard.model.events import Reading
-from gitguard.transcripts.entries import COMPACTION, count, parse, unreadable
+import os
+
+from gitguard.model.events import Reading, is_token_count
+from gitguard.transcripts.entries import COMPACTION, count, inner, parse, settings_in, unreadable
 from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
@@ -23,22 +25,25 @@ if TYPE_CHECKING:
 
 _FIRST, _LAST = 500, 8_000
 """Messages that are read of a conversation's beginning and end: all would take a prompt seconds."""
+_DATA = "/.local/share/opencode"
 _SUMMARY = '"summary":true'
 _MESSAGES = "SELECT rowid, id, data FROM message WHERE session_id = ?"
+_KINDS = (int, bytes, bytes)
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
     database = _open(transcript)
     try:
         newest_first = f"{_MESSAGES} ORDER BY time_created DESC, id DESC"  # as its index has them
-        rows = database.select(newest_first, transcript.session)
+        rows = database.select(newest_first, transcript.session, kinds=_KINDS)
         for _, _, data in rows:
             message = parse(data)
-            if is_summary(message):
+            if is_summary(message) and not across:
                 return None
             if reading := _reading(message):
-                return reading
+                window = _window(transcript.path, reading.model)
+                return reading.replace(window=window or None)
         return None
     finally:
         database.close()
@@ -74,7 +79,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     try:
         tail = ""
         query = f"{_MESSAGES} AND rowid >= ? ORDER BY rowid"
-        for row, message_id, data in database.select(query, transcript.session, since):
+        rows = database.select(query, transcript.session, since, kinds=_KINDS)
+        for row, message_id, data in rows:
             parts = parts_of(database, message_id)
             asked = tail_of(parts)
             tail = tail if asked is None else asked
@@ -90,7 +96,8 @@ def newest_session(path: str) -> str:
     database = open_database(path)
     try:
         query = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1"
-        return next((session.decode() for (session,) in database.select(query)), "")
+        found = database.select(query, kinds=(bytes,))
+        return next((session.decode(errors="replace") for (session,) in found), "")
     finally:
         database.close()
 
@@ -98,7 +105,8 @@ def newest_session(path: str) -> str:
 def parts_of(database: Database, message_id: bytes) -> list[bytes]:
     """Return what a message consists of, in order."""
     query = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
-    return [data for (data,) in database.select(query, message_id.decode(errors="replace"))]
+    found = database.select(query, message_id.decode(errors="replace"), kinds=(bytes,))
+    return [data for (data,) in found]
 
 
 def _open(transcript: Transcript) -> Database:
@@ -106,7 +114,8 @@ def _open(transcript: Transcript) -> Database:
 
     database = open_database(transcript.path)
     try:
-        known = database.select("SELECT 1 FROM session WHERE id = ?", transcript.session)
+        query = "SELECT 1 FROM session WHERE id = ?"
+        known = database.select(query, transcript.session, kinds=(int,))
         if not any(known):
             raise unreadable(transcript.path, f"it has no session `{transcript.session:.80}`")
     except BaseException:
@@ -118,11 +127,11 @@ def _open(transcript: Transcript) -> Database:
 def _first_and_last(database: Database, session: str) -> Iterator[tuple[bytes, dict[str, Any]]]:
     skipped = -1
     query = f"{_MESSAGES} ORDER BY rowid LIMIT ?"
-    for row, message_id, data in database.select(query, session, _FIRST):
+    for row, message_id, data in database.select(query, session, _FIRST, kinds=_KINDS):
         skipped = row
         yield message_id, parse(data)
     query = f"SELECT * FROM ({_MESSAGES} AND rowid > ? ORDER BY rowid DESC LIMIT ?) ORDER BY rowid"
-    for _, message_id, data in database.select(query, session, skipped, _LAST):
+    for _, message_id, data in database.select(query, session, skipped, _LAST, kinds=_KINDS):
         yield message_id, parse(data)
 
 
@@ -130,7 +139,7 @@ def _turning_points(
     database: Database, session: str, begin: int, end: int
 ) -> Iterator[tuple[int, str, float]]:
     query = f"{_MESSAGES} AND rowid >= ? AND rowid < ? AND instr(data, ?) ORDER BY rowid"
-    for row, _, data in database.select(query, session, begin, end, _SUMMARY):
+    for row, _, data in database.select(query, session, begin, end, _SUMMARY, kinds=_KINDS):
         message = parse(data)
         is_over = message.get("finish") or message.get("error")
         if message.get("summary") is True and not is_over:
@@ -141,8 +150,9 @@ def _turning_points(
 
 
 def _end(database: Database, session: str) -> int:
-    [(newest,)] = database.select("SELECT max(rowid) FROM message WHERE session_id = ?", session)
-    return 0 if newest is None else int(newest) + 1
+    query = "SELECT max(rowid) FROM message WHERE session_id = ?"
+    [(newest,)] = database.select(query, session, kinds=(int | None,))
+    return 0 if newest is None else newest + 1
 
 
 def _reading(message: dict[str, Any]) -> Reading | None:
@@ -150,6 +160,21 @@ def _reading(message: dict[str, Any]) -> Reading | None:
     if message.get("role") != "assistant" or count_of <= 0 or not at:
         return None
     return Reading("transcript", at, tokens=count_of, model=model_of(message))
+
+
+def _window(path: str, model: str) -> int:
+    """Return the window that a user's own model is given in opencode's settings, 0 where none is.
+
+    A repository's settings are left alone: it could say that a full window is an empty one.
+    """
+    home = os.path.dirname(path).removesuffix(_DATA)
+    if home == os.path.dirname(path):
+        return 0
+    settings = settings_in(os.path.join(home, ".config", "opencode", "opencode.json"))
+    provider, _, name = model.partition("/")
+    models = inner(inner(inner(settings, "provider"), provider), "models")
+    window = inner(inner(models, name), "limit").get("context")
+    return window if isinstance(window, int) and is_token_count(window) else 0
 
 
 def _message(message: dict[str, Any], parts: list[bytes]) -> Message | None:

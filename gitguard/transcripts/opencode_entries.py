@@ -48,8 +48,9 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
     """
     raw = b"\n".join((data, *parts))
     message = parse(data)
-    if not message:
-        yield Entry(row, row + 1, raw, BROKEN, name, problem="the row holds no JSON object")
+    if not message or not name:
+        problem = "the row holds no JSON object" if name else "the row has no id that is a text"
+        yield Entry(row, row + 1, raw, BROKEN, name, problem=problem)
         return
     read = [parse(part) for part in parts]
     shared: dict[str, Any] = {"id": name, "time": moment(message)}

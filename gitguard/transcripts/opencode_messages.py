@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts.entries import tokens
+from gitguard.transcripts.database import unix_seconds
+from gitguard.transcripts.entries import added, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ def is_summary(message: dict[str, Any]) -> bool:
 def moment(message: dict[str, Any]) -> float:
     """Return the Unix seconds at which a message was complete, else those at which it began."""
     times = message.get("time")
-    at = tokens(times, ("completed",)) or tokens(times, ("created",))
-    return at / 1000
+    return unix_seconds(added(times, ("completed",)) or added(times, ("created",)))
 
 
 def used(message: dict[str, Any]) -> int:

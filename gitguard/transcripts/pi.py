@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
 from gitguard.model.events import is_token_count
-from gitguard.store.files import read_bytes
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import count, inner, parse
+from gitguard.transcripts.entries import count, inner, parse, settings_in
 from gitguard.transcripts.openclaw import message_of, newest
 from gitguard.transcripts.openclaw_file import SessionFile
 
@@ -26,13 +24,11 @@ if TYPE_CHECKING:
 
 
 _PARENT = b'"parentId"'
-_MODELS, _LARGEST_MODELS = "models.json", 1 << 22
-"""The user's own models, and bytes of that file beyond which nobody wrote it by hand."""
 
 
-def newest_reading(transcript: Transcript) -> Reading | None:
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    reading = newest(_on_the_branch(_file(transcript).backwards()))
+    reading = newest(_on_the_branch(_file(transcript).backwards()), across=across)
     if reading is None:
         return None
     return reading.replace(window=_window(transcript.path, reading.model) or None)
@@ -76,10 +72,7 @@ def _window(path: str, model: str) -> int:
     agent, sessions = os.path.split(os.path.dirname(os.path.dirname(path)))
     if sessions != "sessions":
         return 0
-    try:
-        settings = parse(read_bytes(os.path.join(agent, _MODELS), limit=_LARGEST_MODELS) or b"")
-    except GitguardError:
-        return 0
+    settings = settings_in(os.path.join(agent, "models.json"))
     provider, _, name = model.partition("/")
     models = inner(inner(settings, "providers"), provider).get("models")
     for one in models if isinstance(models, list) else ():

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.events import Transcript
 from gitguard.transcripts import NAMES, find_format, jsonl
-from gitguard.transcripts.entries import open_file, parse, unreadable
+from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
-"""Lines that are looked at, and where the last of them begins; each may be long."""
-_MARK = b"\xef\xbb\xbf"
 _SQLITE = b"SQLite format 3\0"
 _TABLES = {"openclaw": {"transcript_events"}, "opencode": {"message", "part", "session"}}
 """By what databases are known: tables that they have."""
@@ -46,7 +42,7 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
         find_format(name)
     if os.path.isdir(path):
         return _in_a_place_of_many(path, "openclaw", conversation)
-    if _is_database(path):
+    if is_database(path):
         return _in_a_place_of_many(path, name or _by_tables(path), conversation)
     found = name or _by_lines(path) or _by_place(path)
     if not found:
@@ -66,7 +62,7 @@ def refuse_another(transcript: Transcript) -> None:
     known, its place tells. What is damaged beyond that may be called what its owner says it is.
     """
     path, named = transcript.path, transcript.format
-    if os.path.isdir(path) or _is_database(path):
+    if os.path.isdir(path) or is_database(path):
         return  # by their tables they were told, and none is written
     alike = _ALIKE.get(named, named)
     another = ""
@@ -80,6 +76,11 @@ def refuse_another(transcript: Transcript) -> None:
             f"`{path}` is a transcript of {another}, not of {named}; it was left as it is",
             "Leave --format out: what is in the file shows whose it is",
         )
+
+
+def is_database(path: str) -> bool:
+    """Say whether a file is a database; raise `InvalidDocument` when it does not read."""
+    return _head(path).startswith(_SQLITE)
 
 
 def _nobodys(path: str) -> InvalidDocument:
@@ -102,10 +103,6 @@ def _head(path: str) -> bytes:
             os.close(handle)
     except OSError as error:
         raise unreadable(path, error.strerror) from error
-
-
-def _is_database(path: str) -> bool:
-    return _head(path).startswith(_SQLITE)
 
 
 def _by_tables(path: str) -> str:
@@ -148,11 +145,9 @@ def _by_lines(path: str) -> str:
 
 def _shown(path: str) -> Iterator[str]:
     """Yield what each of the first lines shows, those left out that tell nothing."""
-    for at, _, line in islice(jsonl.lines(path), _LOOKED_AT):
-        if found := _by_line(path, parse(line.removeprefix(_MARK))):
+    for line in jsonl.first_documents(path):
+        if found := _by_line(path, line):
             yield found
-        if at > _FURTHEST:
-            return
 
 
 def _by_line(path: str, line: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from gitguard.transcripts.fitting.limits import (
     limits_of,
 )
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
-from gitguard.usecases.conversations import usage_of
+from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
     from gitguard.usecases.conversations import Usage
 
 
@@ -63,6 +64,7 @@ def budget_of(
     transcript: Transcript,
     config: Config,
     *,
+    known: HostSession = UNKNOWN,
     session_key: str = "",
     channels: Mapping[str, Any] | None = None,
     turns: int = 0,
@@ -71,12 +73,12 @@ def budget_of(
 ) -> Standing:
     """Hold a conversation against its budget; nothing is changed.
 
-    channels are a host's settings, of which our own limits take the place by name; turns takes the
-    place of any limit that is set for the session key. seen is
-    shown each entry as it is read. Raises `InvalidDocument` when it does
-    not read, and `InvalidConfig` for a window that is too small.
+    known is what its session knows of it. channels are a host's settings, of which our own limits
+    take the place by name; turns takes the place of any limit that is set for the session key.
+    seen is shown each entry as it is read. Raises `InvalidDocument` when it does not read, and
+    `InvalidConfig` for a window that is too small.
     """
-    usage = usage_of(transcript, config, model=model)
+    usage = usage_of(transcript, config, known=known, model=model)
     passed = find_format(transcript.format).entries(transcript)
     first = next(passed, None)
     context = context_of(lightened(_shown(first, passed, seen)))

@@ -110,6 +110,9 @@ def find_archived(own: SessionStore, wanted: str, head: str = "") -> tuple[Sessi
 def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
     """Return the history that was archived last, and the key of its session."""
     there = store.chain.archives()
+    for short, error in store.chain.damaged().items():
+        if short.startswith(head[:12]):
+            raise error  # it may be the last, and no other is taken in its place
     every = [
         archived
         for archived in archive_of(store).all()

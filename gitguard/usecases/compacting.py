@@ -31,7 +31,7 @@ from gitguard.transcripts.rewriting.repair import repair
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.writable import writer_of
 from gitguard.usecases.compaction_summary import Draft
-from gitguard.usecases.conversations import usage_of
+from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
     from gitguard.model.redaction import Redactor
     from gitguard.model.transcript import Answer
     from gitguard.recovery.filling import Section
@@ -122,6 +123,8 @@ class Tools(Value):
     """The workspace, in which the rules are looked for and from which files are named."""
     session_key: str = ""
     """Whose history limit counts: what lies beyond it is not even summarized."""
+    known: HostSession = UNKNOWN
+    """What the conversation's session knows of it, as its window."""
     hooks: tuple[Hooks, ...] = ()
     at_step: Callable[[str], object] = str
 
@@ -191,6 +194,7 @@ def _as_repaired(
     with own as folder:
         copy = os.path.join(folder, os.path.basename(path))
         files.copy(path, copy)
+        os.chmod(copy, 0o600)  # to be repaired, even where the original is write-protected
         stands = transcript.replace(path=copy)
         repair(stands, tools.clock)
         yield stands
@@ -297,7 +301,7 @@ def _decide(
     window: int,
 ) -> _Job:
     """Decide on a conversation as it stands in another place once it is repaired."""
-    usage = usage_of(transcript, config)
+    usage = usage_of(transcript, config, known=tools.known)
     window = window or usage.window
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns
@@ -311,6 +315,12 @@ def _decide(
     decided = plan(before, budget=room, keep_turns=keep_turns)
     if decided is None:
         raise _too_little(transcript, before, keep_turns, left_out)
+    if not decided.has_anchor:
+        raise InvalidInput(
+            f"`{transcript.path}` cannot be compacted: no entry that would stay has an id, and a "
+            "compaction names by their ids the entries that stay",
+            "Continue the conversation in its host, which gives ids to what it writes",
+        )
     decided = decided.replace(left_out=left_out, limit=limit)
     return _Job(transcript, config, tools, usage, window, budget, decided)
 

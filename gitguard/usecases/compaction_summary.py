@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import wrap
 
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.recovery.filling import Item, Section, fill
@@ -26,6 +27,8 @@ _WERE_LEFT_OUT = re.compile(
 _RULES = "## Rules of this workspace"
 _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
+_LONG = 200
+"""Characters beyond which a line of a story is cut in its middle, and not left out whole."""
 _STATE_SHARE = 10
 """The weight of a state's section beside those of files, to which the rest of the room goes."""
 
@@ -44,18 +47,18 @@ class Draft:
         self, happened: Summarized, *, state: tuple[Section, ...] = (), rules: str = ""
     ) -> str:
         """Put the summary together: what happened, what the state says, and what must not go."""
-        rules = self._redactor.text(rules)
-        parts = [
-            f"{TITLE}\n\n{self._origin(by_plug=happened.by_plug)}",
-            f"{_BEFORE}\n\n{before}" if (before := self._before()) else "",
-            f"{HAPPENED}\n\n{_middle_left_out(happened.text, self._most // 2)}",
-            f"{_RULES}\n\n{rules}" if rules else "",
-        ]
-        room = self._most - sum(len(part) + 2 for part in parts)
+        origin = f"{TITLE}\n\n{self._origin(by_plug=happened.by_plug)}"
+        rules = shorten(self._redactor.text(rules), self._most // 2)
+        rules = f"{_RULES}\n\n{rules}" if rules else ""
+        room = self._most - _length(origin, rules)
+        before = self._before(min(self._most // _SHARE_BEFORE, room // 3))
+        before = f"{_BEFORE}\n\n{before}" if before else ""
+        most = min(self._most // 2, room - _length(before) - len(HAPPENED) - 4)
+        story = f"{HAPPENED}\n\n{_middle_left_out(happened.text, most)}"
         own = (*self._failures(), *state, *self._files())
-        filled = fill(own, max(room, 0)) if room > 0 else ()
-        parts.insert(3, "\n\n".join(_shown(section) for section in filled if section.texts))
-        whole = "\n\n".join(part for part in parts if part)
+        filled = fill(own, max(room - _length(before, story), 0))
+        facts = "\n\n".join(_shown(section) for section in filled if section.texts)
+        whole = "\n\n".join(filter(None, (origin, before, story, facts, rules)))
         return shorten(self._redactor.text(whole), self._most)
 
     def _origin(self, *, by_plug: bool) -> str:
@@ -101,7 +104,7 @@ class Draft:
         begins = [place for place, unit in enumerate(old) if unit.begins_turn]
         return old[begins[-1] :] if begins else ()
 
-    def _before(self) -> str:
+    def _before(self, most: int) -> str:
         """Return what an earlier summary said; of one of ours, what was not new with it."""
         earlier = self._plan.before.summary.strip()
         if earlier.startswith(TITLE):
@@ -109,7 +112,7 @@ class Draft:
             _, _, older = earlier.partition(f"{_BEFORE}\n")
             older = older.partition(f"\n{HAPPENED}")[0].strip() if _BEFORE in earlier else ""
             earlier = "\n".join(filter(None, (older, rest.partition("\n\n## ")[0].strip())))
-        return _middle_left_out(self._redactor.text(earlier), self._most // _SHARE_BEFORE)
+        return _middle_left_out(self._redactor.text(earlier), most)
 
     def _failures(self) -> tuple[Section, ...]:
         failed, count = failures_in(self._plan.old, self._redactor)
@@ -129,13 +132,23 @@ def _middle_left_out(text: str, most: int) -> str:
     """Return at most so many characters of lines: a fourth from the first on, then the newest."""
     if len(text) <= most:
         return text
-    lines = text.splitlines()
+    lines = [part for line in text.splitlines() for part in _broken(line)]
     room = max(most - len(_LEFT_OUT) - 10, 0)
     first = _fitting(lines, room // 4)
     last = _fitting(lines[:first:-1], room - room // 4)
     left = len(lines) - first - last
     kept = [*lines[:first], _LEFT_OUT.format(counted(left, "line")), *lines[len(lines) - last :]]
     return shorten("\n".join(kept), most)
+
+
+def _broken(line: str) -> list[str]:
+    """Return a line in parts, of which some fit where the whole does not."""
+    return [line] if len(line) <= _LONG else wrap(line, _LONG, drop_whitespace=False)
+
+
+def _length(*parts: str) -> int:
+    """Return how many characters parts take with what stands between them."""
+    return sum(len(part) + 2 for part in parts)
 
 
 def _fitting(lines: list[str], room: int) -> int:

@@ -96,15 +96,19 @@ def usage_of(
     """Measure a conversation, from its end backwards.
 
     Its compactions are counted on from where they were counted last, or from the start. model
-    stands in where the transcript names none. Raises `InvalidDocument` when it does not read.
+    stands in where the transcript names none; what named one before a compaction counts behind it
+    as well. Raises `InvalidDocument` when it does not read.
     """
     from gitguard.transcripts import find_format
 
-    reading = find_format(transcript.format).newest_reading(transcript)
+    kept = find_format(transcript.format)
+    reading = kept.newest_reading(transcript)
+    names = reading if reading and reading.model else None
+    names = names or kept.newest_reading(transcript, across=True) or reading
     counted, compacted_at = count_compactions(known, transcript)
-    named = (reading.model if reading else "") or model
-    reported = (reading.window if reading else 0) or reported_window(known, named)
-    window = resolve_window(named, reported, config.window)
+    named = (names.model if names else "") or model
+    told = (reading.window if reading else 0) or (names.window if names else 0)
+    window = resolve_window(named, told or reported_window(known, named), config.window)
     pressure = measure(reading, window, first_turn=False)
     left = "compaction" if reading and reading.after_compaction else "transcript"
     return Usage(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.model.conversation import MESSAGE, USER
 from gitguard.model.host_session import HostSession
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.usecases.closing import refuse_archived
+from gitguard.store import files
+from gitguard.usecases.closing import histories_if_archived, refuse_archived
 from gitguard.usecases.conversations import is_told_of
 from gitguard.usecases.measuring import count_compactions, measure_pressure
 from gitguard.usecases.sessions import refuse_unknown
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
     from gitguard.session_store import SessionStore
+    from gitguard.store.archive import Archived
 
 _EVERY = 1_000
 """Entries between two words on how far it is."""
@@ -42,7 +43,7 @@ class StoredConversation(Value):
     """The transcript's file, empty where the host did not tell."""
     format: str
     updated_at: str
-    """When something of it was last kept, or its transcript written, whichever is later."""
+    """When it was last used, or its transcript written, whichever is later."""
     context_tokens: int
     """The window of its model."""
     total_tokens: int | None
@@ -53,6 +54,36 @@ class StoredConversation(Value):
     turns: int
     problem: str = ""
     """Why its transcript tells nothing."""
+
+
+class StoredSession(Value):
+    """What the session store tells of a session."""
+
+    session: str
+    """Its key."""
+    name: str
+    branch: str
+    """The full ref."""
+    head: str
+    standing: str
+    """How the branch stands to what this machine wrote."""
+    archived: tuple[Archived, ...]
+    """Its histories, oldest first, where it is archived; empty where it is in force."""
+    conversations: tuple[StoredConversation, ...]
+
+
+def stored_session(store: SessionStore) -> StoredSession:
+    """Describe a session."""
+    head = store.chain.head()
+    return StoredSession(
+        session=store.session.key,
+        name=store.session.name,
+        branch=store.chain.ref,
+        head=head.id,
+        standing=head.standing,
+        archived=histories_if_archived(store),
+        conversations=stored_conversations(store),
+    )
 
 
 def stored_conversations(store: SessionStore) -> tuple[StoredConversation, ...]:
@@ -138,9 +169,10 @@ def import_transcript(
 
     refuse_unknown(store)
     refuse_archived(store)
-    turns, entries, began = _count(transcript, tell)
+    turns, entries, began, ended = _count(transcript, tell)
     own = id_of(transcript) or transcript.session or transcript.path
-    given = HostSession(started_at=timestamp(began or store.clock()))
+    used = min(ended or files.changed_at(transcript.path), store.clock())
+    given = HostSession(started_at=timestamp(began or used), imported=True)
     counted, newest_at = count_compactions(given, transcript)
     counts = {"compactions": counted.compactions, "counted_upto": counted.counted_upto}
     fresh = given.replace(epoch=counted.compactions, compacted_at=newest_at)
@@ -156,7 +188,8 @@ def import_transcript(
             **counts,
         )
         store.workspace.make_folders(store.session)
-        store.workspace.keep_host_session(store.session, name, merged)
+        used_at = max(known.used_at, timestamp(used))
+        store.workspace.keep_host_session(store.session, name, merged, used_at=used_at)
     was_known = name in conversations
     return Imported(
         name, store.session.key, transcript, turns, entries, counted.compactions, was_known
@@ -185,18 +218,19 @@ def _was_moved(known: HostSession, transcript: Transcript) -> bool:
 
 def _count(
     transcript: Transcript, tell: Callable[[int, int], None] | None
-) -> tuple[int, int, float]:
-    """Count the user's turns and all entries; also say when the first was written."""
+) -> tuple[int, int, float, float]:
+    """Count the user's turns and all entries; also say when first and last were written."""
     from gitguard.transcripts import find_format
+    from gitguard.transcripts.fitting.limits import is_turn
 
     size = os.path.getsize(transcript.path) if os.path.isfile(transcript.path) else 0
     turns = entries = 0
-    began = 0.0
+    began = ended = 0.0
     for entry in find_format(transcript.format).entries(transcript):
         entries += 1
         began = began or entry.time
-        is_said = entry.kind == MESSAGE and entry.role == USER
-        turns += is_said and not entry.by_host and not entry.is_aside
+        ended = max(ended, entry.time)
+        turns += is_turn(entry)
         if tell is not None and entries % _EVERY == 0 and entry.end <= size:
-            tell(entry.end >> 20, size >> 20)
-    return turns, entries, began
+            tell(entry.end, size)
+    return turns, entries, began, ended

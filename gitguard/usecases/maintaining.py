@@ -23,7 +23,7 @@ from gitguard.usecases.closing import archive_of, put_away
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gitguard.model.host_session import HostSession
 
@@ -58,6 +58,23 @@ class Examined(Value):
         return bool(self.reasons) and not self.kept
 
 
+class Deletion(Value):
+    """One history that is to be deleted, or was."""
+
+    name: str
+    """The session's name."""
+    commit: str
+    is_due: bool = False
+    """Whether it is the session in force, which has to be archived first."""
+    refusal: str = ""
+    """Why it is still there."""
+
+    @property
+    def label(self) -> str:
+        """How a person names it."""
+        return f"{self.name}@{self.commit[:12]}"
+
+
 class Maintained(Value):
     """What maintenance found, and what it did."""
 
@@ -67,7 +84,9 @@ class Maintained(Value):
     found: tuple[Examined, ...]
     """The sessions that are to be put away, those that cannot be with the reason."""
     archived: tuple[Archived, ...] = ()
-    deleted: tuple[str, ...] = ()
+    deleted: tuple[Deletion, ...] = ()
+    undeleted: tuple[Deletion, ...] = ()
+    """What was to be deleted and is still there, each with the reason."""
 
 
 class Maintenance:
@@ -79,28 +98,31 @@ class Maintenance:
         self._workspace = own.workspace
         self._limits = own.config.maintenance
         self._now = own.clock()
+        self._looked: Maintained | None = None
 
     def look(self) -> Maintained:
-        """Find what is to be put away, and change nothing."""
-        every = self._examine()
-        found = tuple(self._judged(one) for one in every if one.reasons)
-        return Maintained(len(every), sum(one.size for one in every), found)
+        """Find what is to be put away, and change nothing; it is looked for once."""
+        if self._looked is None:
+            every = self._examine()
+            found = tuple(self._judged(one) for one in every if one.reasons)
+            self._looked = Maintained(len(every), sum(one.size for one in every), found)
+        return self._looked
 
     def run(
         self, mode: str = "", *, delete: tuple[str, ...] = (), tell: Tell | None = None
     ) -> Maintained:
         """Find what is to be put away, and do so where the mode is `enforce`.
 
-        delete names sessions, due or archived, to delete. tell is called with how many sessions
+        delete names what to delete, as `to_delete` takes it. tell is called with how many sessions
         are done, of how many.
         """
-        mode = mode or self._limits.mode
-        self.refuse_undue(delete, mode)
+        doomed = self.to_delete(delete, mode)
         done = self.look()
-        if mode != ENFORCE:
+        if (mode or self._limits.mode) != ENFORCE:
             return done
         due = [one for one in done.found if one.is_due]
-        archived, found = [], [one for one in done.found if not one.is_due]
+        archived: list[Archived] = []
+        found = [one for one in done.found if not one.is_due]
         for number, one in enumerate(due, start=1):
             try:
                 archived.append(self._put_away(one))
@@ -108,9 +130,15 @@ class Maintenance:
                 found.append(one.replace(kept=error.message))
             if tell is not None:
                 tell(number, len(due))
-        deleted = tuple(name for name in delete if self._delete(name))
-        kept = tuple(one for one in archived if one.name not in deleted)
-        return done.replace(found=tuple(found), archived=kept, deleted=deleted)
+        tried = [self._delete(_once_archived(one, archived, found)) for one in doomed]
+        deleted = tuple(one for one in tried if not one.refusal)
+        gone = {one.commit for one in deleted}
+        return done.replace(
+            found=tuple(found),
+            archived=tuple(one for one in archived if one.commit not in gone),
+            deleted=deleted,
+            undeleted=tuple(one for one in tried if one.refusal),
+        )
 
     # What there is
 
@@ -203,29 +231,77 @@ class Maintenance:
                 raise GitguardError(kept)
             return put_away(store, "The session is archived by maintenance.")
 
-    def refuse_undue(self, names: tuple[str, ...], mode: str) -> None:
-        """Raise `InvalidInput` for names of sessions that may not be deleted."""
-        if names and mode != ENFORCE:
-            raise InvalidInput("nothing is deleted in the mode `warn`", "Say --mode enforce")
-        known = {one.session.name for one in self.look().found if one.is_due} if names else set()
-        known |= set(archived_names(self._workspace))
-        for name in names:
-            if name not in known:
-                raise InvalidInput(
-                    f"the session `{name:.80}` is neither due nor archived",
-                    "Sessions to delete are named as `gitguard session maintain` lists them",
-                )
+    # Deleting
 
-    def _delete(self, name: str) -> bool:
-        """Delete what is archived of a session; say whether anything was."""
-        session = Session(name, name)
-        store = SessionStore(self._workspace, session, self._own.config)
-        with store.lock(_LOCK_TIMEOUT):
-            archive = archive_of(store)
-            every = archive.all()
-            for archived in every:
-                archive.delete(archived)
-        return bool(every)
+    def to_delete(self, names: tuple[str, ...], mode: str = "") -> tuple[Deletion, ...]:
+        """Return the histories that names stand for, and change nothing.
+
+        NAME is the session that is due, or else all that is archived of it; NAME@ID is one of them.
+        Raises `InvalidInput` for what may not be deleted.
+        """
+        if names and (mode or self._limits.mode) != ENFORCE:
+            raise InvalidInput("nothing is deleted in the mode `warn`", "Say --mode enforce")
+        found = [one for wanted in names for one in self._named(wanted)]
+        return tuple({one.label: one for one in found}.values())
+
+    def _named(self, wanted: str) -> list[Deletion]:
+        name, at, start = wanted.partition("@")
+        every = self._due(name)
+        if at or not every:
+            every += self._archived(name)
+        chosen = [one for one in every if one.commit.startswith(start)]
+        if not chosen:
+            raise InvalidInput(
+                f"the session `{wanted:.80}` is neither due nor archived",
+                "Sessions to delete are named as `gitguard session maintain` and `session list` "
+                "show them",
+            )
+        if at and len(chosen) > 1:
+            raise InvalidInput(
+                f"`{wanted:.80}` is the beginning of several histories",
+                f"Name one of {', '.join(one.label for one in chosen)}",
+            )
+        return chosen
+
+    def _due(self, name: str) -> list[Deletion]:
+        due = (one for one in self.look().found if one.is_due and one.session.name == name)
+        return [Deletion(name, one.head, is_due=True) for one in due]
+
+    def _archived(self, name: str) -> list[Deletion]:
+        if name not in archived_names(self._workspace):
+            return []
+        return [Deletion(name, one.commit) for one in archive_of(self._store(name)).all()]
+
+    def _delete(self, wanted: Deletion) -> Deletion:
+        """Delete an archived history; return it with the reason where that is refused."""
+        if wanted.refusal:
+            return wanted
+        store = self._store(wanted.name)
+        try:
+            with store.lock(_LOCK_TIMEOUT):
+                archive = archive_of(store)
+                there = [one for one in archive.all() if one.commit == wanted.commit]
+                for one in there:
+                    archive.delete(one)
+        except GitguardError as error:  # what else was done is told all the same
+            return wanted.replace(refusal=error.message)
+        return wanted if there else wanted.replace(refusal="it is archived no more")
+
+    def _store(self, name: str) -> SessionStore:
+        return SessionStore(self._workspace, Session(name, name), self._own.config)
+
+
+def _once_archived(
+    wanted: Deletion, archived: Sequence[Archived], found: Sequence[Examined]
+) -> Deletion:
+    """Return what became of a session in force that had to be archived first."""
+    if not wanted.is_due:
+        return wanted
+    for one in archived:
+        if one.name == wanted.name:
+            return wanted.replace(commit=one.commit)
+    kept = next(one.kept for one in found if one.session.name == wanted.name)
+    return wanted.replace(refusal=kept)
 
 
 def _changed(path: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 from gitguard.transcripts import find_format
-from gitguard.transcripts.fitting.budget import divide
+from gitguard.transcripts.fitting.budget import caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import lightened
 from gitguard.transcripts.fitting.pruning import KEEP, judge, pictured_among, pruned
@@ -15,7 +15,7 @@ from gitguard.transcripts.rewriting.edits import Cut
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.writable import entry_at, writable_of
-from gitguard.usecases.conversations import usage_of
+from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
     from gitguard.transcripts.fitting.pruning import Verdict
 
 
@@ -56,26 +57,31 @@ def plan(
     config: Config,
     now: float,
     *,
+    known: HostSession = UNKNOWN,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
 ) -> Pruned:
     """Say what is to be pruned; any format will do. seen is shown each entry as it is read.
 
+    known is what the conversation's session knows of it, from which its window may be told.
     Raises `InvalidInput` where a file clearly is of another format than it is named.
     """
     refuse_another(transcript)
     pictured: set[tuple[int, int]] = set()
+    capped = False
 
     def read() -> Iterator[Entry]:
-        for entry in find_format(transcript.format).entries(transcript):
+        nonlocal capped
+        for number, entry in enumerate(find_format(transcript.format).entries(transcript)):
+            capped = capped or (not number and caps_reserve(entry))
             seen(entry)
             pictured.update(pictured_among(entry))
             yield entry
 
     context = context_of(lightened(read()))
-    window = usage_of(transcript, config, model=model).window
+    window = usage_of(transcript, config, known=known, model=model).window
     summary = estimate(len(context.summary))
-    room = divide(window, config.budget).history
+    room = divide(window, config.budget, capped=capped).history
     verdicts = judge(
         context.entries,
         config.pruning,
@@ -92,6 +98,7 @@ def prune(
     clock: Callable[[], float],
     clean: Callable[[str], str],
     *,
+    known: HostSession = UNKNOWN,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
     at_step: Callable[[str], object] = str,
@@ -104,7 +111,7 @@ def prune(
     path, writable = writable_of(transcript)
     with transcript_lock(path, clock) as lock:
         standing = look(path)
-        planned = plan(transcript, config, clock(), model=model, seen=seen)
+        planned = plan(transcript, config, clock(), known=known, model=model, seen=seen)
         edits = []
         for verdict in planned.done:
             text = _text(transcript, path, verdict)

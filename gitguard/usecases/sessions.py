@@ -43,7 +43,7 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
     if named:
         raise InvalidInput(
             f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which stays in force",
-            "Unset the variable, then run `gitguard session use` again",
+            "Unset the variable, or leave the option out, and run it again",
         )
     owner = startup.living_owner(workspace, session)
     if owner:
@@ -60,7 +60,8 @@ def refuse_unknown(store: SessionStore) -> None:
     except GitguardError:
         return  # there is something, and looking says what is wrong with it
     is_absent = found.standing == states.ABSENT and found.written is None
-    if is_absent and head.standing == NONE and not store.chain.archived():
+    is_archived = store.chain.archived() or store.chain.damaged()
+    if is_absent and head.standing == NONE and not is_archived:
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
             "See `gitguard session list`, or begin with `gitguard ensure`",

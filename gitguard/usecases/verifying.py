@@ -49,6 +49,7 @@ class _Verifying:
         self._findings: list[Finding] = []
         self._notes: list[str] = []
         self._put_away = self._chain.archived()
+        self._findings += map(finding_of, self._chain.damaged().values())
 
     def report(self) -> Report:
         head, standing = self._head()
@@ -158,4 +159,8 @@ def stores_of(own: SessionStore, names: Iterable[str]) -> list[SessionStore]:
     every = sorted({*known, *archived_names(own.workspace)})
     sessions = (Session(keys.get(name, name), name) for name in every)
     stores = [SessionStore(own.workspace, session, own.config) for session in sessions]
-    return [store for store in stores if store.session.name in known or store.chain.archived()]
+    return [store for store in stores if store.session.name in known or _is_archived(store)]
+
+
+def _is_archived(store: SessionStore) -> bool:
+    return bool(store.chain.archived() or store.chain.damaged())

@@ -14,7 +14,6 @@ from .fetching import NotInstallable
 from .guarded import COMMAND, Guarded
 from .openclaw import SealedOpenClaw
 from .recorder import Recorder
-from .repository import git
 from .scripted_model import ScriptedModel
 from .sealed_hosts import SealedPi
 from .talks import ClaudeTalk, OpenClawTalk, PiTalk, Talk
@@ -45,20 +44,6 @@ def openclaw_version(version: str) -> openclaw_install.Installed:
 def model() -> Iterator[ScriptedModel]:
     with ScriptedModel() as scripted:
         yield scripted
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A git repository with one commit and an identity of its own."""
-    root = tmp_path / "repo"
-    root.mkdir()
-    git(root, "init", "--quiet", "--initial-branch=main")
-    git(root, "config", "user.name", "Test Author")
-    git(root, "config", "user.email", "author@example.invalid")
-    (root / "README.md").write_text("# Example\n", encoding="utf-8")
-    git(root, "add", "README.md")
-    git(root, "commit", "--quiet", "--message", "First commit")
-    return root
 
 
 @pytest.fixture

@@ -7,12 +7,11 @@ the command line.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from ..waiting import wait_until
 from .claude_code import SealedClaude
 from .guarded import BLOCK, COMMAND, Guarded, fingerprint
 from .repository import git
@@ -44,13 +43,6 @@ def script_until_halted(model: ScriptedModel) -> None:
         Step("three", (bash("touch must-not-run"),), input_tokens=CRITICAL + 500),
         Step("never", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1000),
     )
-
-
-def wait_until(happened: Callable[[], bool], timeout: float = 15.0) -> None:
-    deadline = time.monotonic() + timeout
-    while not happened():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 def script_work(model: ScriptedModel, repo: Path) -> None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .claude_code import SealedClaude
+from ..waiting import wait_until
+from .claude_code import SealedClaude, Terminal
 from .recorder import Answer, Recorder
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash, subagent, summary, write
@@ -66,13 +68,6 @@ def script_two_rounds(model: ScriptedModel, tokens: int) -> None:
 def transcript_lines(path: object) -> list[dict[str, Any]]:
     text = Path(str(path)).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
-
-
-def wait_until(happened: Callable[[], bool], timeout: float = 15.0) -> None:
-    deadline = time.monotonic() + timeout
-    while not happened():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 # --- A turn and its events
@@ -561,6 +556,15 @@ def test_a_killed_turn_fires_nothing_more_and_can_be_resumed(
 # --- The full-screen program
 
 
+@contextmanager
+def on_screen(claude: SealedClaude, recorder: Recorder) -> Iterator[Terminal]:
+    """The program, once it shows what the status line's command says."""
+    recorder.answer("statusLine", Answer("STATUS SHOWN"))
+    with claude.interactive() as terminal:
+        terminal.wait_for("STATUS SHOWN")
+        yield terminal
+
+
 def context_windows(recorder: Recorder) -> list[Mapping[str, Any]]:
     return [call.payload["context_window"] for call in recorder.calls("statusLine")]
 
@@ -568,11 +572,9 @@ def context_windows(recorder: Recorder) -> list[Mapping[str, Any]]:
 def test_the_status_line_is_blank_before_the_first_response_and_then_has_its_usage(
     claude: SealedClaude, model: ScriptedModel, recorder: Recorder, repo: Path
 ) -> None:
-    recorder.answer("statusLine", Answer("STATUS SHOWN"))
     model.script(Step("ANSWERED", input_tokens=60_000))
 
-    with claude.interactive() as terminal:
-        terminal.wait_for("STATUS SHOWN")
+    with on_screen(claude, recorder) as terminal:
         terminal.submit("hello")
         terminal.wait_for("ANSWERED")
         wait_until(lambda: len(context_windows(recorder)) > 1)
@@ -587,11 +589,9 @@ def test_the_status_line_is_blank_before_the_first_response_and_then_has_its_usa
 def test_the_status_line_has_no_usage_after_a_compaction(
     claude: SealedClaude, model: ScriptedModel, recorder: Recorder
 ) -> None:
-    recorder.answer("statusLine", Answer("STATUS SHOWN"))
     model.script(Step("ANSWERED", input_tokens=60_000))
 
-    with claude.interactive() as terminal:
-        terminal.wait_for("STATUS SHOWN")
+    with on_screen(claude, recorder) as terminal:
         terminal.submit("hello")
         terminal.wait_for("ANSWERED")
         terminal.submit("/compact")
@@ -603,11 +603,9 @@ def test_the_status_line_has_no_usage_after_a_compaction(
 def test_a_refused_prompt_returns_to_the_input_line(
     claude: SealedClaude, model: ScriptedModel, recorder: Recorder
 ) -> None:
-    recorder.answer("statusLine", Answer("STATUS SHOWN"))
     recorder.answer("UserPromptSubmit", REFUSE_PROMPT)
 
-    with claude.interactive() as terminal:
-        terminal.wait_for("STATUS SHOWN")
+    with on_screen(claude, recorder) as terminal:
         terminal.submit("my precious words")
         terminal.wait_for("REFUSED")
         terminal.wait_for("❯ my precious words")
@@ -618,12 +616,10 @@ def test_a_refused_prompt_returns_to_the_input_line(
 def test_a_halt_shows_its_reason_and_leaves_the_program_open(
     claude: SealedClaude, model: ScriptedModel, recorder: Recorder
 ) -> None:
-    recorder.answer("statusLine", Answer("STATUS SHOWN"))
     recorder.answer("PreToolUse", HALT)
     model.script(Step("trying", (bash("true"),)))
 
-    with claude.interactive() as terminal:
-        terminal.wait_for("STATUS SHOWN")
+    with on_screen(claude, recorder) as terminal:
         terminal.submit("go")
         terminal.wait_for("HALTED")
 

@@ -114,14 +114,19 @@ def test_declined_the_host_does_not_compact(
     assert model.requests(Kind.COMPACTION) == []
 
 
+def init_beside_status_line(claude: SealedClaude, command: str) -> None:
+    """Install for a user who has a status line of their own in all projects."""
+    user = claude.home / ".claude" / "settings.json"
+    user.parent.mkdir(parents=True, exist_ok=True)
+    own = {"type": "command", "command": command}
+    user.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
+    Guarded(claude).run("init")
+
+
 def test_the_status_line_shows_the_gauge_below_the_users_own(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
-    user = claude.home / ".claude" / "settings.json"
-    user.parent.mkdir(parents=True, exist_ok=True)
-    own = {"type": "command", "command": "printf 'MY OWN LINE\\nAND ANOTHER'; cat > /dev/null"}
-    user.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
-    Guarded(claude).run("init")
+    init_beside_status_line(claude, "printf 'MY OWN LINE\\nAND ANOTHER'; cat > /dev/null")
     model.script(Step("ANSWERED", input_tokens=60_000))
 
     with claude.interactive() as terminal:
@@ -141,11 +146,7 @@ def test_the_status_line_shows_the_gauge_below_the_users_own(
 def test_a_slow_status_line_of_the_users_does_not_hide_ours(
     claude: SealedClaude, model: ScriptedModel
 ) -> None:
-    user = claude.home / ".claude" / "settings.json"
-    user.parent.mkdir(parents=True, exist_ok=True)
-    own = {"type": "command", "command": "sleep 600; echo TOO LATE"}
-    user.write_text(json.dumps({"statusLine": own}), encoding="utf-8")
-    Guarded(claude).run("init")
+    init_beside_status_line(claude, "sleep 600; echo TOO LATE")
     model.script(Step("ANSWERED", input_tokens=60_000))
 
     with claude.interactive() as terminal:

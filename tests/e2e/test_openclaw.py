@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from .scripted_model import Kind, ScriptedModel, Step, ToolCall
 BIG_WINDOW = 200_000
 CRITICAL = 175_000
 """Of a window of 200,000: above our halt at 170,000, below the host's compaction at 180,000."""
+Guarding = Callable[..., AbstractContextManager[GuardedOpenClaw]]
 
 
 @pytest.fixture(params=VERSIONS)
@@ -27,57 +30,47 @@ def version(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def guarded(
+def guard_it(
     version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
-) -> Iterator[GuardedOpenClaw]:
-    """Installed as `gitguard init` does it where the host's own command is not on PATH."""
-    yield from _guarded(version, model, repo, bin_dir, tmp_path)
+) -> Guarding:
+    """Installs as `gitguard init` does it where the host's own command is not on PATH."""
 
+    @contextmanager
+    def guarding(**options: Any) -> Iterator[GuardedOpenClaw]:
+        (bin_dir / "gitguard").symlink_to(COMMAND)
+        with SealedOpenClaw(
+            openclaw_version(version),
+            tmp_path / "home",
+            repo,
+            model.url,
+            extra_path=(bin_dir,),
+            extra_config=enabled(version),
+            **options,
+        ) as openclaw:
+            found = GuardedOpenClaw(openclaw)
+            found.run("init", "--host", "openclaw")
+            yield found
 
-def _guarded(
-    version: str,
-    model: ScriptedModel,
-    repo: Path,
-    bin_dir: Path,
-    tmp_path: Path,
-    **options: object,
-) -> Iterator[GuardedOpenClaw]:
-    installed = openclaw_version(version)
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    sealed = SealedOpenClaw(
-        installed,
-        tmp_path / "home",
-        repo,
-        model.url,
-        extra_path=(bin_dir,),
-        extra_config=enabled(version),
-        **options,  # type: ignore[arg-type]
-    )
-    with sealed:
-        guarded = GuardedOpenClaw(sealed)
-        guarded.run("init", "--host", "openclaw")
-        yield guarded
+    return guarding
 
 
 @pytest.fixture
-def roomy(
-    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
-) -> Iterator[GuardedOpenClaw]:
+def guarded(guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
+    with guard_it() as found:
+        yield found
+
+
+@pytest.fixture
+def roomy(guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
     """With a window in which gitguard halts before the host compacts."""
-    yield from _guarded(version, model, repo, bin_dir, tmp_path, window=BIG_WINDOW)
+    with guard_it(window=BIG_WINDOW) as found:
+        yield found
 
 
 @pytest.fixture(params=["safeguard", "default"])
-def compacting(
-    request: pytest.FixtureRequest,
-    version: str,
-    model: ScriptedModel,
-    repo: Path,
-    bin_dir: Path,
-    tmp_path: Path,
-) -> Iterator[GuardedOpenClaw]:
-    mode = str(request.param)
-    yield from _guarded(version, model, repo, bin_dir, tmp_path, compaction_mode=mode)
+def compacting(request: pytest.FixtureRequest, guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
+    with guard_it(compaction_mode=request.param) as found:
+        yield found
 
 
 # The block

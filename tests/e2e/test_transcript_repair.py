@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from ..written_conversations import CALLS, Document, blocks_of
 from .scripted_model import Request, Step, ToolCall, blocks_of_message
 from .talks import Talk
@@ -15,6 +17,7 @@ MISSING = "[gitguard] missing tool result"
 PLACEHOLDERS = ("Tool result missing", "Orphaned tool result", "No result provided")
 """What hosts put in the place of results that they miss themselves."""
 SAID = ("begin", "I look", "I look again", "first done", "go on", "second", "second done")
+LEFT = "left behind"
 CUT_SHORT = "killed"
 """What ends a conversation early."""
 
@@ -102,6 +105,19 @@ def displace_a_result(file: File) -> None:
     file.write()
 
 
+def leave_a_branch(file: File) -> None:
+    """A branch that was left, and behind it a result of no call, which the conversation ends on."""
+    newest = [line for line in file.lines if line.get(file.own) and file.parent in line][-1]
+    left = file.copy_of(file.said("go on"), "8")
+    left["message"] = json.loads(json.dumps(left["message"]).replace("go on", LEFT))
+    left[file.parent] = file.said("first done")[file.own]
+    orphan = file.copy_of(file.result("echo three"), "9")
+    _rename_call(orphan, "toolu_nobody")
+    orphan[file.parent] = newest[file.own]
+    file.lines += [left, orphan]
+    file.write()
+
+
 def break_calls(file: File) -> None:
     damages: tuple[Document, ...] = ({"name": ""}, {"input": None, "arguments": None})
     for number, damage in enumerate(damages):
@@ -121,12 +137,18 @@ def break_calls(file: File) -> None:
     file.write()
 
 
-def tear_lines(file: File) -> None:
-    """The line of a result, and a last one that was never finished."""
-    at = file.lines.index(file.result("echo three"))
+def tear(file: File, at: int) -> None:
     file.write()
     lines = file.path.read_bytes().splitlines()
     lines[at] = lines[at][:100]
+    file.path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+def tear_lines(file: File) -> None:
+    """The line of a result, and a last one that was never finished."""
+    at = file.lines.index(file.result("echo three"))
+    tear(file, at)
+    lines = file.path.read_bytes().splitlines()
     file.path.write_bytes(b"\n".join([*lines, lines[-1][:60]]))
 
 
@@ -149,6 +171,7 @@ def _rename_call(line: Document, own: str) -> None:
 DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
     "missing": (lose_results, {"answered": 2}),
     "orphaned": (add_an_orphan, {"orphaned": 1}),
+    "branch": (leave_a_branch, {"orphaned": 1}),
     "duplicate": (double_a_result, {"duplicate": 2}),
     "moved": (displace_a_result, {"moved": 1}),
     "incomplete": (break_calls, {"incomplete": 2, "orphaned": 2, "emptied": 2}),
@@ -168,14 +191,19 @@ def conversation(call: Callable[[str], ToolCall]) -> tuple[tuple[Step, ...], tup
 
 
 def assert_whole(request: Request, name: str) -> None:
-    """The model is given all that was said, each call has its result behind it, and no others."""
+    """The model is given all that was said, in pairs, and nothing that a host made up."""
     said = json.dumps(request.body["messages"])
     answered = DAMAGES[name][1].get("answered", 0)
     for text in SAID[:2] if name == CUT_SHORT else SAID:
         assert text in said, text
-    for text in PLACEHOLDERS:
+    for text in (*PLACEHOLDERS, LEFT):
         assert text not in said
     assert said.count(MISSING) == answered
+    assert_paired(request)
+
+
+def assert_paired(request: Request) -> None:
+    """Each call has its result behind it, and there are no others."""
     pending: list[str] = []
     for message in request.body["messages"]:
         blocks = blocks_of_message(message)
@@ -201,3 +229,22 @@ def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
         resumed = f"resumed after {name}"
         assert talk.say("what now?", Step(resumed)) == resumed
         assert_whole(talk.newest_request, name)
+
+
+@pytest.mark.parametrize("talk", ["claude-code"], indirect=True)
+def test_of_calls_at_once_the_others_stay_where_one_is_torn(talk: Talk) -> None:
+    commands = ("echo one", "echo two", "echo three")
+    talk.say("begin", Step("I look", tuple(map(talk.shell, commands))), Step("done"))
+    path = talk.transcript
+    whole = path.read_bytes()
+    for torn in commands:
+        path.write_bytes(whole)
+        file = File(path)
+        tear(file, file.lines.index(file.call(torn)))
+        counts = talk.gitguard("repair")["counts"]
+        assert (counts.pop("broken"), counts.pop("orphaned"), *counts) == (1, 1, "relinked")
+        assert talk.say("what now?", Step("resumed")) == "resumed"
+        said = json.dumps(talk.newest_request.body["messages"])
+        assert [each in said for each in commands] == [each != torn for each in commands]
+        assert not any(text in said for text in (MISSING, *PLACEHOLDERS))
+        assert_paired(talk.newest_request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ CALLS: tuple[str, ...] = (
     "fsync",
     "fdatasync",
     "ftruncate",
+    "sendfile",
     "close",
     "chdir",
 )
@@ -49,9 +50,11 @@ def named(calls: tuple[str, ...]) -> str:
     return ",".join(f"?{call}" for call in calls)
 
 
-def read_log(text: str, inside: tuple[Path, ...]) -> list[Operation]:
-    """Return the operations below some folders."""
-    found = _Reader().operations(text)
+def read_log(
+    text: str, inside: tuple[Path, ...], start: Mapping[Path, bytes | None]
+) -> list[Operation]:
+    """Return the operations below some folders; start is what was there before them."""
+    found = _Reader(start).operations(text)
     return [op for op in found if any(op.path.is_relative_to(folder) for folder in inside)]
 
 
@@ -62,7 +65,8 @@ class _Open:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, start: Mapping[Path, bytes | None]) -> None:
+        self._start = start
         self._folders: dict[str, Path] = {}
         self._open: dict[tuple[str, str], _Open] = {}
 
@@ -113,8 +117,17 @@ class _Reader:
             offset = int(arguments.rpartition(",")[2])
             yield Operation("write", opened.path, offset=offset, data=strings[-1][:result])
         else:
-            yield Operation("write", opened.path, offset=opened.offset, data=strings[-1][:result])
+            is_copy = call == "sendfile"
+            data = self._copied(process, arguments) if is_copy else strings[-1]
+            yield Operation("write", opened.path, offset=opened.offset, data=data[:result])
             opened.offset += result if opened.offset >= 0 else 0
+
+    def _copied(self, process: str, arguments: str) -> bytes:
+        """Return what stands from the place on that a file is copied from, which nobody changes."""
+        _, source, offset, _ = arguments.split(", ")
+        data = self._start[self._open[process, source.partition("<")[0]].path]
+        assert data is not None
+        return data[int(offset.partition("]")[0].removeprefix("[")) :]
 
     def _path(self, process: str, name: bytes) -> Path:
         folder = self._folders.get(process, Path.cwd())

@@ -18,6 +18,7 @@ from tests.faults.syscall_faults import SyscallFaults
 _ALL = tuple(scenario.name for scenario in SCENARIOS)
 _CUT = tuple(BY_NAME)
 _BASIC = ("note", "first-ensure", "recover", "turn-end", "worktree")
+_ON_DISKS = (*_BASIC, "repair", "repair-copying")
 _KILLS = StepFaults(("kill",))
 
 
@@ -37,9 +38,9 @@ class Planned(NamedTuple):
 _PLAN = (
     Planned(StepFaults(), quick=_ALL, quick_kind=StepFaults(("kill", "ENOSPC"))),
     Planned(ChangeFaults(), quick=_ALL, quick_every=4),
-    Planned(SyscallFaults(), quick=("note", "first-ensure"), quick_every=7),
+    Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=7),
     Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=7),
-    Planned(PowerCuts(apart=False), _CUT, every=2, quick=("note",), quick_every=2),
+    Planned(PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair"), quick_every=2),
     Planned(
         PowerCuts(apart=True),
         _CUT,
@@ -53,9 +54,9 @@ _PLAN = (
     Planned(Compound(SyscallFaults(), _KILLS, every=3), _BASIC, every=2),
     Planned(Compound(GitFaults(), _KILLS, every=3), _BASIC),
     Planned(Compound(PowerCuts(apart=False), _KILLS, every=3), _BASIC, every=2),
-    *(Planned(FullDisk(layout), _BASIC) for layout in LAYOUTS),
+    *(Planned(FullDisk(layout), _ON_DISKS) for layout in LAYOUTS),
     Planned(ReadOnly()),
-    *(Planned(RealPowerCut(layout), _BASIC) for layout in LAYOUTS),
+    *(Planned(RealPowerCut(layout), _ON_DISKS) for layout in LAYOUTS),
 )
 KINDS = {planned.kind.name: planned.kind for planned in _PLAN}
 

@@ -83,12 +83,11 @@ class PowerCuts(Kind):
         with traced(*options(), output=str(log)) as attach:
             outcome = scenario.run(world, attach=attach)
         assert outcome.is_acknowledged, outcome
-        operations = read_log(log.read_text(), (world.base, world.state_home))
-        journal = _Journal(
-            operations, world.kept_files(), world.state_home if self._apart else None
-        )
+        start = world.kept_files()
+        operations = read_log(log.read_text(), (world.base, world.state_home), start)
+        journal = _Journal(operations, start, world.state_home if self._apart else None)
         everything = Crash(len(journal), (len(journal),) * (1 + self._apart), "all")
-        model = journal.leave(world.kept_files(), everything)
+        model = journal.leave(start, everything)
         assert model == world.files(), _difference(model, world.files())
         world.put_back()
         return _Recorded(journal, outcome, self._states(world, journal))

@@ -91,7 +91,9 @@ def _load_everything() -> None:
 def prove(world: World, scenario: Scenario, expected: Expected, outcome: Outcome) -> None:
     """Raise `Broken` unless every promise holds in the world that a fault left behind."""
     _prove_reading(world, scenario, expected, outcome)
+    _prove_beside(world, scenario, outcome)
     _prove_going_on(world, scenario, expected)
+    _prove_beside(world, scenario, Outcome(is_acknowledged=True))
     _prove_whole(world, scenario, expected, outcome)
 
 
@@ -109,6 +111,11 @@ def _prove_reading(world: World, scenario: Scenario, expected: Expected, outcome
     lost = old.kept - view.kept
     if lost:
         raise Broken(f"commits are on no branch any more: {sorted(lost)}")
+
+
+def _prove_beside(world: World, scenario: Scenario, outcome: Outcome) -> None:
+    if doubts := scenario.doubts(world, outcome):
+        raise Broken(f"the command {outcome}, but {doubts}")
 
 
 def _prove_going_on(world: World, scenario: Scenario, expected: Expected) -> None:

@@ -15,6 +15,7 @@ from gitguard.model.events import HookEvent
 from gitguard.model.journal import ENDED, Entry
 from gitguard.model.session import Session
 from gitguard.usecases.closing import bring_back, close, find_archived
+from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart
 from tests.faults.sandbox import obey_permissions, sealed
 from tests.faults.world import BRANCH, World
@@ -36,6 +37,8 @@ class Scenario(NamedTuple):
     """Whether the state is refused to a reader while the old one is in force."""
     around: Callable[[World], AbstractContextManager[None]] = lambda _: nullcontext()
     """What surrounds the act, and ends whatever becomes of it."""
+    doubts: Callable[[World, Outcome], str] = lambda *_: ""
+    """Returns what does not hold of anything that the act is about beside the state."""
 
     def run(
         self,
@@ -229,6 +232,11 @@ def _ensure_in_linked(world: World) -> object:
     return world.guard(world.base / "linked").ensure()
 
 
+def _with_a_torn_conversation(world: World) -> None:
+    begin(world)
+    repairing.write_torn(world)
+
+
 def _nothing(world: World) -> None:
     """Leave the repository as it is."""
 
@@ -290,6 +298,20 @@ SCENARIOS = (
         _ensure_in_linked,
         root="linked",
         may_be_refused=True,
+    ),
+    Scenario(
+        "repair",
+        _with_a_torn_conversation,
+        repairing.act,
+        repairing.go_on,
+        doubts=repairing.doubts,
+    ),
+    Scenario(
+        "repair-copying",
+        _with_a_torn_conversation,
+        repairing.act_by_copying,
+        repairing.go_on_much_later,
+        doubts=repairing.doubts,
     ),
 )
 BY_NAME = {scenario.name: scenario for scenario in (*SCENARIOS, SETTLED_LATE)}

@@ -41,6 +41,11 @@ STEPS = (
     "current-left",
     "anchor-brought-back",
     "files-brought-back",
+    "transcript-begun",
+    "transcript-written",
+    "transcript-kept",
+    "transcript-replaced",
+    "transcript-settled",
 )
 """Every step that the library announces."""
 

@@ -28,10 +28,10 @@ CALLS += (
     "fchmod",
     "fchmodat",
 )
-CALLS += ("flock", "read", "pread64", "getdents64")
+CALLS += ("fchown", "sendfile", "flock", "read", "pread64", "getdents64")
 FAULTS = {"kill": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"}
 _FILL: tuple[str, ...] = ("openat", "write", "pwrite64", "fsync", "rename", "renameat", "link")
-_FILL += ("linkat", "mkdir", "mkdirat")
+_FILL += ("linkat", "mkdir", "mkdirat", "sendfile")
 """The calls that a full disk can refuse."""
 _LOOKING = ("read", "pread64", "getdents64")
 """The calls that change nothing."""

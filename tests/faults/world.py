@@ -42,6 +42,8 @@ class World:
         self.base = base
         self.root = base / "repo"
         self.state_home = state_home or base / "state"
+        self.talk = base / "talks" / "talk.jsonl"
+        """The file of a conversation, where a scenario is about one."""
         self.clock = Clock()
         self.path = os.environ["PATH"]
         self.at_step: Callable[[str], object] = str
@@ -142,7 +144,7 @@ class World:
         ours = tuple(str(git_dir / name) for name in _OURS)
         for path in self._walk():
             name = str(path)
-            foreign = name.startswith(ours) or f"{os.sep}.gitguard" in name
+            foreign = name.startswith((*ours, str(self.talk))) or f"{os.sep}.gitguard" in name
             if path.is_file() and not foreign and not path.is_relative_to(self.state_home):
                 found[name] = path.read_bytes()
         return found
@@ -154,7 +156,11 @@ class World:
 
 
 def _is_left_over(name: str) -> bool:
-    return name.endswith((".tmp", ".lock")) or name.startswith(_UNFINISHED) or name == "starting"
+    return (
+        name.endswith((".tmp", ".lock", "-lock"))
+        or name.startswith(_UNFINISHED)
+        or name == "starting"
+    )
 
 
 def _keep(path: Path) -> _Kept:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model.text import timestamp
+from gitguard.model.text import exact_timestamp
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.chunks import (
     Unit,
@@ -38,7 +38,7 @@ class Written(Value):
     @property
     def timestamp(self) -> str:
         """The time as hosts write it, with milliseconds."""
-        return f"{timestamp(self.at)[:-1]}.{int(self.at % 1 * 1000):03}Z"
+        return exact_timestamp(self.at)
 
 
 class Plan(Value):
@@ -55,6 +55,11 @@ class Plan(Value):
     """Older turns that a history limit leaves out, of what is old as well."""
     limit: Limit | None = None
     """The history limit in force."""
+
+    @property
+    def has_anchor(self) -> bool:
+        """Whether a transcript can name where what stays begins: some of it has an id."""
+        return any(entry.id for unit in self.kept for entry in unit.entries)
 
     @property
     def messages_before(self) -> int:

@@ -131,10 +131,20 @@ def rules_in(text: str, wanted: tuple[str, ...], most: int) -> str:
     kept: list[str] = []
     level, fenced = 0, False
     for line in text.splitlines():
-        heading = None if fenced else re.match(r"(#{1,6})[ \t]+(.*?)[ \t#]*$", line)
+        depth, title = (0, "") if fenced else _heading(line)
         fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if heading and (not level or len(heading[1]) <= level):
-            level = len(heading[1]) if heading[2].casefold() in titles else 0
+        if depth and (not level or depth <= level):
+            level = depth if title.casefold() in titles else 0
         if level:
             kept.append(line)
     return shorten("\n".join(kept).strip(), most)
+
+
+def _heading(line: str) -> tuple[int, str]:
+    """Return a heading's level and title; the level is 0 where a line is none."""
+    # Anybody may write these lines, and patterns for the end of one take its length squared.
+    behind = line.lstrip("#")
+    level = len(line) - len(behind)
+    if not 1 <= level <= 6 or not behind.startswith((" ", "\t")):
+        return 0, ""
+    return level, behind.lstrip(" \t").rstrip(" \t#")

@@ -15,7 +15,7 @@ from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gitguard.model.conversation import Block, Entry
     from gitguard.model.redaction import Redactor
@@ -128,7 +128,7 @@ def summarize(
             ask = None
         parts.append(_clean(answer.text, redactor) or said_in(chunk, redactor))
         tell(number, steps)
-    merged = _merged(parts, redactor, ask, complaints)
+    merged = _merged(parts, redactor, ask, complaints, most_tokens * CHARACTERS_PER_TOKEN)
     tell(steps, steps)
     return Summarized(merged or NOTHING, ask is not None, tuple(complaints))
 
@@ -138,15 +138,35 @@ def _merged(
     redactor: Redactor,
     ask: Callable[[str], Answer] | None,
     complaints: list[str],
+    most: int,
 ) -> str:
+    """Return one summary of several; the plug is given at most so many characters at a time."""
     told = [part for part in parts if part]
-    if ask is not None and len(told) > 1:
-        text = redactor.text("\n\n".join(f"[{i}] {part}" for i, part in enumerate(told, start=1)))
-        answer = ask(_MERGED.format(text=text))
-        if answer.text.strip():
-            return _clean(answer.text, redactor)
-        complaints.append(answer.complaint)
+    while ask is not None and len(told) > 1:
+        merged: list[str] = []
+        for group in _groups(told, most):
+            if len(group) == 1:
+                merged += group
+                continue
+            text = "\n\n".join(f"[{i}] {part}" for i, part in enumerate(group, start=1))
+            answer = ask(_MERGED.format(text=redactor.text(text)))
+            if not answer.text.strip():
+                complaints.append(answer.complaint)
+                return "\n".join(told)
+            merged.append(_clean(answer.text, redactor))
+        told = merged
     return "\n".join(told)
+
+
+def _groups(parts: list[str], most: int) -> Iterator[list[str]]:
+    """Yield two or more parts at a time, so that they become fewer; of the last maybe one."""
+    group: list[str] = []
+    for part in parts:
+        if len(group) > 1 and sum(map(len, group)) + len(part) > most:
+            yield group
+            group = []
+        group.append(part)
+    yield group
 
 
 def _clean(text: str, redactor: Redactor) -> str:

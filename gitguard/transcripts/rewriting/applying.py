@@ -11,7 +11,7 @@ import os
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model import json_text
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import Unread, open_file, read_line, unreadable
 from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
@@ -24,6 +24,7 @@ from gitguard.transcripts.rewriting.edits import (
     Relink,
     Rename,
     Replace,
+    Shift,
 )
 from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
 from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
@@ -103,11 +104,8 @@ def read_tree(path: str, writable: Writable) -> Tree:
 
 def parse(raw: bytes) -> dict[str, Any] | None:
     """Return the document that a line is, None for what is none; bad bytes survive in it."""
-    try:
-        found = json_text.decode(raw.decode(errors="surrogateescape"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    found = read_line(raw, "surrogateescape")
+    return None if isinstance(found, Unread) else found
 
 
 def line_of(document: dict[str, Any]) -> bytes:
@@ -129,8 +127,12 @@ def line_at(path: str, at: int) -> dict[str, Any]:
     finally:
         os.close(handle)
     if document is None:
-        raise InvalidInput(f"no entry begins at byte {at:,} of `{path}`")
+        raise _no_entry(at)
     return document
+
+
+def _no_entry(at: int) -> InvalidInput:
+    return InvalidInput(f"no entry begins at byte {at:,} of the transcript; nothing was written")
 
 
 def _raw(handle: int, at: int, size: int) -> bytes:
@@ -213,6 +215,7 @@ class _Plan:
         self._is_ended = any(isinstance(edit, End) for edit in edits)
         self._take_out()
         self._bring_in(edits)
+        self._shifted = {edit.at: edit.behind for edit in edits if isinstance(edit, Shift)}
         self._relinks = {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
         if self._gone or any(isinstance(edit, (Move, Answer)) for edit in edits):
             known = tree if tree is not None else _tree(handle, size, writable)
@@ -247,16 +250,28 @@ class _Plan:
     def _mend(self, tree: Tree) -> None:
         moved = {new.source for made in self._new.values() for new in made if new.is_whole}
         ids = {at: tree.at[at].id for at in self._gone if at in tree.at}
-        gone = [own for at, own in ids.items() if at not in moved]
-        mending = Mending(tree, gone, [ids[at] for at in moved if at in ids])
+        elsewhere = {ids[at] for at in moved if at in ids}
+        # Of several lines of one id the last one is what hosts know.
+        gone = {own for own in ids.values() if tree.by_id[own].at in self._gone} - elsewhere
+        mending = Mending(tree, gone, elsewhere)
         for behind, made in self._new.items():
             if behind not in tree.at:
                 continue
             anchor = tree.at[behind].id
             self._new[behind] = [self._placed(new, anchor, tree, mending) for new in made]
+        self._keep_leaf(tree, mending)
         self._relinks |= mending.relinks()
         self._mended = mending.mended()
         self._pointers = frozenset(tree.pointers)
+
+    def _keep_leaf(self, tree: Tree, mending: Mending) -> None:
+        """Let the conversation go on from where it did, though its newest entry is gone."""
+        if not (lost := mending.lost_leaf()):
+            return
+        at, parent = lost
+        own = self._free_id(_New(source=at), parent, tree)
+        made = self._writable.with_id(self._writable.mark(self._document(at)), own, parent)
+        self._new.setdefault(at, []).append(_New(line_of(made)))
 
     def _placed(self, new: _New, anchor: str, tree: Tree, mending: Mending) -> _New:
         if new.line:
@@ -289,30 +304,45 @@ class _Plan:
 
     def _parts(self) -> Iterator[bytes | range]:
         yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
-        touched = {*self._edits, *self._new, *self._relinks, *self._pointers} - {START}
+        for at in self._shifted_behind(START):
+            yield from self._ended(at)
+        touched = {*self._edits, *self._new, *self._relinks, *self._pointers}
+        touched = {*touched, *self._shifted.values()} - {START}
         position = 0
         for at in sorted(touched):
             yield range(position, at)
             raw = self._raw(at)
             position = min(at + len(raw) + 1, self._size)
-            yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
+            if at not in self._shifted:
+                yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
         yield range(position, self._size)
+
+    def _shifted_behind(self, anchor: int) -> list[int]:
+        return [at for at, behind in self._shifted.items() if behind == anchor]
+
+    def _ended(self, at: int) -> Iterator[bytes]:
+        """Yield an entry that stands elsewhere now, and what comes behind it."""
+        yield from self._touched(at, self._raw(at), b"\n")
 
     def _touched(self, at: int, raw: bytes, end: bytes) -> Iterator[bytes]:
         if at not in self._gone:
             yield self._changed(at, raw) + end
-        made = self._new.get(at, ())
-        if made and not end and at not in self._gone:
+        made, shifted = self._new.get(at, ()), self._shifted_behind(at)
+        if (made or shifted) and not end and at not in self._gone:
             yield b"\n"
         returned = b"\r" if raw.endswith(b"\r") else b""
         for new in made:
             yield self._line(new) + returned + b"\n"
+        for source in shifted:
+            yield from self._ended(source)
 
     def _changed(self, at: int, raw: bytes) -> bytes:
         edits = self._edits.get(at, [])
         raw = _replaced(raw, edits)
         document = parse(raw)
         if document is None:
+            if at in self._relinks or not all(isinstance(edit, Replace) for edit in edits):
+                raise _no_entry(at)
             return raw
         changed = self._edited(document, edits)
         if at in self._relinks:
@@ -351,7 +381,7 @@ class _Plan:
         if document is None and os.fstat(self._handle).st_size < self._size:
             raise Locked("the transcript became shorter while it was read; nothing was written")
         if document is None:
-            raise InvalidInput(f"no entry begins at byte {at:,} of the transcript")
+            raise _no_entry(at)
         return document
 
     def _raw(self, at: int) -> bytes:

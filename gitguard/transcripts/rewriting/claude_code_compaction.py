@@ -11,6 +11,7 @@ import uuid
 
 from gitguard.model import json_text
 from gitguard.transcripts.blocks import word
+from gitguard.transcripts.claude_code_lines import ENVIRONMENT
 from gitguard.transcripts.entries import backwards, parse
 
 TYPE_CHECKING = False
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from gitguard.transcripts.fitting.compaction import Plan, Written
 
 _encode = json_text.encoder(members=",", colon=":")
-_COMMON = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
-"""What every line repeats of the conversation it belongs to."""
 
 
 def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
@@ -30,7 +29,7 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
     boundary, summary = (str(uuid.UUID(bytes=random(16), version=4)) for _ in range(2))
     kept = [entry.id for unit in plan.kept for entry in unit.entries if entry.id]
     last = plan.before.last
-    common = {name: value for name, value in _newest(path).items() if name in _COMMON}
+    common = {name: value for name, value in _newest(path).items() if name in ENVIRONMENT}
     first: dict[str, Any] = {
         "parentUuid": None,
         "logicalParentUuid": last.id if last is not None else None,

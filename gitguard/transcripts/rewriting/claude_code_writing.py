@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
 from gitguard.transcripts import claude_code_entries
-from gitguard.transcripts.blocks import word
-from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
+from gitguard.transcripts.blocks import with_text, word
+from gitguard.transcripts.claude_code_lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
@@ -17,8 +17,8 @@ HAS_HEADER = False
 NOTES_BETWEEN = True
 """The host puts results first by itself, before its own notes."""
 POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
+MARK = "[gitguard] what stood here was taken out, and the conversation goes on from here"
 _COMMON = ("isSidechain", "agentId", "promptId")
-_ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
@@ -125,12 +125,19 @@ def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
-    """Return a line in which a text or a result says something else."""
+    """Return a line in which a text or a result says something else.
+
+    What the host keeps beside a result for its screen says again what was cut, and goes as well.
+    """
     content = _content(document)
     if isinstance(content, str):
         return _with(document, text)
-    is_result = content[block].get("type") == "tool_result"
-    return _with_block(document, block, {"content": text} if is_result else {"text": text})
+    if content[block].get("type") != "tool_result":
+        return _with_block(document, block, {"text": text})
+    found = with_text(content[block].get("content"), text)
+    changed = _with_block(document, block, {"content": found if len(found) > 1 else text})
+    changed.pop("toolUseResult", None)
+    return changed
 
 
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
@@ -146,7 +153,20 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
         "timestamp": document.get("timestamp"),
         "toolUseResult": f"Error: {text}",
         "sourceToolAssistantUUID": document.get("uuid"),
-        **{name: document[name] for name in _ENVIRONMENT if name in document},
+        **{name: document[name] for name in ENVIRONMENT if name in document},
+    }
+
+
+def mark(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a line that the model never sees, to stand where another one stood."""
+    kept = ("parentUuid", "uuid", "timestamp", "isSidechain", *ENVIRONMENT)
+    return {
+        **{name: document[name] for name in kept if name in document},
+        "type": "system",
+        "subtype": "informational",
+        "content": MARK,
+        "isMeta": False,
+        "level": "info",
     }
 
 
@@ -154,8 +174,8 @@ def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
     """Return a line that names what is there in the place of what is not any more."""
     changed = dict(document)
     for name in ("leafUuid", "sourceToolAssistantUUID", "logicalParentUuid"):
-        if document.get(name) in mended.instead:
-            changed[name] = mended.instead[document[name]] or None
+        if (named := word(document.get(name))) in mended.instead:
+            changed[name] = mended.instead[named] or None
     metadata = document.get("compactMetadata")
     if isinstance(metadata, dict):
         changed["compactMetadata"] = _metadata(metadata, mended)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gitguard.model.redaction import Redactor
 
 _OWN, _OF_MESSAGES = "toolUseResult", "details"
-_MARKS = (f'"{_OWN}"'.encode(), f'"{_OF_MESSAGES}"'.encode())
+_MARKS = (f'"{_OWN}"'.encode(), f'"{_OF_MESSAGES}"'.encode(), b"\\u")
+"""What a line holds that may have details; names may be spelled out as escapes."""
 
 
 def strip_details(document: dict[str, Any]) -> dict[str, Any]:
@@ -31,8 +32,8 @@ def strip_details(document: dict[str, Any]) -> dict[str, Any]:
 def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iterator[bytes]:
     """Yield a transcript's lines as its own host reads them, without details.
 
-    Lines that do not parse are left out; a redactor takes out what looks like a secret. Raises
-    `InvalidInput` for a format that is only read.
+    Lines that do not parse are left out, and so are blank ones; a redactor takes out what looks
+    like a secret. Raises `InvalidInput` for a format that is only read.
     """
     from gitguard.model.conversation import BROKEN
     from gitguard.transcripts import find_format
@@ -40,20 +41,22 @@ def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iter
 
     writable_of(transcript)
     for entry in find_format(transcript.format).entries(transcript):
-        if entry.kind != BROKEN:
-            yield _told(entry.raw.removesuffix(b"\r"), redactor) + b"\n"
+        if entry.kind != BROKEN and (line := _told(entry.raw.removesuffix(b"\r"), redactor)):
+            yield line + b"\n"
 
 
 def _told(line: bytes, redactor: Redactor | None) -> bytes:
-    """Return a line without details and secrets; one that held none is what it was."""
+    """Return a line without details and secrets, nothing for one that does not parse.
+
+    A line that may have held some is written anew: of a name that stands twice in it, a document
+    shows the last one only.
+    """
     from gitguard.transcripts.rewriting.applying import line_of, parse
 
     if redactor is None and not any(mark in line for mark in _MARKS):
         return line
     document = parse(line)
     if document is None:
-        return line
+        return b""
     told = strip_details(document)
-    if redactor is not None:
-        told = redactor.document(told)[0]
-    return line if told == document else line_of(told)
+    return line_of(redactor.document(told)[0] if redactor else told)

@@ -1,4 +1,4 @@
-"""What can be changed in a transcript's file, as values; `rewriting.py` applies them.
+"""What can be changed in a transcript's file, as values; `applying.py` applies them.
 
 Entries are named by where they begin, blocks by their place in the content of their message.
 """
@@ -58,6 +58,13 @@ class Add(Value):
     line: bytes
 
 
+class Shift(Value):
+    """Put an entry behind another one, or at the `START`; what it follows stays the same."""
+
+    at: int
+    behind: int
+
+
 class Replace(Value):
     """Put a line in the place of an entry."""
 
@@ -76,4 +83,4 @@ class End(Value):
     """Give the last line the end that it lacks."""
 
 
-Edit = Drop | Rename | Cut | Move | Answer | Add | Replace | Relink | End
+Edit = Drop | Rename | Cut | Move | Answer | Add | Shift | Replace | Relink | End

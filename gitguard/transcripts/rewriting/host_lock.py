@@ -12,7 +12,7 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import load_json
-from gitguard.model.text import seconds, timestamp
+from gitguard.model.text import exact_timestamp, seconds
 from gitguard.store import files, processes
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ class HostLock:
             if files.read_bytes(self.path, limit=_LIMIT) == there:
                 files.remove(self.path)
         self._mine = self._claim()
-        files.create(self.path, self._mine)
+        files.create(self.path, self._mine, needs_links=False)
         return self.is_ours
 
     @property
@@ -69,8 +69,7 @@ class HostLock:
 
     def _claim(self) -> bytes:
         # The host takes for left over what has no time in this form.
-        now = self._clock()
-        created = f"{timestamp(now)[:-1]}.{int(now % 1 * 1000):03}Z"
+        created = exact_timestamp(self._clock())
         claim: dict[str, Any] = {"pid": os.getpid(), "createdAt": created}
         started = processes.start_of(os.getpid())
         return json.dumps({**claim, "starttime": started} if started else claim, indent=2).encode()

@@ -10,17 +10,19 @@ those that do this. (The lock in `store/lock.py` is for hooks, which cannot affo
 A host that locks its files waits for its own lock file. And a transcript that another process has
 open for writing is left alone.
 
-Nothing here touches a program's signal handlers. One that installs some calls `let_go_of_all`.
+Nothing here touches a program's signal handlers. One that a signal is to end in order raises an
+exception at it, as Python does at SIGINT.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from gitguard.errors import Locked, NotWritable
 from gitguard.store import files, processes
@@ -37,6 +39,8 @@ TIMEOUT, HOLD, WATCH = 10.0, 300.0, 60.0
 """Seconds: to wait for another holder, to hold at most, and between two looks at that."""
 _RETRY = 0.05
 _AGAIN = "Try again when it is done, or end that process"
+_LEFT_BEHIND = r"(\.lock|\.bak-\d+-\d+(-\d+)?)?(\.\d+\.tmp){1,2}"
+"""What stands behind a transcript's name in those of our temporary files; others are the user's."""
 _held: dict[tuple[int, int, str], TranscriptLock] = {}
 """By process and thread, since neither a fork nor another thread of ours holds what we do."""
 
@@ -70,13 +74,6 @@ def transcript_lock(
         lock.nested -= 1
         if not lock.nested:
             _held.pop(key, None)
-            lock.let_go()
-
-
-def let_go_of_all() -> None:
-    """Let go of this process's locks, as it is about to end; their holders can write no more."""
-    for (pid, _, _), lock in list(_held.items()):
-        if pid == os.getpid():
             lock.let_go()
 
 
@@ -154,6 +151,7 @@ class TranscriptLock:
         try:
             self._take_from_host(deadline)
             refuse_written(self.path)
+            self._sweep()
         except BaseException:
             self.let_go()
             raise
@@ -172,7 +170,8 @@ class TranscriptLock:
                 self._host.give_back()
                 files.remove(self._lock_path)  # those who wait for it see that, and make another
             finally:
-                self._file.release()
+                with suppress(OSError):  # then the system does, when we end; another file is made
+                    self._file.release()
 
     def _watch(self, interval: float) -> None:
         # A write that began in time has one interval to end before somebody else may begin.
@@ -192,6 +191,11 @@ class TranscriptLock:
             if time.monotonic() >= deadline:
                 raise Locked(f"`{self.path}` is locked by {self._host.holder()}", _AGAIN)
             time.sleep(_RETRY)
+
+    def _sweep(self) -> None:
+        folder, name = os.path.split(self.path)
+        is_ours = re.compile(re.escape(name) + _LEFT_BEHIND).fullmatch
+        files.sweep(folder, self._clock(), is_ours=is_ours)
 
     def _leave_name(self, handle: int) -> None:
         self.since = self._clock()

@@ -69,15 +69,13 @@ class _Answer:
 
 
 class _Call:
-    __slots__ = ("answer", "before", "block", "entry", "is_answered", "is_void")
+    __slots__ = ("answer", "block", "entry", "is_answered", "void")
 
-    def __init__(self, entry: Entry, block: Block, answer: _Answer, before: _Call | None) -> None:
+    def __init__(self, entry: Entry, block: Block, answer: _Answer, void: str) -> None:
         self.entry, self.block, self.answer = entry, block, answer
-        self.before = before
-        """The one before it with the same id."""
         self.is_answered = False
-        self.is_void = bool(entry.stopped)
-        """Whether its answer was broken off; hosts do not show the model those again."""
+        self.void = void
+        """Why its results go, empty where it has one."""
 
 
 class _Pairs:
@@ -85,7 +83,9 @@ class _Pairs:
         self._notes_between = notes_between
         self._entries = entries
         self._calls: dict[str, _Call] = {}
-        """The newest call of each id; one leads to the one before it."""
+        """The newest call of each id."""
+        self._first: dict[str, _Call] = {}
+        """The oldest one."""
         self._in_order: list[_Call] = []
         self._answers: dict[str, _Answer] = {}
         self._current: _Answer | None = None
@@ -111,8 +111,7 @@ class _Pairs:
                 self._match(entry)
             elif not (entry.by_host and self._notes_between):
                 self._close()
-        for entry, block in self._early.values():
-            self._drop(ORPHANED, entry, block, "no call has its id")
+        self._place_early()
         self._report_emptied()
         drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
         moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
@@ -126,29 +125,36 @@ class _Pairs:
             answer = _Answer()
             if entry.message:
                 self._answers[entry.message] = answer
-        self._current = answer
         answer.entries.append(entry)
         for block in entry.blocks:
             if block.kind == CALL:
                 self._take(entry, block, answer)
         if len(self._drops.get(entry.at, ())) < len(entry.blocks) or not entry.blocks:
             answer.anchor = entry.at
+            self._current = answer
 
     def _take(self, entry: Entry, block: Block, answer: _Answer) -> None:
         name = self._clean(block.name)
         lacking = _lacking(block, name)
+        before = self._calls.get(block.id)
+        is_again = before is not None and before.answer is answer
         if lacking:
             self._drop(INCOMPLETE, entry, block, f"the call has no {lacking}")
+            if not is_again:
+                self._know(_Call(entry, block, answer, "its call was incomplete"))
+            return
+        if is_again and before is not None and not before.void:
+            self._drop(DUPLICATE, entry, block, "its answer has a call of that id already")
             return
         if name != block.name:
             self._rename(entry, block, name)
-        call = _Call(entry, block, answer, self._calls.get(block.id))
+        broken_off = "the answer with its call was broken off"
+        self._know(_Call(entry, block, answer, broken_off if entry.stopped else ""))
+
+    def _know(self, call: _Call) -> None:
         self._in_order.append(call)
-        self._calls[block.id] = call
-        if block.id in self._early and not call.is_void:
-            early, result = self._early.pop(block.id)
-            self._take_result(early, result, call)
-            self._move(early, result, call)
+        self._calls[call.block.id] = call
+        self._first.setdefault(call.block.id, call)
 
     def _match(self, entry: Entry) -> None:
         """Find the calls of an entry's results."""
@@ -156,11 +162,9 @@ class _Pairs:
         for block in entry.blocks:
             if block.kind != RESULT:
                 goes_on = False
-                if not self._notes_between:
-                    self._close()
                 continue
-            call = self._call_of(block)
-            if call is None or call.is_void:
+            call = self._calls.get(block.id)
+            if call is None or call.void or call.is_answered:
                 self._drop_result(entry, block, call)
                 continue
             self._take_result(entry, block, call)
@@ -169,15 +173,10 @@ class _Pairs:
             else:
                 goes_on = False
                 self._move(entry, block, call)
+        if not stands and any(block.kind != RESULT for block in entry.blocks):
+            self._close()  # without its results the entry is the user's
         if stands and goes_on and self._current is not None:
             self._current.anchor = entry.at
-
-    def _call_of(self, block: Block) -> _Call | None:
-        """Return the nearest call before a result that has its id and none yet."""
-        call = self._calls.get(block.id)
-        while call is not None and call.is_answered:
-            call = call.before
-        return call
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True
@@ -186,14 +185,34 @@ class _Pairs:
             self._rename(entry, block, name or self._clean(call.block.name))
 
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
-        if call is not None:
-            self._drop(ORPHANED, entry, block, "the answer with its call was broken off")
-        elif block.id in self._calls:
+        if call is not None and call.void:
+            self._drop(ORPHANED, entry, block, call.void)
+        elif call is not None:
             self._drop(DUPLICATE, entry, block, "its call has a result already")
         elif block.id and block.id not in self._early:
             self._early[block.id] = entry, block
         else:
             self._drop(ORPHANED, entry, block, "no call before it has its id")
+
+    def _place_early(self) -> None:
+        """Give early results to the first call of their id, if it got none of its own.
+
+        Some providers number the calls of each answer anew, so that a lost call's result may have
+        the id of any later one; the tool's name tells them apart where results have it.
+        """
+        for own, (entry, block) in self._early.items():
+            call = self._first.get(own)
+            if call is None or self._is_of_another_tool(block, call):
+                self._drop(ORPHANED, entry, block, "no call of its tool has its id")
+            elif not self._lacks_result(call):
+                self._drop_result(entry, block, call)
+            else:
+                self._take_result(entry, block, call)
+                self._move(entry, block, call)
+
+    def _is_of_another_tool(self, result: Block, call: _Call) -> bool:
+        name = self._clean(result.name)
+        return bool(name) and name != self._clean(call.block.name)
 
     def _move(self, entry: Entry, block: Block, call: _Call) -> None:
         self._moves.append((entry, block, call))
@@ -220,7 +239,7 @@ class _Pairs:
         self._current = None
 
     def _lacks_result(self, call: _Call) -> bool:
-        return not (call.is_answered or call.is_void)
+        return not (call.is_answered or call.void)
 
     def _answered(self, call: _Call) -> Answer:
         self._note(ANSWERED, call.entry, call.block, "no result was there")

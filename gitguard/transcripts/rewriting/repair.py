@@ -14,7 +14,8 @@ from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
-from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Relink, Replace
+from gitguard.transcripts.rewriting.displaced import InOrder, in_order
+from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.pairing import pair
 from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
@@ -48,6 +49,8 @@ class RepairReport(Value):
     header: str = SOUND
     cleaned: int = 0
     """Lines that parse since a byte-order mark or NULs around them are gone."""
+    displaced: int = 0
+    """Last entries that stood behind what follows them: before it now, gone if they were copies."""
     relinked: int = 0
     """Entries that followed one which is lost, and follow the one before it in the file now."""
     ended: bool = False
@@ -68,6 +71,7 @@ class RepairReport(Value):
     def counts(self) -> dict[str, int]:
         """What was found, and how often; empty for a sound file."""
         found = {"broken": len(self.broken), "cleaned": self.cleaned, "relinked": self.relinked}
+        found["displaced"] = self.displaced
         found |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
         for finding in self.findings:
             found[finding.kind] = found.get(finding.kind, 0) + 1
@@ -123,9 +127,10 @@ class _Work:
         self._path, self._writable, self._seen = path, writable, seen
         with _no_collections():
             self._found = scan(path, seen, writable, tell)
-            self._parents = dict(_new_parents(self._found))
-            entries = self._entries = _relinked(self._found.entries, self._parents)
-            if not self._found.is_plain:
+            self._order = self._in_order()
+            self._parents = _new_parents(self._found, self._order.entries)
+            entries = self._entries = _relinked(self._order.entries, self._parents)
+            if not self._found.is_plain or _has_copies(entries):
                 seen_by_model = conversation(entries, everything=everything)
                 entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
             self._pairing = pair(entries, notes_between=writable.NOTES_BETWEEN)
@@ -146,6 +151,7 @@ class _Work:
             findings=self._pairing.findings,
             header=self._header(),
             cleaned=len(found.cleaned),
+            displaced=len(self._order.edits),
             relinked=len(self._parents),
             ended=not found.is_ended and self._ends_with_an_entry(),
             bad_text=found.bad_text,
@@ -167,7 +173,7 @@ class _Work:
             ) as writing:
                 writing.write(b"")
             return report.replace(backup=writing.backup)
-        edits = (*self._of_the_file(report), *self._pairing.edits)
+        edits = (*self._of_the_file(report), *self._pairing.edits, *self._copies())
         done = rewrite(
             self._path,
             edits,
@@ -182,6 +188,12 @@ class _Work:
 
     def _tree(self) -> Tree:
         return Tree((entry for entry in self._entries if entry.id), self._found.pointers)
+
+    def _in_order(self) -> InOrder:
+        found = self._found
+        if found.is_plain:
+            return InOrder(found.entries)
+        return in_order(found.entries, found.headers[0].at if found.headers else START)
 
     def _header(self) -> str:
         found = self._found
@@ -209,9 +221,18 @@ class _Work:
             yield Drop(at)
         yield from (Drop(line.at) for line in found.broken)
         yield from (Replace(at, line) for at, line in found.cleaned.items())
+        yield from self._order.edits
         yield from (Relink(at, parent) for at, parent in self._parents.items())
         if report.ended:
             yield End()
+
+    def _copies(self) -> Iterator[Edit]:
+        """Drop the older copies of what is changed or moved, or they would come back."""
+        changed = {edit.at for edit in self._pairing.edits if isinstance(edit, (Drop, Move))}
+        ids = {entry.id for entry in self._entries if entry.at in changed and entry.id}
+        for entry in self._entries if ids else ():
+            if entry.id in ids and entry.at not in changed:
+                yield Drop(entry.at)
 
     def _document(self, at: int) -> dict[str, Any]:
         cleaned = parse(self._found.cleaned.get(at, b""))
@@ -253,22 +274,51 @@ def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
         newest = newest if entry.is_aside else entry.id or newest
 
 
-def _new_parents(found: Scan) -> Iterator[tuple[int, str]]:
-    """Yield for entries that follow one which is not there what they follow from now on.
+def _new_parents(found: Scan, entries: Sequence[Entry]) -> dict[int, str]:
+    """Return for entries that follow one which is not there what they follow from now on.
 
-    Hosts go back from the last entry: they would find nothing of what stands before the gap. The
-    first entry may follow one of another file, and parts of sub-agents are left alone.
+    Hosts go back from the last entry: they would find nothing of what stands before the gap, and
+    never come to an end in a ring. The first entry may follow one of another file, and parts of
+    sub-agents are left alone.
     """
-    if found.unjudged or found.is_plain:
-        return
-    known = {entry.id for entry in found.entries}
-    newest = ""
-    for entry in found.entries:
-        if entry.is_aside or not entry.id:
-            continue
+    if found.unjudged or (found.is_plain and not _has_copies(entries)):
+        return {}
+    own = [entry for entry in entries if entry.id and not entry.is_aside]
+    known = {entry.id for entry in entries}
+    parents: dict[int, str] = {}
+    newest, passed, goes_on = "", set(), False
+    for entry in own:
         if newest and entry.parent and entry.parent not in known:
-            yield entry.at, newest
-        newest = entry.id
+            parents[entry.at] = newest
+        goes_on = goes_on or (entry.parent in known and entry.parent not in passed)
+        passed.add(newest := entry.id)
+    if goes_on:
+        _break_rings(own, parents)
+    return parents
+
+
+def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
+    """Let the first entry of each ring follow the one before it, which goes back to its begin."""
+    known = {entry.id: entry for entry in entries}
+    rooted: set[str] = set()
+    for entry in entries:
+        way: dict[str, Entry] = {}
+        here: Entry | None = known[entry.id]
+        while here is not None and here.id not in rooted and here.id not in way:
+            way[here.id] = here
+            here = known.get(parents.get(here.at, here.parent))
+        if here is not None and here.id in way:
+            ring = list(way)[list(way).index(here.id) :]
+            first = min((way[own] for own in ring), key=lambda entry: entry.at)
+            before = [entry.id for entry in entries if entry.at < first.at]
+            parents[first.at] = before[-1] if before and before[-1] in rooted else ""
+        rooted |= way.keys()
+
+
+def _has_copies(entries: Sequence[Entry]) -> bool:
+    """Say whether lines have the same id: hosts take the last one for all."""
+    ids = [entry.id for entry in entries if entry.id]
+    return len(set(ids)) < len(ids)
 
 
 def _strays(

@@ -6,7 +6,6 @@ then the new one takes its place. A crash leaves the old file or the new one, an
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
@@ -20,9 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
-"""What systems without hard links answer."""
 
 
 class Standing(Value):
@@ -94,16 +90,13 @@ class Replacing:
         self._carried = 0
 
     def __enter__(self) -> Replacing:
-        files.sweep(os.path.dirname(self._path) or ".", self._now, begins=self._begins())
         try:
             self._original = os.open(self._path, os.O_RDONLY | files.NO_FOLLOW)
             found = os.fstat(self._original)
             files.remove(self._temporary)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
             self._handle = os.open(self._temporary, flags, 0o600)
-            os.fchmod(self._handle, stat.S_IMODE(found.st_mode))
-            if os.geteuid() == 0:
-                os.fchown(self._handle, found.st_uid, found.st_gid)
+            files.permit_as(self._handle, found)
         except OSError as error:
             self._discard()
             raise files.refused(self._path, error) from error
@@ -116,9 +109,6 @@ class Replacing:
         except BaseException:
             self._discard()
             raise
-
-    def _begins(self) -> str:
-        return os.path.basename(self._path) + "."
 
     def write(self, data: bytes) -> None:
         """Write more of the new file."""
@@ -178,7 +168,7 @@ class Replacing:
         try:
             os.link(self._path, backup)
         except OSError as error:
-            if error.errno not in _NO_LINKS:
+            if error.errno not in files.NO_LINKS:
                 raise
             files.copy(self._path, backup)
         self.backup = backup

@@ -17,8 +17,8 @@ from gitguard.model.conversation import (
     Entry,
 )
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import open_file, unreadable
-from gitguard.transcripts.fast_json import exact, strict
+from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
+from gitguard.transcripts.fast_json import reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _LONGEST = 1 << 27
 """Bytes beyond which a line is left alone: parsing takes several times its size in memory."""
-_MARK = b"\xef\xbb\xbf"
-_BLANKS = b" \t\r\n"
-_AROUND = b"\0" + _BLANKS
 _TURNS = (COMPACTION, RESET)
-_DIGITS = "integer string conversion"
-"""What Python says of numbers that other programs read."""
 
 
 class Broken(Value):
@@ -81,7 +76,7 @@ def scan(
     except OSError as error:
         raise unreadable(path, error.strerror) from error
     try:
-        scanner = _Scanner(writable, strict(seen.size))
+        scanner = _Scanner(writable, seen.size)
         return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error.strerror) from error
@@ -90,8 +85,9 @@ def scan(
 
 
 class _Scanner:
-    def __init__(self, writable: Writable, read: Callable[[bytes], Any]) -> None:
-        self._read = read
+    def __init__(self, writable: Writable, size: int) -> None:
+        self._read = reader(size, self._closely)
+        self._at = 0
         self._sketch: Callable[[dict[str, Any]], dict[str, Any]] = writable.sketch
         self._pointers = writable.POINTERS
         self._found = Scan()
@@ -103,14 +99,12 @@ class _Scanner:
         found, read = self._found, self._read
         for at, end, raw in lines:
             found.lines += 1
-            try:
-                document = read(raw)
-            except (ValueError, RecursionError):
-                document = self._second_look(at, end, raw)
-            if type(document) is dict:
+            self._at = at
+            document = read(raw)
+            if isinstance(document, Unread):
+                self._leave(at, end, raw, document)
+            else:
                 self._take(at, end, document)
-            elif document is not None:
-                self._break(at, end, f"it holds no object, but a {type(document).__name__}")
             found.is_ended = end > at + len(raw) or raw.isspace()
             del document, raw  # of a long line there are copies enough as it is
         found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
@@ -140,41 +134,21 @@ class _Scanner:
         if not self._pointers.isdisjoint(document):
             found.pointers.append(at)
 
-    def _second_look(self, at: int, end: int, raw: bytes) -> Any:
-        """Return what a line is that was refused, None where it is dealt with."""
-        if not raw.strip(_BLANKS):
-            self._found.unjudged += end - at > 1 + len(raw)
-            return None
-        text = _cleaned(raw)
-        try:
-            document = exact(text.decode(errors="surrogateescape"))
-        except RecursionError:
-            self._found.unjudged += 1
-            return None
-        except ValueError as problem:
-            if _DIGITS in str(problem):
-                self._found.unjudged += 1
-            else:
-                self._break(at, end, str(problem)[:200])
-            return None
-        if text != raw:
-            self._found.cleaned[at] = text
-        elif not _is_text(raw):
-            self._found.bad_text += 1
+    def _closely(self, raw: bytes) -> dict[str, Any] | Unread:
+        """Read a line that may be odd, and keep in mind what is odd about it."""
+        document = read_line(raw, "surrogateescape")
+        if not isinstance(document, Unread):
+            if (text := cleaned(raw)) != raw:
+                self._found.cleaned[self._at] = text
+            elif not _is_text(raw):
+                self._found.bad_text += 1
         return document
 
-    def _break(self, at: int, end: int, problem: str) -> None:
-        self._found.broken.append(Broken(at, end - at, problem))
-
-
-def _cleaned(raw: bytes) -> bytes:
-    """Return a line without the byte-order mark and the NULs around it; blanks stay."""
-    text = raw.strip(_AROUND).removeprefix(_MARK).strip(_AROUND)
-    if not text or len(text) == len(raw):
-        return text
-    before, _, behind = raw.partition(text)
-    before = before.replace(_MARK, b"").replace(b"\0", b"")
-    return before + text + behind.replace(b"\0", b"")
+    def _leave(self, at: int, end: int, raw: bytes, why: Unread) -> None:
+        if why.problem and not why.is_readable:
+            self._found.broken.append(Broken(at, end - at, why.problem))
+        elif why.problem or end - at > 1 + len(raw):
+            self._found.unjudged += 1
 
 
 def _is_text(raw: bytes) -> bool:

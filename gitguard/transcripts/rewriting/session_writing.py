@@ -6,7 +6,7 @@ import os
 
 from gitguard.model.conversation import AGENT, MESSAGE, TOOL
 from gitguard.transcripts import session_entries
-from gitguard.transcripts.blocks import word
+from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.rewriting.sketching import result, sketched
 from gitguard.transcripts.rewriting.tree import Mended
 from gitguard.transcripts.session_entries import ROLES, STOPPED
@@ -115,7 +115,7 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return an entry in which a text or a result says something else."""
     content = _content(document)
     if _message(document).get("role") == "toolResult":
-        return _with(document, {"content": [{"type": "text", "text": text}]})
+        return _with(document, {"content": with_text(content, text)})
     if isinstance(content, str):
         return _with(document, {"content": text})
     return _with_block(document, block, {"text": text})
@@ -135,6 +135,12 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     if "timestamp" in message:
         said["timestamp"] = message["timestamp"]
     return {**own, "message": said}
+
+
+def mark(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry that the model never sees, to stand where another one stood."""
+    own = {name: document[name] for name in _OWN if name in document}
+    return {**own, "type": "custom", "customType": "gitguard", "data": {"stands": "for a leaf"}}
 
 
 def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:

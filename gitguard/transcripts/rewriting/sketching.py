@@ -7,6 +7,7 @@ was said.
 from __future__ import annotations
 
 from gitguard.model.conversation import CALL, RESULT, TEXT, Block
+from gitguard.transcripts.blocks import word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,18 +38,14 @@ def _sketch(at: int, block: Any, call: str, given: str, result: str) -> Block:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == call:
         told = _SOMETHING if isinstance(block.get(given), dict) else None
-        name, own = _word(block.get("name")), _word(block.get("id"))
+        name, own = word(block.get("name")), word(block.get("id"))
         return Block._of({"kind": CALL, "at": at, "id": own, "name": name, "given": told})
     if kind == result:
-        return Block._of({"kind": RESULT, "at": at, "id": _word(block.get("tool_use_id"))})
+        return Block._of({"kind": RESULT, "at": at, "id": word(block.get("tool_use_id"))})
     return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)
 
 
 def result(message: dict[str, Any]) -> tuple[Block, ...]:
     """Return the one block of a message that is a result."""
-    own, name = _word(message.get("toolCallId")), _word(message.get("toolName"))
+    own, name = word(message.get("toolCallId")), word(message.get("toolName"))
     return (Block._of({"kind": RESULT, "at": 0, "id": own, "name": name}),)
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else ""

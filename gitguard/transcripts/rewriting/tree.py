@@ -74,6 +74,9 @@ if TYPE_CHECKING:
         def answer(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
             """Return an entry with an error as the result of a call, still to be given an id."""
 
+        def mark(self, document: dict[str, Any]) -> dict[str, Any]:
+            """Return an entry that the model never sees, to stand where another one stood."""
+
         def repointed(self, document: dict[str, Any], mended: Mended) -> dict[str, Any]:
             """Return an entry that names what is there in the place of what is not any more."""
 
@@ -170,6 +173,20 @@ class Mending:
                 found[link.at] = parent
         return found
 
+    def lost_leaf(self) -> tuple[int, str] | None:
+        """Return where the newest entry was, and what an inert one there has to follow.
+
+        None where none is needed: hosts take the last line for what they go on from, and with it
+        gone that may be the end of a branch that was left.
+        """
+        if not self._chain or self._chain[0] not in self._lifted:
+            return None
+        standing = next((own for own in self._chain if own not in self._lifted), "")
+        own = [x for x in self._tree.links if not x.is_aside and x.id not in self._lifted]
+        if not own or own[-1].id == standing:
+            return None
+        return self._tree.by_id[self._chain[0]].at, self._newest_id.get(standing, standing)
+
     def mended(self) -> Mended:
         """Return what became of the entries."""
         after, newest = {}, ""
@@ -192,14 +209,20 @@ class Mending:
         while own in lifted and own not in seen:
             seen.add(own)
             own = self._tree.by_id[own].parent if own in self._tree.by_id else ""
+            if own not in self._tree.by_id:
+                return ""  # it lies in no line, and would be missed from now on
         return own
 
 
 def ids_with(ids: Sequence[Any], mended: Mended) -> list[Any]:
-    """Return a list of ids without those that are gone, and with the new ones behind theirs."""
+    """Return a list of ids without those that are gone, and with those put there behind theirs."""
+    placed = {own for added in mended.added.values() for own in added}
     found: list[Any] = []
     for own in ids:
-        if own not in mended.instead:
+        if not isinstance(own, str):
             found.append(own)
-        found += [new for new in mended.added.get(own, ()) if new not in ids]
+            continue
+        if own not in mended.instead and own not in placed:
+            found.append(own)
+        found += mended.added.get(own, ())
     return found

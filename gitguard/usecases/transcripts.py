@@ -1,0 +1,174 @@
+"""What is done with conversations' transcripts, in a repository or outside of one."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.transcripts import find_format
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from gitguard.model.config import Config
+    from gitguard.model.conversation import Entry
+    from gitguard.model.events import Transcript
+    from gitguard.model.host_session import HostSession
+    from gitguard.store.workspace import Workspace
+    from gitguard.transcripts.exporting import Wishes
+    from gitguard.transcripts.rewriting.repair import RepairReport
+    from gitguard.usecases.budgeting import Standing
+    from gitguard.usecases.compacting import Compacted, Tools
+    from gitguard.usecases.conversations import Usage
+    from gitguard.usecases.pruning import Pruned
+
+    Tell = Callable[[int, int], object]
+
+JSON_LINES, MARKDOWN, HOST = "jsonl", "markdown", "host"
+"""How a conversation is exported: in words of no host, as a page, or as its host's own lines."""
+
+
+class Transcripts:
+    """The use cases of transcripts; each raises `InvalidDocument` for one that does not read."""
+
+    def __init__(
+        self, config: Config, clock: Callable[[], float], workspace: Workspace | None = None
+    ) -> None:
+        """Judge by a configuration; a workspace's session knows more of its own conversations.
+
+        clock returns Unix seconds.
+        """
+        self._config = config
+        self._clock = clock
+        self._workspace = workspace
+
+    @staticmethod
+    def find(path: str, format_name: str = "", conversation: str = "") -> Transcript:
+        """Return the transcript at a path, recognised by what is in it.
+
+        Of many in one place it is the named one, else the newest. Raises `InvalidInput` where
+        nothing tells whose it is.
+        """
+        from gitguard.transcripts.recognition import recognise
+
+        return recognise(path, format_name, conversation)
+
+    def newest(self) -> Transcript:
+        """Return the session's conversation that was used last; raise `InvalidInput` if none."""
+        from gitguard.usecases.conversations import newest_conversation
+
+        return newest_conversation(self._conversations())
+
+    def _conversations(self) -> Mapping[str, HostSession]:
+        if self._workspace is None:
+            return {}
+        return self._workspace.read_record(self._workspace.current()).host_sessions
+
+    def known(self, transcript: Transcript) -> HostSession:
+        """Return what the session knows of a conversation, which need not be its own."""
+        from gitguard.usecases.conversations import UNKNOWN, known_conversation
+
+        try:
+            return known_conversation(self._conversations(), transcript)
+        except GitguardError:
+            return UNKNOWN
+
+    # Reading
+
+    def usage(self, transcript: Transcript, *, model: str = "") -> Usage:
+        """Tell how full a conversation's context is; model stands in where it names none."""
+        from gitguard.usecases.conversations import usage_of
+
+        return usage_of(transcript, self._config, known=self.known(transcript), model=model)
+
+    def budget(self, transcript: Transcript, **wishes: Any) -> Standing:
+        """Hold a conversation against its budget; wishes are those of `budget_of`."""
+        from gitguard.usecases.budgeting import budget_of
+
+        return budget_of(transcript, self._config, known=self.known(transcript), **wishes)
+
+    @staticmethod
+    def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+        """Yield the entries behind a position."""
+        return find_format(transcript.format).entries(transcript, since)
+
+    def export(
+        self,
+        transcript: Transcript,
+        wishes: Wishes,
+        kind: str = JSON_LINES,
+        *,
+        redact: bool = False,
+        tell: Tell = max,
+    ) -> Iterable[bytes]:
+        """Return a conversation in pieces to write; redact takes out what looks like a secret."""
+        from gitguard.transcripts.exporting import json_lines
+        from gitguard.transcripts.readable import markdown
+
+        redactor = None
+        if redact:
+            from gitguard.model.config_redaction import redactor_of
+
+            redactor = redactor_of(self._config.redaction)
+        if kind == HOST:
+            from gitguard.transcripts.rewriting.details import host_lines
+
+            return host_lines(transcript, redactor)
+        if kind == JSON_LINES:
+            return json_lines(transcript, wishes, redactor, tell)
+        pages = markdown(transcript, wishes, tell)
+        texts = (redactor.text(page) for page in pages) if redactor else pages
+        return (f"{text}\n".encode(errors="backslashreplace") for text in texts)
+
+    # Rewriting
+
+    def repair(
+        self,
+        transcript: Transcript,
+        *,
+        reset: bool = False,
+        everything: bool = False,
+        dry_run: bool = False,
+        tell: Tell = max,
+    ) -> RepairReport:
+        """Repair a transcript's file, or tell what would be done; see `rewriting.repair`."""
+        from gitguard.transcripts.rewriting.repair import repair
+
+        return repair(
+            transcript, self._clock, reset=reset, everything=everything, rehearse=dry_run, tell=tell
+        )
+
+    def prune(
+        self,
+        transcript: Transcript,
+        *,
+        model: str = "",
+        dry_run: bool = False,
+        seen: Callable[[Entry], object] = bool,
+    ) -> Pruned:
+        """Take old, oversized results out of a transcript's file, or tell which would be."""
+        from gitguard.model.config_redaction import redactor_of
+        from gitguard.usecases import pruning
+
+        config, now = self._config, self._clock
+        told: dict[str, Any] = {"known": self.known(transcript), "model": model, "seen": seen}
+        if dry_run:
+            return pruning.plan(transcript, config, now(), **told)
+        return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **told)
+
+    def compact(
+        self,
+        transcript: Transcript,
+        tools: Tools,
+        *,
+        keep_turns: int = 0,
+        window: int = 0,
+        dry_run: bool = False,
+    ) -> Compacted:
+        """Put a summary in the place of a conversation's older turns, or tell what would be."""
+        from gitguard.usecases.compacting import compact
+
+        tools = tools.replace(known=self.known(transcript))
+        return compact(
+            transcript, self._config, tools, keep_turns=keep_turns, window=window, dry_run=dry_run
+        )

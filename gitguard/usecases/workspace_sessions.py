@@ -1,0 +1,194 @@
+"""The sessions of a workspace: begun, chosen, forked, listed, put away and brought back."""
+
+from __future__ import annotations
+
+from gitguard.errors import Complete
+from gitguard.session_store import SessionStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.context.gauge import Circumstances
+    from gitguard.model.config import Config
+    from gitguard.model.events import Transcript
+    from gitguard.model.session import Session
+    from gitguard.recovery.startup import Startup
+    from gitguard.session_store import Saved
+    from gitguard.store.archive import Archived
+    from gitguard.store.repository import Repository
+    from gitguard.store.workspace import Workspace
+    from gitguard.usecases.listing import Imported, StoredConversation, StoredSession
+    from gitguard.usecases.maintaining import Maintenance
+
+
+class WorkspaceSessions:
+    """What is done with sessions as a whole; the half of `Guard` that is about them."""
+
+    def __init__(self, workspace: Workspace, config: Config) -> None:
+        """Begin with an open workspace and the configuration in force."""
+        self.workspace = workspace
+        self.config = config
+        self.clock = workspace.clock
+
+    def repository(self) -> Repository:
+        """Return the door to git."""
+        from gitguard.store.repository import Repository
+
+        places = self.workspace.places
+        return Repository(self.workspace.place, places.environment, self.clock)
+
+    def store(self, session: Session | None = None) -> SessionStore:
+        """Return a session's store, the current session's by default."""
+        return SessionStore(self.workspace, session or self.workspace.current(), self.config)
+
+    def ensure(self, circumstances: Circumstances | None = None) -> Startup:
+        """Begin, restore or continue the session (seed: startup branch).
+
+        Raises `Complete` when the task says it is done, after its final state is written.
+        """
+        startup = self.begin(self.any_session(), circumstances)
+        if startup.state.is_done:
+            from gitguard.usecases.sessions import finish
+
+            store = self.store()
+            with store.lock():
+                finish(store, store.state())
+            raise Complete(
+                f"the task `{startup.state.task_id}` is complete",
+                "Begin another with `gitguard note --new-task --goal …`",
+            )
+        return startup
+
+    def sessions(self) -> dict[str, str]:
+        """Return every session of the repository: name and head, empty without a checkpoint."""
+        from gitguard.store.checkpoints import own_sessions
+
+        heads = own_sessions(self.repository(), self.config.store.ref_prefix)
+        return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
+
+    def find_session(self, wanted: str) -> Session:
+        """Return the session of a key, or the one that a name in `session list` stands for."""
+        from gitguard.model.session import Session
+
+        if wanted in self.workspace.session_names():
+            return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
+        if wanted in self.sessions():
+            store = self.store(Session(wanted, wanted))
+            checkpoint = next(store.chain.history(store.chain.head().id))
+            return Session(checkpoint.session_key, wanted)
+        return Session.of(wanted)
+
+    def use_session(self, session: Session) -> Startup:
+        """Make a session the workspace's current one, beginning or restoring it.
+
+        Raises `InvalidInput` where another worktree owns it, or a named session overrides.
+        """
+        from gitguard.usecases.sessions import refuse_use
+
+        refuse_use(self.workspace, session)
+        return self.begin(session)
+
+    def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
+        """Begin, restore or continue a session, without asking whose it is."""
+        from gitguard.usecases.sessions import begin
+
+        return begin(
+            self.workspace, self.repository(), self.config, session, circumstances=circumstances
+        )
+
+    def fork_session(self, session: Session) -> Saved:
+        """Go on with the current state in a new session of its own."""
+        from gitguard.usecases.sessions import fork
+
+        return fork(self.store(), self.store(session), self.repository())
+
+    def any_session(self) -> Session:
+        """Return the current session, or the one that `ensure` would begin."""
+        from gitguard.recovery.startup import choose_session
+
+        return choose_session(self.workspace, self.repository())
+
+    # What there is
+
+    def session_keys(self) -> dict[str, str]:
+        """Return the keys of this workspace's sessions by their names."""
+        from gitguard.usecases.status import keys_of
+
+        return keys_of(self.workspace)
+
+    def archived_sessions(self) -> list[Archived]:
+        """Return the archived histories of all sessions."""
+        from gitguard.usecases.closing import all_archived
+
+        return all_archived(self.workspace, self.config)
+
+    def show_session(self, wanted: str = "") -> StoredSession:
+        """Describe a session by its key or name, the current one by default, or an archived one.
+
+        Raises `NotInitialised` where nothing is known of it.
+        """
+        from gitguard.usecases.listing import stored_session
+
+        return stored_session(self._known_store(wanted))
+
+    def conversations(self, session: Session) -> tuple[StoredConversation, ...]:
+        """Return a session's conversations, the one that was used last first."""
+        from gitguard.usecases.listing import stored_conversations
+
+        return stored_conversations(self.store(session))
+
+    def import_transcript(
+        self, transcript: Transcript, tell: Callable[[int, int], None] | None = None
+    ) -> Imported:
+        """Record at the current session that a conversation belongs to it.
+
+        tell is called with how many megabytes of its file are read, of how many.
+        """
+        from gitguard.usecases.listing import import_transcript
+
+        return import_transcript(self.store(), transcript, tell)
+
+    def _known_store(self, wanted: str) -> SessionStore:
+        from gitguard.store.archive import archived_names
+        from gitguard.usecases.closing import find_archived
+        from gitguard.usecases.sessions import refuse_unknown
+
+        store = self.store(self.find_session(wanted) if wanted else None)
+        is_other = wanted not in ("", store.session.name)
+        if is_other and wanted in archived_names(self.workspace):
+            store = self.store(find_archived(store, wanted)[0])
+        refuse_unknown(store)
+        return store
+
+    # Put away and brought back
+
+    def close_session(self, session: Session | None = None) -> Archived:
+        """Take a last checkpoint and put a session away, the current one by default.
+
+        Raises `InvalidInput` while a conversation of it is halted, or where another worktree owns
+        it, and `Pending` where its last checkpoint cannot be committed.
+        """
+        from gitguard.usecases.closing import close
+
+        return close(self.store(session))
+
+    def reopen_session(self, wanted: str, head: str = "") -> Startup:
+        """Bring an archived session back by its key or name, and work at it.
+
+        head names one of several histories; else it is the last. Raises `NotInitialised` for none,
+        and what `use_session` raises, before anything is changed.
+        """
+        from gitguard.usecases.closing import bring_back, find_archived
+        from gitguard.usecases.sessions import refuse_use
+
+        session, archived = find_archived(self.store(self.any_session()), wanted, head)
+        refuse_use(self.workspace, session)
+        bring_back(self.store(session), archived)
+        return self.begin(session)
+
+    def maintenance(self) -> Maintenance:
+        """Return what finds sessions that are to be put away, and puts them away."""
+        from gitguard.usecases.maintaining import Maintenance
+
+        return Maintenance(self.store(self.any_session()))
