@@ -149,6 +149,20 @@ def test_a_session_of_another_worktree_is_not_brought_back(
     assert open_guard(tmp_path / "linked").reopen_session("theirs").how == "continued"
 
 
+def test_the_beginning_of_several_histories_brings_none_back(guard: Guard) -> None:
+    heads: set[str] = set()
+    number = 0
+    while len({head[0] for head in heads}) == len(heads):
+        number += 1
+        at(guard, "twice").note({"goal": f"Goal {number}"})
+        heads.add(close_it(guard).commit)
+    twice = next(head[0] for head in heads if sum(head[0] == one[0] for one in heads) > 1)
+    before = guard.archived_sessions()
+    with pytest.raises(InvalidInput, match=f"`{twice}` is the beginning of several archived"):
+        guard.reopen_session("twice", twice)
+    assert guard.archived_sessions() == before
+
+
 # Which one is the last
 
 

@@ -105,7 +105,13 @@ def close(console: Console, key: str) -> None:
 
 @click.command()
 @click.argument("key", callback=named)
-@click.option("--head", default="", metavar="ID", help="Which of several; else the last one")
+@click.option(
+    "--head",
+    default=None,
+    callback=named,
+    metavar="ID",
+    help="Which of several; else the last one",
+)
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
     """Bring the archived session KEY back, and work at it"""

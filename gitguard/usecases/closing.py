@@ -125,6 +125,11 @@ def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
             f"no history of a session `{store.session.key:.80}`{at} is archived",
             f"Archived sessions: {names}",
         )
+    if head and len(every) > 1:
+        raise InvalidInput(
+            f"`{head:.80}` is the beginning of several archived histories",
+            f"Name one of {', '.join(one.commit[:12] for one in every)}",
+        )
     key = store.chain.read(there[every[-1].ref]).checkpoint.session_key
     return key, every[-1]
 
