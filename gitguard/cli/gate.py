@@ -132,10 +132,10 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
 )
 @click.option(
     "--host",
-    default="",
-    type=click.Choice(["", *NAMES]),
+    default=None,
+    type=click.Choice(NAMES),
     metavar="NAME",
-    help="Whose context files; by default those of the newest conversation's host",
+    help="With --bootstrap: whose files; by default the newest conversation's host's",
 )
 @with_console
 def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None:
@@ -145,6 +145,11 @@ def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None
     whole state. Under pressure, items of low worth are dropped first, and named. What is too long
     of a context file is cut out of its middle, and marked.
     """
+    if wanted["host"] and not wanted["with_bootstrap"]:
+        raise InvalidInput(
+            "`--host` says whose context files are added, and none are", "Add them: --bootstrap"
+        )
+    wanted["host"] = wanted["host"] or ""
     given = _context_items(items.read()) if items else ()
     built = console.guard.bundle(given, pressure=pressure, **wanted)
     lines = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, named, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 @click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
 @click.option(
     "--session-key",
-    default="",
+    default=None,
+    callback=named,
     metavar="KEY",
     help="Whose history limit counts, as agent:main:telegram:dm:123",
 )
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 def budget(
     console: Console,
     path: str | None,
-    format_name: str,
+    format_name: str | None,
     conversation: str | None,
     session_key: str,
     channels: Any,
@@ -67,12 +68,12 @@ def budget(
     figure; the history's are guessed from its characters. Shares, margin and limits are under
     `budget` in your config.yaml; a limit there counts before a host's of the same name.
     """
-    named = find_transcript(console, path, format_name, conversation)
+    talk = find_transcript(console, path, format_name, conversation)
     key = session_key or ("" if path else console.guard.workspace.current().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
-        wishes |= {"session_key": key, "channels": told, "seen": _telling(named, tell)}
-        found = transcripts_of(console).budget(named, **wishes)
+        wishes |= {"session_key": key, "channels": told, "seen": _telling(talk, tell)}
+        found = transcripts_of(console).budget(talk, **wishes)
     console.say(_text(found), _document(found))
 
 
@@ -123,7 +124,7 @@ def _document(found: Standing) -> dict[str, Any]:
 def prune(
     console: Console,
     path: str | None,
-    format_name: str,
+    format_name: str | None,
     conversation: str | None,
     model: str,
     dry_run: bool,
@@ -135,17 +136,17 @@ def prune(
     and so does everything while the conversation is at work. The original is kept beside the file.
     Sizes, tools and times are under `pruning` in your config.yaml.
     """
-    named = find_transcript(console, path, format_name, conversation)
+    talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
         found = transcripts_of(console).prune(
-            named, model=model, dry_run=dry_run, seen=_telling(named, tell)
+            talk, model=model, dry_run=dry_run, seen=_telling(talk, tell)
         )
     console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
 
 
-def _telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
+def _telling(talk: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
     """Return what is shown each entry of a file as it is read, and tells how far that is."""
-    size = os.path.getsize(named.path) if os.path.isfile(named.path) else 0
+    size = os.path.getsize(talk.path) if os.path.isfile(talk.path) else 0
 
     def seen(entry: Entry) -> None:
         if size:

@@ -14,7 +14,7 @@ from gitguard.model.text import counted, one_line
 @naming_a_transcript
 @with_console
 def import_transcript(
-    console: Console, path: str | None, format_name: str, conversation: str | None
+    console: Console, path: str | None, format_name: str | None, conversation: str | None
 ) -> None:
     """Record at the session that a conversation belongs to it
 
@@ -25,7 +25,7 @@ def import_transcript(
     if path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = find_transcript(console, path, format_name, conversation)
-    with progress("MB") as tell:
+    with progress("bytes") as tell:
         done = console.guard.import_transcript(named, tell)
     again = "again, with newer counts" if done.was_known else "as a conversation of it"
     text = (

@@ -40,7 +40,11 @@ _SAID = {
 @click.option("--all", "everything", is_flag=True, help="Also what was summarized long ago")
 @with_console
 def repair(
-    console: Console, path: str | None, format_name: str, conversation: str | None, **wishes: Any
+    console: Console,
+    path: str | None,
+    format_name: str | None,
+    conversation: str | None,
+    **wishes: Any,
 ) -> None:
     """Repair a conversation's file, so that its host and the model take it again
 
@@ -91,8 +95,9 @@ def _first(told: RepairReport) -> list[Any]:
 
 
 def _reset_text(told: RepairReport) -> list[str]:
-    if told.was_reset and not told.is_rehearsed:
-        return ["The agent never answered: the conversation begins anew, as an empty file"]
+    if told.was_reset:
+        begins = "would begin" if told.is_rehearsed else "begins"
+        return [f"The agent never answered: the conversation {begins} anew, as an empty file"]
     if told.resettable:
         return ["The agent never answered here; --reset empties the file"]
     return []

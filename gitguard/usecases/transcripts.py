@@ -47,12 +47,11 @@ class Transcripts:
     def find(path: str, format_name: str = "", conversation: str = "") -> Transcript:
         """Return the transcript at a path, recognised by what is in it.
 
-        Of many in one place it is the named one, else the newest. Raises `InvalidInput` where
-        nothing tells whose it is.
+        Of many in one place it is the named one, else the newest; see `find_conversation`.
         """
-        from gitguard.transcripts.recognition import recognise
+        from gitguard.usecases.conversations import find_conversation
 
-        return recognise(path, format_name, conversation)
+        return find_conversation(path, format_name, conversation)
 
     def newest(self) -> Transcript:
         """Return the session's conversation that was used last; raise `InvalidInput` if none."""
