@@ -112,6 +112,7 @@ def test_a_damaged_archive_is_listed_and_shown(tmp_path: Path) -> None:
     anchor.write_text("{broken")
     for command in ("list", "show main"):
         assert re.search(r"rchived.*is not valid JSON", typed.type(f"gitguard session {command}"))
+    assert re.match(r"  main  [0-9a-f]{12}  archived; ", typed.type("gitguard session list"))
     document = json.loads(typed.type("gitguard session list --json"))
     assert "is not valid JSON" in document["archived"][0]["problem"]
     verified = typed.run("gitguard verify --all")

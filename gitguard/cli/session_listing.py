@@ -46,8 +46,8 @@ def _line(name: str, head: str, key: str, current: str) -> str:
 
 
 def _put_away_line(one: Archived) -> str:
-    problem = f"; {one.problem}" if one.problem else ""
-    return one_line(f"  {one.name}  {one.commit[:12]}  archived{problem}")
+    problem = f"; {one_line(one.problem)}" if one.problem else ""
+    return f"  {one.name}  {one.commit[:12]}  archived{problem}"
 
 
 def _conversations(
