@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
@@ -93,7 +93,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(gated.summary_conflict.rstrip())
     if gated.saved is not None:
         lines.append(saved_text(gated.saved))
-    document = {name: getattr(verdict, name) for name in verdict.field_names}
+    document = fields_of(verdict)
     document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
     document |= {"warning": gated.warning}
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
@@ -163,7 +163,7 @@ def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None
         *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
         *(f"Left out: {one_line(reason)}" for reason in built.refused),
     ]
-    console.say("\n".join(lines), {name: getattr(built, name) for name in built.field_names})
+    console.say("\n".join(lines), fields_of(built))
 
 
 def _listed(items: tuple[str, ...]) -> str:

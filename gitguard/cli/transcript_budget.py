@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, named, progress, with_console
+from gitguard.cli.console import Console, fields_of, named, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -109,7 +109,7 @@ def _limit_text(found: Standing) -> str:
 
 
 def _document(found: Standing) -> dict[str, Any]:
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     return document | {
         "over_history": found.over_history,
         "over_safeguard": found.over_safeguard,
@@ -182,7 +182,7 @@ def _verdict_text(verdict: Verdict) -> str:
 
 
 def _pruned_document(found: Pruned) -> dict[str, Any]:
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     return document | {"pruned": len(found.done), "tokens_saved": found.tokens_saved}
 
 

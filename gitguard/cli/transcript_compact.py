@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -72,7 +72,7 @@ def compact(
         done = transcripts.compact(
             named, given, keep_turns=keep_turns or 0, window=window or 0, dry_run=dry_run
         )
-    console.say(_text(done), {name: getattr(done, name) for name in done.field_names})
+    console.say(_text(done), fields_of(done))
 
 
 def _say_trying(what: str) -> None:

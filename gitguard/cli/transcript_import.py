@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.errors import InvalidInput
 from gitguard.model.text import counted, one_line
@@ -33,7 +33,7 @@ def import_transcript(
         f"{counted(done.turns, 'turn')}, {counted(done.compactions, 'compaction')}, "
         f"{counted(done.entries, 'entry', 'entries')} ({named.format})."
     )
-    console.say(one_line(text), {name: getattr(done, name) for name in done.field_names})
+    console.say(one_line(text), fields_of(done))
 
 
 COMMANDS: list[click.Command] = [import_transcript]

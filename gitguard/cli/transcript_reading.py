@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, named, printable, progress, with_console
+from gitguard.cli.console import Console, fields_of, named, printable, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -66,7 +66,7 @@ def usage(
     """
     talk = find_transcript(console, path, format_name, conversation)
     found = transcripts_of(console).usage(talk, model=model)
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     console.say(_usage_text(found), document)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.model.text import counted, one_line
 
@@ -113,7 +113,7 @@ def _outcome(told: RepairReport) -> str:
 
 
 def _document(told: RepairReport) -> dict[str, Any]:
-    document = {name: getattr(told, name) for name in told.field_names}
+    document = fields_of(told)
     return {**document, "counts": told.counts, "needs_nothing": told.needs_nothing}
 
 
