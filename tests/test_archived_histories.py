@@ -112,6 +112,7 @@ def test_a_damaged_archive_is_listed_and_shown(tmp_path: Path) -> None:
     anchor.write_text("{broken")
     for command in ("list", "show main"):
         assert re.search(r"rchived.*is not valid JSON", typed.type(f"gitguard session {command}"))
+    assert re.match(r"  main  [0-9a-f]{12}  archived; ", typed.type("gitguard session list"))
     document = json.loads(typed.type("gitguard session list --json"))
     assert "is not valid JSON" in document["archived"][0]["problem"]
     verified = typed.run("gitguard verify --all")
@@ -147,6 +148,20 @@ def test_a_session_of_another_worktree_is_not_brought_back(
         guard.reopen_session("theirs")
     assert (git("for-each-ref"), guard.archived_sessions()) == before
     assert open_guard(tmp_path / "linked").reopen_session("theirs").how == "continued"
+
+
+def test_the_beginning_of_several_histories_brings_none_back(guard: Guard) -> None:
+    heads: set[str] = set()
+    number = 0
+    while len({head[0] for head in heads}) == len(heads):
+        number += 1
+        at(guard, "twice").note({"goal": f"Goal {number}"})
+        heads.add(close_it(guard).commit)
+    twice = next(head[0] for head in heads if sum(head[0] == one[0] for one in heads) > 1)
+    before = guard.archived_sessions()
+    with pytest.raises(InvalidInput, match=f"`{twice}` is the beginning of several archived"):
+        guard.reopen_session("twice", twice)
+    assert guard.archived_sessions() == before
 
 
 # Which one is the last

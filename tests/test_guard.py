@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -10,14 +12,14 @@ import pytest
 from gitguard.errors import InvalidInput, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.config import DEFAULTS
-from gitguard.model.redaction import Redactor
 from gitguard.model.session import Session
+from gitguard.store.workspace import Places
 from gitguard.transcripts.exporting import Wishes
-from gitguard.usecases.compacting import Tools
+from gitguard.usecases.session_compaction import Asking, Surroundings
 from gitguard.usecases.transcripts import Transcripts
 
 from . import written_conversations as written
-from .conftest import Clock
+from .conftest import Clock, OpenGuard
 
 
 @pytest.fixture
@@ -77,7 +79,36 @@ def test_a_transcript_is_read_repaired_pruned_and_compacted(
     assert chat.read_bytes() == before
     assert transcripts.repair(named).counts == {"answered": 1}
     assert transcripts.prune(named, dry_run=True).done == transcripts.prune(named).done == ()
-    tools = Tools(clock=clock, random=random.Random(1).randbytes, redactor=Redactor())
-    assert transcripts.compact(named, tools, dry_run=True).added == 0
-    assert transcripts.compact(named, tools).added > 0
-    assert "Port the parser" in transcripts.compact(named, tools, keep_turns=1).summary
+    given = Surroundings(random.Random(1).randbytes)
+    assert transcripts.compact(named, given, dry_run=True).added == 0
+    assert transcripts.compact(named, given).added > 0
+    done = transcripts.compact(named, given, keep_turns=1)
+    assert "Port the parser" in done.summary
+    assert (done.session, done.checkpoints) == ("", ())
+
+
+def test_a_compaction_is_the_sessions_and_asks_the_users_summarizer(
+    open_guard: OpenGuard, places: Places, chat: Path
+) -> None:
+    config = Path(places.config_home, "config.yaml")
+    config.parent.mkdir()
+    config.write_text("summarizer: [sh, -c, echo They talked.]\n")
+    guard = open_guard()
+    guard.ensure()
+    guard.note({"goal": "Ship it"})
+    named = guard.transcripts.find(str(chat))
+    guard.import_transcript(named)
+    told: list[tuple[int, int]] = []
+    asking = Asking(places.environment, time.monotonic, time.sleep, random.random)
+    given = Surroundings(os.urandom, asking, lambda *done: told.append(done))
+    rehearsed = guard.transcripts.compact(named, given, dry_run=True)
+    assert (rehearsed.summarized_by, rehearsed.checkpoints) == ("mechanical", ())
+    assert "Ship it" in rehearsed.summary
+    done = guard.transcripts.compact(named, given)
+    assert (done.session, done.summarized_by, done.notes) == ("main", "command", ())
+    assert [saved.trigger for saved in done.checkpoints] == ["compaction"] * 2
+    assert "They talked." in done.summary
+    assert "Ship it" in done.summary
+    assert told[-1] == (1, 1)
+    with pytest.raises(NotInitialised):
+        open_guard(session="typo").transcripts.compact(named, given, keep_turns=1)

@@ -450,6 +450,7 @@ def test_a_session_that_is_not_there_is_not_shown(typed: Place) -> None:
     [
         "session close ''",
         "session reopen ''",
+        "session reopen main --head ''",
         "session show ''",
         "session use ''",
         "session fork ''",

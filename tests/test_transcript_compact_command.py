@@ -122,12 +122,13 @@ def test_outside_of_a_repository_it_compacts_all_the_same(user: User, tmp_path: 
 
 
 def forked(user: User, transcript: Transcript) -> None:
-    """Import a conversation to `main`, and go on in `two` towards another goal."""
+    """Import a conversation to `main` and to its fork `two`, which has another goal."""
     user.run("ensure")
     user.run("note", "--goal", "Goal of main")
     user.run("transcript", "import", transcript.path)
     user.run("session", "fork", "two")
     user.run("note", "--goal", "Goal of two")
+    user.run("transcript", "import", transcript.path)
 
 
 @pytest.mark.parametrize(

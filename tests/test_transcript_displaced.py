@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,26 @@ def test_several_lines_that_came_last_go_back_together(tmp_path: Path, name: str
     path.write_bytes(b"".join([*(line for line in lines if line not in moved), *moved]))
     assert repaired(path, name).counts == {"displaced": 2}
     assert path.read_bytes() == b"".join(lines)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_was_turned_round_is_put_in_order(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = lines_of(path, name)
+    head = lines[: name == "pi"]
+    path.write_bytes(b"".join([*head, *reversed(lines[len(head) :])]))
+    assert set(repaired(path, name).counts) == {"displaced"}
+    assert path.read_bytes() == b"".join(lines)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_any_few_last_lines_are_in_place_after_one_repair(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = lines_of(path, name)
+    for order in itertools.permutations(range(len(lines) - 4, len(lines))):
+        path.write_bytes(b"".join([*lines[:-4], *(lines[at] for at in order)]))
+        repaired(path, name)
+        assert repaired(path, name).needs_nothing, order
 
 
 @pytest.mark.parametrize("name", WRITERS)

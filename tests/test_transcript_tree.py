@@ -131,6 +131,21 @@ def test_two_copies_of_a_line_without_a_parent_are_one_to_the_host(path: Path) -
     assert repaired(path, "claude-code").counts == {"answered": 1}
 
 
+def test_a_copy_does_not_come_to_follow_itself(path: Path, name: str) -> None:
+    documents = linked(WRITERS[name]([agent("", "c1"), agent("b")]), name, _0="lost", _1=0)
+    for at in (len(documents) - 1, len(documents)):
+        copied = [*documents[:at], documents[-2], *documents[at:]]
+        write(path, copied)
+        repaired(path, name)
+        own, parent = NAMES[name]
+        parents = {d[own]: d[parent] for d in read(path) if parent in d}
+        for entry in parents:
+            way = [entry]
+            while (above := parents.get(way[-1])) is not None:
+                assert above not in way
+                way.append(above)
+
+
 def test_copies_of_what_is_dropped_or_moved_do_not_come_back(path: Path, name: str) -> None:
     parts: list[Part] = [
         user("a"),

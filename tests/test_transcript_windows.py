@@ -20,6 +20,7 @@ from gitguard.usecases.budgeting import budget_of
 from gitguard.usecases.compacting import Tools, compact
 from gitguard.usecases.conversations import usage_of
 from gitguard.usecases.pruning import plan
+from gitguard.usecases.session_compaction import Surroundings
 
 from . import spoken
 from .spoken import NOW, turns
@@ -55,7 +56,7 @@ def test_what_the_host_reported_is_the_window_for_all(guard: Guard, tmp_path: Pa
     told = guard.transcripts
     assert told.usage(transcript).window == 1_000_000
     assert told.budget(transcript).budget.window == 1_000_000
-    assert told.compact(transcript, TOOLS, dry_run=True).window == 1_000_000
+    assert told.compact(transcript, Surroundings(os.urandom), dry_run=True).window == 1_000_000
     for dry_run in (True, False):
         assert told.prune(transcript, dry_run=dry_run).room == 500_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
@@ -62,7 +62,7 @@ def diff(console: Console, older: str, newer: str, with_text: bool) -> None:
     lines = [line for change in found.changes for line in change.lines()]
     if with_text and found.summary:
         lines.append(found.summary.rstrip())
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     console.say("\n".join(lines) or "No difference.", document)
 
 

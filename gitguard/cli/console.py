@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.guard import Guard
+    from gitguard.model.value import Value
 
 F = TypeVar("F", bound="Callable[..., Any]")
 _REDACTOR = Redactor()
@@ -97,8 +98,13 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "to_document"):
         return value.to_document()
     if hasattr(value, "field_names"):
-        return {name: getattr(value, name) for name in value.field_names}
+        return fields_of(value)
     return str(value)
+
+
+def fields_of(value: Value) -> dict[str, Any]:
+    """Return a value's fields by name, as the members of a document."""
+    return {name: getattr(value, name) for name in value.field_names}
 
 
 def document_of(error: GitguardError) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
@@ -95,7 +95,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(gated.summary_conflict.rstrip())
     if gated.saved is not None:
         lines.append(saved_text(gated.saved))
-    document = {name: getattr(verdict, name) for name in verdict.field_names}
+    document = fields_of(verdict)
     document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
     document |= {"warning": gated.warning, "line": gated.line}
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
@@ -134,10 +134,10 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
 )
 @click.option(
     "--host",
-    default="",
-    type=click.Choice(["", *NAMES]),
+    default=None,
+    type=click.Choice(NAMES),
     metavar="NAME",
-    help="Whose context files; by default those of the newest conversation's host",
+    help="With --bootstrap: whose files; by default the newest conversation's host's",
 )
 @with_console
 def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None:
@@ -147,6 +147,11 @@ def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None
     whole state. Under pressure, items of low worth are dropped first, and named. What is too long
     of a context file is cut out of its middle, and marked.
     """
+    if wanted["host"] and not wanted["with_bootstrap"]:
+        raise InvalidInput(
+            "`--host` says whose context files are added, and none are", "Add them: --bootstrap"
+        )
+    wanted["host"] = wanted["host"] or ""
     given = _context_items(items.read()) if items else ()
     built = console.guard.bundle(given, pressure=pressure, **wanted)
     lines = [
@@ -160,7 +165,7 @@ def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None
         *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
         *(f"Left out: {one_line(reason)}" for reason in built.refused),
     ]
-    console.say("\n".join(lines), {name: getattr(built, name) for name in built.field_names})
+    console.say("\n".join(lines), fields_of(built))
 
 
 def _listed(items: tuple[str, ...]) -> str:

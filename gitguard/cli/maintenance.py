@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, confirm, named, progress, with_console
+from gitguard.cli.console import Console, confirm, fields_of, named, progress, with_console
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import GitguardError
@@ -50,7 +50,7 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
         confirm(f"Delete {', '.join(one.label for one in doomed)} for good?", yes=yes)
     with progress("sessions") as tell:
         done = maintenance.run(mode or "", delete=delete, tell=tell)
-    document = {name: getattr(done, name) for name in done.field_names}
+    document = fields_of(done)
     console.say(_maintained_text(done), document, _problem_of(done))
 
 
@@ -105,7 +105,13 @@ def close(console: Console, key: str) -> None:
 
 @click.command()
 @click.argument("key", callback=named)
-@click.option("--head", default="", metavar="ID", help="Which of several; else the last one")
+@click.option(
+    "--head",
+    default=None,
+    callback=named,
+    metavar="ID",
+    help="Which of several; else the last one",
+)
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
     """Bring the archived session KEY back, and work at it"""

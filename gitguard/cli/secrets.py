@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, asking, confirm, progress, read_input, with_console
+from gitguard.cli.console import (
+    Console,
+    asking,
+    confirm,
+    fields_of,
+    progress,
+    read_input,
+    with_console,
+)
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import InvalidInput, SecretsFound
 from gitguard.review.leaks import UNREAD
@@ -62,7 +70,7 @@ def purge(
     confirm("Write these checkpoints anew without them?", yes=yes)
     with progress("checkpoints") as tell:
         done = console.guard.purge(checkpoint, reason=reason, value=value, tell=tell)
-    console.say(_purged_text(done), {name: getattr(done, name) for name in done.field_names})
+    console.say(_purged_text(done), fields_of(done))
 
 
 def _read_value(*, yes: bool, dry_run: bool) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, named, with_console
+from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.session import Session
 from gitguard.model.text import counted, one_line
@@ -46,8 +46,8 @@ def _line(name: str, head: str, key: str, current: str) -> str:
 
 
 def _put_away_line(one: Archived) -> str:
-    problem = f"; {one.problem}" if one.problem else ""
-    return one_line(f"  {one.name}  {one.commit[:12]}  archived{problem}")
+    problem = f"; {one_line(one.problem)}" if one.problem else ""
+    return f"  {one.name}  {one.commit[:12]}  archived{problem}"
 
 
 def _conversations(
@@ -77,7 +77,7 @@ def show(console: Console, key: str) -> None:
     where = [_archived_line(one) for one in found.archived] or [branch]
     told = [line for one in found.conversations for line in _lines(one)]
     lines = [f"Session: {found.session}", *where, *told]
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     console.say("\n".join(map(one_line, lines)), document)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli import maintenance, session_listing
-from gitguard.cli.console import Console, named, with_console
+from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
@@ -117,7 +117,7 @@ def _conversation(known: HostSession) -> list[str]:
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:
-    document = {name: getattr(overview, name) for name in overview.field_names}
+    document = fields_of(overview)
     document["faults"] = list(overview.faults)
     return document
 

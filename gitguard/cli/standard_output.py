@@ -36,7 +36,8 @@ def watch_standard_output() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper):
+    # Within another program it may be no file at all.
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.BufferedWriter):
         raw = _StandardOutput(stream.fileno(), "wb", closefd=False)
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, named, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 @click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
 @click.option(
     "--session-key",
-    default="",
+    default=None,
+    callback=named,
     metavar="KEY",
     help="Whose history limit counts, as agent:main:telegram:dm:123",
 )
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 def budget(
     console: Console,
     path: str | None,
-    format_name: str,
+    format_name: str | None,
     conversation: str | None,
     session_key: str,
     channels: Any,
@@ -63,12 +64,12 @@ def budget(
     figure; the history's are guessed from its characters. Shares, margin and limits are under
     `budget` in your config.yaml; a limit there counts before a host's of the same name.
     """
-    named = find_transcript(console, path, format_name, conversation)
+    talk = find_transcript(console, path, format_name, conversation)
     key = session_key or ("" if path else console.guard.workspace.current().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
-        wishes |= {"session_key": key, "channels": told, "seen": telling(named, tell)}
-        found = transcripts_of(console).budget(named, **wishes)
+        wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}
+        found = transcripts_of(console).budget(talk, **wishes)
     console.say(_text(found), _document(found))
 
 
@@ -104,7 +105,7 @@ def _limit_text(found: Standing) -> str:
 
 
 def _document(found: Standing) -> dict[str, Any]:
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     return document | {
         "over_history": found.over_history,
         "over_safeguard": found.over_safeguard,
@@ -119,7 +120,7 @@ def _document(found: Standing) -> dict[str, Any]:
 def prune(
     console: Console,
     path: str | None,
-    format_name: str,
+    format_name: str | None,
     conversation: str | None,
     model: str,
     dry_run: bool,
@@ -131,10 +132,10 @@ def prune(
     and so does everything while the conversation is at work. The original is kept beside the file.
     Sizes, tools and times are under `pruning` in your config.yaml.
     """
-    named = find_transcript(console, path, format_name, conversation)
+    talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
         found = transcripts_of(console).prune(
-            named, model=model, dry_run=dry_run, seen=telling(named, tell)
+            talk, model=model, dry_run=dry_run, seen=telling(talk, tell)
         )
     console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
 
@@ -166,7 +167,7 @@ def _verdict_text(verdict: Verdict) -> str:
 
 
 def _pruned_document(found: Pruned) -> dict[str, Any]:
-    document = {name: getattr(found, name) for name in found.field_names}
+    document = fields_of(found)
     return document | {"pruned": len(found.done), "tokens_saved": found.tokens_saved}
 
 

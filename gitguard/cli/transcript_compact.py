@@ -9,28 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
-    config_of,
     find_transcript,
     naming_a_transcript,
     transcripts_of,
 )
-from gitguard.errors import InvalidConfig, NotARepository
 from gitguard.model.config import SMALLEST_WINDOW
-from gitguard.model.config_redaction import redactor_of
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gitguard.model.config import Config
-    from gitguard.model.events import Transcript
-    from gitguard.model.transcript import Answer
-    from gitguard.usecases.compacting import Compacted, Tools
-    from gitguard.usecases.compaction_hooks import SessionHooks
+    from gitguard.usecases.compacting import Compacted
 
 
 @click.command()
@@ -53,7 +44,7 @@ if TYPE_CHECKING:
 def compact(
     console: Console,
     path: str | None,
-    format_name: str,
+    format_name: str | None,
     conversation: str | None,
     keep_turns: int | None,
     window: int | None,
@@ -69,115 +60,26 @@ def compact(
     own config.yaml names a command that is asked instead. The session is checkpointed before and
     after.
     """
+    from gitguard.usecases.session_compaction import Asking, Surroundings
+
     named = find_transcript(console, path, format_name, conversation)
+    transcripts = console.guard.transcripts if console.named_session else transcripts_of(console)
+    asking = Asking(os.environ, time.monotonic, time.sleep, random.random, _say_trying)
+    given = Surroundings(os.urandom, None if mechanical else asking)
     with progress("bytes") as tell_read, progress("parts") as tell:
-        telling = _Telling(max if console.as_json else tell)
-        tools, own = _tools(console, named, telling, asked=not (mechanical or dry_run))
         if not console.as_json:
-            tools = tools.replace(tell_read=tell_read)
-        done = transcripts_of(console).compact(
-            named,
-            tools,
-            keep_turns=keep_turns or 0,
-            window=window or 0,
-            dry_run=dry_run,
+            given = given.replace(tell=tell, tell_read=tell_read)
+        done = transcripts.compact(
+            named, given, keep_turns=keep_turns or 0, window=window or 0, dry_run=dry_run
         )
-    console.say(_text(done, own), _document(done, own))
-
-
-class _Telling:
-    """Shows how many parts are done, and again while one takes long."""
-
-    def __init__(self, tell: Callable[[int, int], object]) -> None:
-        """Show it by a function."""
-        self._tell = tell
-        self._newest = (0, 0)
-
-    def __call__(self, done: int, of: int) -> None:
-        """Show how many are done."""
-        self._newest = (done, of)
-        self.again()
-
-    def again(self) -> None:
-        """Show the same once more."""
-        self._tell(*self._newest)
-
-
-def _tools(
-    console: Console, named: Transcript, telling: _Telling, *, asked: bool
-) -> tuple[Tools, SessionHooks | None]:
-    """Return what compacting needs, and the session whose conversation it is, if it is one."""
-    from gitguard.usecases.compacting import Tools
-
-    config = config_of(console)
-    own, folder, foreign = _own_session(console, named)
-    tools = Tools(
-        clock=time.time,
-        random=os.urandom,
-        redactor=redactor_of(config.redaction),
-        ask=_summarizer(config, foreign, telling) if asked and config.summarizer else None,
-        tell=telling,
-        folder=folder,
-        session_key=own.session_key if own else "",
-        hooks=(own,) if own else (),
-    )
-    return tools, own
-
-
-def _own_session(
-    console: Console, named: Transcript
-) -> tuple[SessionHooks | None, str, tuple[str, ...]]:
-    """Return the session's hooks if it has any, the conversation's folder, and whose programs
-    are none of the user's: those of the folder, and of the workspace that we stand in.
-
-    Raises `NotInitialised` or `NotARepository` where a session is named that is not there.
-    """
-    from gitguard.transcripts.rewriting.writable import writer_of
-    from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
-    from gitguard.usecases.sessions import refuse_unknown
-
-    held_in = writer_of(named).folder
-    try:
-        guard = console.guard
-    except NotARepository:
-        if console.named_session:
-            raise
-        return None, held_in, (held_in,)
-    worktree = guard.workspace.place.worktree
-    if console.named_session:
-        refuse_unknown(guard.store())
-    owner = owner_of(guard.workspace, named, held_in)
-    if owner is None:
-        return None, held_in, (held_in, worktree)
-    return SessionHooks(guard.store(owner), named), worktree, (held_in, worktree)
-
-
-def _summarizer(
-    config: Config, foreign: tuple[str, ...], telling: _Telling
-) -> Callable[[str], Answer]:
-    """Return the user's own command, asked with patience."""
-    from gitguard.store.program import path_of
-    from gitguard.store.summarizer import SummarizerCommand
-    from gitguard.transcripts.fitting.summarizing import Patience, persistent
-
-    name, *arguments = config.summarizer
-    path = path_of(name, os.environ, *(os.path.realpath(each) for each in foreign if each))
-    if not path:
-        raise InvalidConfig(
-            f"`summarizer` names `{name:.80}`, which is no program on your PATH",
-            "Name one outside of the workspace, or say --mechanical",
-        )
-    command = SummarizerCommand(path, tuple(arguments), os.environ, time.monotonic, telling.again)
-    until = time.monotonic() + config.compaction.timeout_seconds
-    patience = Patience(time.monotonic, time.sleep, random.random, until)
-    return persistent(command, patience, _say_trying)
+    console.say(_text(done), fields_of(done))
 
 
 def _say_trying(what: str) -> None:
     click.echo(f"summarizer: {one_line(what)}", err=True)
 
 
-def _text(done: Compacted, own: SessionHooks | None) -> str:
+def _text(done: Compacted) -> str:
     measured = "" if done.measured is None else f" ({done.measured:,} as the host measured)"
     lines = [
         _repaired_text(done) if done.repaired else "",
@@ -191,9 +93,9 @@ def _text(done: Compacted, own: SessionHooks | None) -> str:
         *(f"The summarizer did not answer: {said}" for said in done.complaints),
         f"Summarized: {'by your summarizer' if _by_command(done) else 'mechanically'}, "
         f"{len(done.summary):,} characters",
-        *(f"Note: {note}" for note in (own.notes if own else ())),
-        f"Session: {own.session_key}"
-        if own
+        *(f"Note: {note}" for note in done.notes),
+        f"Session: {done.session}"
+        if done.session
         else "No session here is the conversation's, so there is no checkpoint.",
     ]
     shown = [one_line(line) for line in lines if line]
@@ -219,13 +121,6 @@ def _repaired_text(done: Compacted) -> str:
 
 def _by_command(done: Compacted) -> bool:
     return done.summarized_by == "command"
-
-
-def _document(done: Compacted, own: SessionHooks | None) -> dict[str, object]:
-    found = {name: getattr(done, name) for name in done.field_names}
-    saved, notes = (own.saved, own.notes) if own else ((), ())
-    session = own.session_key if own else ""
-    return {**found, "session": session, "checkpoints": list(saved), "notes": list(notes)}
 
 
 COMMANDS: list[click.Command] = [compact]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.errors import InvalidInput
 from gitguard.model.text import counted, one_line
@@ -14,7 +14,7 @@ from gitguard.model.text import counted, one_line
 @naming_a_transcript
 @with_console
 def import_transcript(
-    console: Console, path: str | None, format_name: str, conversation: str | None
+    console: Console, path: str | None, format_name: str | None, conversation: str | None
 ) -> None:
     """Record at the session that a conversation belongs to it
 
@@ -25,7 +25,7 @@ def import_transcript(
     if path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = find_transcript(console, path, format_name, conversation)
-    with progress("MB") as tell:
+    with progress("bytes") as tell:
         done = console.guard.import_transcript(named, tell)
     again = "again, with newer counts" if done.was_known else "as a conversation of it"
     text = (
@@ -33,7 +33,7 @@ def import_transcript(
         f"{counted(done.turns, 'turn')}, {counted(done.compactions, 'compaction')}, "
         f"{counted(done.entries, 'entry', 'entries')} ({named.format})."
     )
-    console.say(one_line(text), {name: getattr(done, name) for name in done.field_names})
+    console.say(one_line(text), fields_of(done))
 
 
 COMMANDS: list[click.Command] = [import_transcript]

@@ -29,12 +29,12 @@ MOST_TURNS = 1_000_000_000
 def naming_a_transcript(command: F) -> F:
     """Give a command the argument and the options by which a transcript is named."""
     for option in (
-        click.argument("path", default=None, type=click.Path(), metavar="[PATH]"),
+        click.argument("path", default=None, type=click.Path(readable=False), metavar="[PATH]"),
         click.option(
             "--format",
             "format_name",
-            default="",
-            type=click.Choice(["", *NAMES]),
+            default=None,
+            type=click.Choice(NAMES),
             metavar="NAME",
             help="Whose transcript it is: " + ", ".join(NAMES),
         ),
@@ -52,7 +52,7 @@ def naming_a_transcript(command: F) -> F:
 def find_transcript(
     console: Console,
     path: str | None,
-    format_name: str = "",
+    format_name: str | None = None,
     conversation: str | None = None,
 ) -> Transcript:
     """Return the transcript that the arguments name, else the session's newest conversation.
@@ -68,13 +68,19 @@ def find_transcript(
     if path:
         from gitguard.usecases.transcripts import Transcripts
 
-        return Transcripts.find(path, format_name, conversation or "")
+        return Transcripts.find(path, format_name or "", conversation or "")
     if format_name or conversation:
         raise InvalidInput(
             "--format and --conversation are about a path, and none is named",
             "Name the file, database or folder, or leave them out",
         )
-    return console.guard.transcripts.newest()
+    try:
+        return console.guard.transcripts.newest()
+    except NotARepository as error:
+        raise NotARepository(
+            f"{error.message}, and no transcript is named",
+            "Name a transcript's file, database or folder, which works anywhere",
+        ) from error
 
 
 def transcripts_of(console: Console) -> Transcripts:

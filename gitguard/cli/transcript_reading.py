@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, printable, progress, with_console
+from gitguard.cli.console import Console, fields_of, named, printable, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
@@ -52,7 +52,11 @@ def choosing_entries(command: Any) -> Any:
 @click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
 @with_console
 def usage(
-    console: Console, path: str | None, format_name: str, conversation: str | None, model: str
+    console: Console,
+    path: str | None,
+    format_name: str | None,
+    conversation: str | None,
+    model: str,
 ) -> None:
     """Show how full a conversation's context is
 
@@ -60,9 +64,9 @@ def usage(
     compactions so far. Nothing is estimated: where nothing was measured since a compaction, it says
     so.
     """
-    named = find_transcript(console, path, format_name, conversation)
-    found = transcripts_of(console).usage(named, model=model)
-    document = {name: getattr(found, name) for name in found.field_names}
+    talk = find_transcript(console, path, format_name, conversation)
+    found = transcripts_of(console).usage(talk, model=model)
+    document = fields_of(found)
     console.say(_usage_text(found), document)
 
 
@@ -72,7 +76,11 @@ def usage(
 @click.option("--full", is_flag=True, help="Calls and results of tools whole")
 @with_console
 def show(
-    console: Console, path: str | None, format_name: str, conversation: str | None, **wanted: Any
+    console: Console,
+    path: str | None,
+    format_name: str | None,
+    conversation: str | None,
+    **wanted: Any,
 ) -> None:
     """Show a conversation to read it
 
@@ -84,12 +92,12 @@ def show(
 
     longest = 0 if wanted.pop("full") else LONGEST
     wishes = _wishes(**wanted)
-    named = find_transcript(console, path, format_name, conversation)
+    talk = find_transcript(console, path, format_name, conversation)
     if console.as_json:
-        told = [document_of(entry, wishes) for entry in chosen(named, wishes)]
-        console.say("", {**heading(named), "entries": told})
+        told = [document_of(entry, wishes) for entry in chosen(talk, wishes)]
+        console.say("", {**heading(talk), "entries": told})
         return
-    for paragraph in shown(named, wishes, longest):
+    for paragraph in shown(talk, wishes, longest):
         click.echo(printable(paragraph))
 
 
@@ -105,27 +113,41 @@ def show(
 )
 @click.option("--redact", is_flag=True, help="Take out what looks like a secret")
 @click.option(
-    "-o", "--output", default="", type=click.Path(), metavar="FILE", help="A new file to write"
+    "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="A new file to write"
 )
 @with_console
 def export(
-    console: Console, path: str | None, format_name: str, conversation: str | None, **wanted: Any
+    console: Console,
+    path: str | None,
+    format_name: str | None,
+    conversation: str | None,
+    **wanted: Any,
 ) -> None:
     """Write a conversation in a form that no host owns
 
     The first JSON line says whose it is; each further one is a message with its blocks, a
     compaction, or the place of a line that does not parse. What hosts keep beside the results of
     their tools, as diffs and whole outputs, is never written, nor with --as host: those are all
-    lines that parse, for the same host elsewhere.
+    lines that parse, for the same host elsewhere. With --json the lines need a file of their own.
     """
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
-    wishes = _wishes(**wanted)
-    named = find_transcript(console, path, format_name, conversation)
+    if console.as_json and not output:
+        raise InvalidInput(
+            "with --json there is one document on standard output, and an export is many",
+            "Leave --json out, or name a file with --output",
+        )
+    if kind == "host" and any(wanted.values()):
+        raise InvalidInput(
+            "--as host writes all of the host's own lines, so no part of them can be chosen",
+            "Leave --last-turns, --no-thinking and --sub-agents out, or choose another form",
+        )
+    talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell, _opened(output) as put:
-        for line in transcripts_of(console).export(named, wishes, kind, redact=redact, tell=tell):
+        exporting = transcripts_of(console).export
+        for line in exporting(talk, _wishes(**wanted), kind, redact=redact, tell=tell):
             put(line)
     if output:
-        console.say(f"Written: {one_line(output)}", {"path": output, "transcript": named})
+        console.say(f"Written: {one_line(output)}", {"path": output, "transcript": talk})
 
 
 def _wishes(*, last_turns: int, no_thinking: bool, asides: bool) -> Any:
@@ -159,7 +181,9 @@ def _opened(output: str) -> Iterator[Put]:
 
 
 def _unwritable(output: str, error: OSError) -> NotWritable:
-    return NotWritable(f"cannot write `{output}`: {error.strerror}")
+    is_missing = isinstance(error, FileNotFoundError)
+    hint = "Make its folder first" if is_missing else "Name a new file where there is room for it"
+    return NotWritable(f"cannot write `{output}`: {error.strerror}", hint)
 
 
 def _print(line: bytes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, progress, with_console
+from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.model.text import counted, one_line
 
@@ -40,7 +40,11 @@ _SAID = {
 @click.option("--all", "everything", is_flag=True, help="Also what was summarized long ago")
 @with_console
 def repair(
-    console: Console, path: str | None, format_name: str, conversation: str | None, **wishes: Any
+    console: Console,
+    path: str | None,
+    format_name: str | None,
+    conversation: str | None,
+    **wishes: Any,
 ) -> None:
     """Repair a conversation's file, so that its host and the model take it again
 
@@ -91,8 +95,9 @@ def _first(told: RepairReport) -> list[Any]:
 
 
 def _reset_text(told: RepairReport) -> list[str]:
-    if told.was_reset and not told.is_rehearsed:
-        return ["The agent never answered: the conversation begins anew, as an empty file"]
+    if told.was_reset:
+        begins = "would begin" if told.is_rehearsed else "begins"
+        return [f"The agent never answered: the conversation {begins} anew, as an empty file"]
     if told.resettable:
         return ["The agent never answered here; --reset empties the file"]
     return []
@@ -108,7 +113,7 @@ def _outcome(told: RepairReport) -> str:
 
 
 def _document(told: RepairReport) -> dict[str, Any]:
-    document = {name: getattr(told, name) for name in told.field_names}
+    document = fields_of(told)
     return {**document, "counts": told.counts, "needs_nothing": told.needs_nothing}
 
 

@@ -325,6 +325,7 @@ def refused(path: str, error: OSError) -> NotWritable:
     hints = {
         errno.ENOSPC: "Free some space; what was written before is kept, see `gitguard status`",
         errno.EROFS: "The file system is read-only; see `gitguard status` for what is kept",
+        errno.EPERM: "It may belong to somebody else; run the command as its owner",
     }
     return NotWritable(
         f"cannot write `{path}`: {error.strerror}",

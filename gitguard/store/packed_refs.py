@@ -46,20 +46,13 @@ class PackedRefs:
 
     def clear(self) -> None:
         """Clear the lock if a git of ours has left it, and the marks of those that are dead."""
-        made = _changed(self.lock)
+        made = files.changed_at(self.lock)
         if not made:
             files.sweep(self._folder, self._clock(), ends=_MARK)
             return
         marks = [name for name in files.names_in(self._folder) if name.endswith(_MARK)]
-        is_ours = any(_changed(os.path.join(self._folder, name)) <= made for name in marks)
+        is_ours = any(files.changed_at(os.path.join(self._folder, name)) <= made for name in marks)
         folders = (self._place.worktree, self._place.git_dir, self._place.common_dir)
         is_old = self._clock() - made > _DEAD_AFTER
         if is_ours and is_old and not processes.may_work_in("git", folders):
             files.remove(self.lock)
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0

@@ -11,8 +11,8 @@ import os
 from gitguard.model.events import is_token_count
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import count, inner, parse, settings_in
-from gitguard.transcripts.openclaw import message_of, newest
 from gitguard.transcripts.openclaw_file import SessionFile
+from gitguard.transcripts.session_lines import message_of, newest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
 from gitguard.transcripts.entries import pis_tokens, time_of, tokens
+from gitguard.transcripts.session_lines import THE_HOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 _KINDS = {"session": HEADER, "compaction": COMPACTION, "reset": RESET}
 ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
 STOPPED = {"aborted": ABORTED, "error": FAILED}
-_THE_HOST = "openclaw"
-"""The provider of what the host itself says in the agent's name."""
 
 
 def fields_of(document: dict[str, Any]) -> dict[str, Any]:
@@ -93,7 +92,7 @@ def _is_by_host(message: dict[str, Any]) -> bool:
     """Say whether the host wrote a message in the user's or the agent's name."""
     provenance = message.get("provenance")
     foreign = isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user")
-    return foreign or message.get("provider") == _THE_HOST
+    return foreign or message.get("provider") == THE_HOST
 
 
 def _block(at: int, block: dict[str, Any]) -> Block:

@@ -9,8 +9,7 @@ from gitguard.recovery.startup import living_owner
 from gitguard.session_store import SessionStore
 from gitguard.store import states
 from gitguard.store.archive import Archived, SessionArchive, archived_names
-from gitguard.store.standing import NONE
-from gitguard.usecases.sessions import refuse_unknown
+from gitguard.usecases.sessions import is_not_in_force, refuse_unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
     """Archive a session whose lock is held, with all that it holds committed."""
     head = store.chain.head(settle=True)
     found, anchor = store.states.read(), head.anchor
-    is_absent = found.standing == states.ABSENT and found.written is None
-    if is_absent and head.standing == NONE:
+    if is_not_in_force(found, head):
         return _newest(store)[1]  # it is archived, and died before it could say so
     is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
     if found.standing != states.ABSENT or found.problem or not is_committed:
@@ -79,8 +77,7 @@ def histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
         found, head = store.states.read(), store.chain.head()
     except GitguardError:
         return ()  # there is something, and looking says what is wrong with it
-    is_there = found.standing != states.ABSENT or found.written is not None or head.standing != NONE
-    return () if is_there else tuple(archive_of(store).all())
+    return tuple(archive_of(store).all()) if is_not_in_force(found, head) else ()
 
 
 def refuse_archived(store: SessionStore) -> None:
@@ -124,6 +121,11 @@ def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
         raise NotInitialised(
             f"no history of a session `{store.session.key:.80}`{at} is archived",
             f"Archived sessions: {names}",
+        )
+    if head and len(every) > 1:
+        raise InvalidInput(
+            f"`{head:.80}` is the beginning of several archived histories",
+            f"Name one of {', '.join(one.commit[:12] for one in every)}",
         )
     key = store.chain.read(there[every[-1].ref]).checkpoint.session_key
     return key, every[-1]

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction import Redactor
     from gitguard.model.transcript import Answer
     from gitguard.recovery.filling import Section
+    from gitguard.session_store import Saved
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.transcripts.fitting.context import Context
     from gitguard.transcripts.fitting.facts import Files
@@ -105,6 +106,11 @@ class Compacted(Value):
     """The history limit in force."""
     backup: str = ""
     """Where the file is kept as it was before the repair."""
+    session: str = ""
+    """The key of the session that was checkpointed around it; empty where it is none's."""
+    checkpoints: tuple[Saved, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What went wrong with the session, which stops nothing."""
 
 
 class Tools(Value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import measure, resolve_window
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput, NotReadable
 from gitguard.model.events import Transcript
 from gitguard.model.host_session import NEVER, HostSession
 from gitguard.model.value import Value
@@ -42,6 +42,53 @@ class Usage(Value):
     """So far."""
     compacted_at: float
     """Unix seconds of the newest compaction, 0 if there was none or it does not tell."""
+
+
+def find_conversation(path: str, format_name: str = "", conversation: str = "") -> Transcript:
+    """Return the transcript at a path, as `recognise` does; what is named wrongly is refused.
+
+    Raises `InvalidInput` for a format that clearly is not what is there, `InvalidDocument` for a
+    conversation that is not, and `NotReadable` where reading is not permitted.
+    """
+    from gitguard.transcripts import find_format
+    from gitguard.transcripts.recognition import recognise, refuse_another
+
+    _refuse_closed(path)
+    found = recognise(path, format_name, conversation)
+    if format_name and found.format != format_name:
+        raise InvalidInput(
+            f"`{path}` is a transcript of {found.format}, not of {format_name}",
+            "Leave --format out: what is there shows whose it is",
+        )
+    if format_name:
+        refuse_another(found)
+    if conversation and not any(find_format(found.format).entries(found)):
+        raise InvalidDocument(
+            f"cannot read the transcript `{path}`: it has no session `{conversation:.80}`",
+            "Leave --conversation out for the newest one",
+        )
+    return found
+
+
+def _refuse_closed(path: str) -> None:
+    """Raise `NotReadable` where the system does not let us look, and say what is missing."""
+    try:
+        if os.path.isdir(path):
+            os.scandir(path).close()
+        else:
+            os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)))
+    except PermissionError as error:
+        raise NotReadable(
+            f"cannot read the transcript `{path}`: {error.strerror}",
+            "Run the command as its owner, or permit the file and its folders to be read",
+        ) from error
+    except FileNotFoundError as error:
+        raise InvalidDocument(
+            f"cannot read the transcript `{path}`: {error.strerror}",
+            "Name a file, database or folder that is there",
+        ) from error
+    except OSError:
+        return  # whatever it is, reading it will tell
 
 
 def newest_conversation(conversations: Mapping[str, HostSession]) -> Transcript:

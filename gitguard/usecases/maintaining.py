@@ -16,6 +16,7 @@ from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.recovery.startup import living_owner
 from gitguard.session_store import SessionStore
+from gitguard.store import files
 from gitguard.store.archive import Archived, archived_names
 from gitguard.store.checkpoints import own_sessions
 from gitguard.store.standing import NONE, OURS
@@ -168,7 +169,8 @@ class Maintenance:
     def _look_at(self, name: str, head: str, committed_at: float) -> Examined:
         session = Session(name, name)
         folder = self._workspace.session_folder(session)
-        used = [committed_at, *map(_changed, (f"{folder}/state.json", f"{folder}/journal.jsonl"))]
+        working = (f"{folder}/state.json", f"{folder}/journal.jsonl")
+        used = [committed_at, *map(files.changed_at, working)]
         conversations: Mapping[str, HostSession] = {}
         try:
             record = self._workspace.read_record(session)
@@ -302,13 +304,6 @@ def _once_archived(
             return wanted.replace(commit=one.commit)
     kept = next(one.kept for one in found if one.session.name == wanted.name)
     return wanted.replace(refusal=kept)
-
-
-def _changed(path: str) -> float:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0
 
 
 def _size(folder: str) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.recovery.startup import Startup
     from gitguard.store.repository import Repository
+    from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
@@ -59,13 +60,18 @@ def refuse_unknown(store: SessionStore) -> None:
         found, head = store.states.read(), store.chain.head()
     except GitguardError:
         return  # there is something, and looking says what is wrong with it
-    is_absent = found.standing == states.ABSENT and found.written is None
     is_archived = store.chain.archived() or store.chain.damaged()
-    if is_absent and head.standing == NONE and not is_archived:
+    if is_not_in_force(found, head) and not is_archived:
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
             "See `gitguard session list`, or begin with `gitguard ensure`",
         )
+
+
+def is_not_in_force(found: Found, head: Head) -> bool:
+    """Say whether a session has neither state nor checkpoints, but for archived ones."""
+    is_absent = found.standing == states.ABSENT and found.written is None
+    return is_absent and head.standing == NONE
 
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from gitguard.transcripts.exporting import Wishes
     from gitguard.transcripts.rewriting.repair import RepairReport
     from gitguard.usecases.budgeting import Standing
-    from gitguard.usecases.compacting import Compacted, Tools
+    from gitguard.usecases.compacting import Compacted
     from gitguard.usecases.conversations import Usage
     from gitguard.usecases.pruning import Pruned
+    from gitguard.usecases.session_compaction import Surroundings
 
     Tell = Callable[[int, int], object]
 
@@ -46,12 +47,11 @@ class Transcripts:
     def find(path: str, format_name: str = "", conversation: str = "") -> Transcript:
         """Return the transcript at a path, recognised by what is in it.
 
-        Of many in one place it is the named one, else the newest. Raises `InvalidInput` where
-        nothing tells whose it is.
+        Of many in one place it is the named one, else the newest; see `find_conversation`.
         """
-        from gitguard.transcripts.recognition import recognise
+        from gitguard.usecases.conversations import find_conversation
 
-        return recognise(path, format_name, conversation)
+        return find_conversation(path, format_name, conversation)
 
     def newest(self) -> Transcript:
         """Return the session's conversation that was used last; raise `InvalidInput` if none."""
@@ -159,16 +159,26 @@ class Transcripts:
     def compact(
         self,
         transcript: Transcript,
-        tools: Tools,
+        given: Surroundings,
         *,
         keep_turns: int = 0,
         window: int = 0,
         dry_run: bool = False,
     ) -> Compacted:
-        """Put a summary in the place of a conversation's older turns, or tell what would be."""
-        from gitguard.usecases.compacting import compact
+        """Put a summary in the place of a conversation's older turns, or tell what would be.
 
-        tools = tools.replace(known=self.known(transcript))
+        Its session is checkpointed before and after, and the user's summarizer asked.
+        """
+        from gitguard.usecases.session_compaction import compact
+
         return compact(
-            transcript, self._config, tools, keep_turns=keep_turns, window=window, dry_run=dry_run
+            transcript,
+            self._config,
+            self._clock,
+            given,
+            self._workspace,
+            known=self.known(transcript),
+            keep_turns=keep_turns,
+            window=window,
+            dry_run=dry_run,
         )

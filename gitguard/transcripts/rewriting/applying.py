@@ -17,7 +17,6 @@ from gitguard.transcripts.rewriting.edits import (
     Add,
     Answer,
     Cut,
-    Drop,
     Edit,
     End,
     Move,
@@ -25,6 +24,8 @@ from gitguard.transcripts.rewriting.edits import (
     Rename,
     Replace,
     Shift,
+    replaced,
+    taken_out,
 )
 from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
 from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
@@ -224,7 +225,7 @@ class _Plan:
     def _take_out(self) -> None:
         """Find the entries that nothing is left of."""
         for at, edits in self._edits.items():
-            out = _taken_out(edits)
+            out = taken_out(edits)
             if out is None or (out and not self._without(at, out)):
                 self._gone.add(at)
 
@@ -338,7 +339,7 @@ class _Plan:
 
     def _changed(self, at: int, raw: bytes) -> bytes:
         edits = self._edits.get(at, [])
-        raw = _replaced(raw, edits)
+        raw = replaced(raw, edits)
         document = parse(raw)
         if document is None:
             if at in self._relinks or not all(isinstance(edit, Replace) for edit in edits):
@@ -359,7 +360,7 @@ class _Plan:
                 document = self._writable.renamed(document, edit.block, edit.name)
             elif isinstance(edit, Cut):
                 document = self._writable.cut(document, edit.block, edit.text)
-        out = _taken_out(edits)
+        out = taken_out(edits)
         return self._writable.without(document, out) if out else document
 
     def _line(self, new: _New) -> bytes:
@@ -377,7 +378,7 @@ class _Plan:
         return line_of(self._writable.with_id(made, new.id, new.parent))
 
     def _document(self, at: int) -> dict[str, Any]:
-        document = parse(_replaced(self._raw(at), self._edits.get(at, ())))
+        document = parse(replaced(self._raw(at), self._edits.get(at, ())))
         if document is None and os.fstat(self._handle).st_size < self._size:
             raise Locked("the transcript became shorter while it was read; nothing was written")
         if document is None:
@@ -386,21 +387,3 @@ class _Plan:
 
     def _raw(self, at: int) -> bytes:
         return _raw(self._handle, at, self._size)
-
-
-def _replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:
-    """Return the line that stands in the place of another one, or that one."""
-    return next((edit.line for edit in edits if isinstance(edit, Replace)), raw)
-
-
-def _taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:
-    """Return the blocks that do not stay where they are, None when the entry does not."""
-    found: set[int] = set()
-    for edit in edits:
-        if isinstance(edit, Drop):
-            if not edit.blocks:
-                return None
-            found |= {*edit.blocks}
-        elif isinstance(edit, Move):
-            found.add(edit.block)
-    return frozenset(found)

@@ -12,9 +12,13 @@ from gitguard.transcripts.rewriting.edits import Drop, Shift
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
     from gitguard.model.conversation import Entry
+
+
+_ROUNDS = 8
+"""More are not needed but for a file that was put out of order on purpose."""
 
 
 class InOrder(Value):
@@ -26,51 +30,63 @@ class InOrder(Value):
 
 def in_order(entries: Sequence[Entry], begin: int) -> InOrder:
     """Put entries before what follows them; begin is where the line stands that remains first."""
-    late = dict(sorted(_late(entries)))
-    if not late:
-        return InOrder(entries)
+    order, moved, copies = list(entries), set[int](), list[int]()
+    for _ in range(_ROUNDS):
+        originals = {entry.id: entry for entry in reversed(order) if entry.id}
+        late = _late(order, originals)
+        gone = {at for at in late if _is_copy(order[at], originals[order[at].id])}
+        brought = {place: to for place, to in late.items() if place not in gone and to >= 0}
+        if not gone and not brought:
+            break
+        copies += [order[place].at for place in gone]
+        moved |= {order[place].at for place in brought}
+        order = _brought(order, brought, gone)
+    before = [begin, *(entry.at for entry in order)]
+    shifts = [Shift(e.at, at) for e, at in zip(order, before, strict=False) if e.at in moved]
+    return InOrder(order, (*map(Drop, copies), *shifts))
+
+
+def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Entry]:
+    """Return entries of which some are brought before others, by their places."""
+    ahead: dict[int, list[int]] = {}
+    for place, other in to.items():
+        ahead.setdefault(other, []).append(place)
     found: list[Entry] = []
-    edits: list[Drop | Shift] = []
-    brought: dict[int, list[Entry]] = {}
-    originals = {entry.id: entry for place, entry in reversed([*enumerate(entries)]) if entry.id}
-    for place, before in late.items():
-        entry = entries[place]
-        original = originals[entry.id]
-        if original is entry:
-            brought.setdefault(before, []).append(entry)
-        elif _is_copy(entry, original):
-            edits.append(Drop(entry.at))
-        else:
-            late = {other: to for other, to in late.items() if other != place}
-    for place, entry in enumerate(entries):
-        for one in brought.get(place, ()):
-            edits.append(Shift(one.at, found[-1].at if found else begin))
-            found.append(one)
-        if place not in late:
-            found.append(entry)
-    return InOrder(found, tuple(edits))
+    for place in range(len(order)):
+        if place in to or place in gone:
+            continue
+        waiting, group = [place], list[int]()
+        while waiting:
+            group.append(waiting.pop())
+            waiting += sorted(ahead.get(group[-1], ()))
+        found += [order[place] for place in reversed(group)]
+    return found
 
 
-def _late(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
-    """Yield the places of last entries that only earlier ones follow, and of the first of those."""
+def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int, int]:
+    """Return the places of last entries that only earlier ones follow, and of the first of those.
+
+    A copy that is none, since it says something else, stays where it is: that is -1.
+    """
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for place, entry in enumerate(entries):
         if entry.parent and not entry.is_aside:
             first.setdefault(entry.parent, place)
             last[entry.parent] = place
-    known = {entry.id: entry for entry in entries if entry.id}
+    found: dict[int, int] = {}
     for place in range(len(entries) - 1, -1, -1):
         entry = entries[place]
         if entry.is_aside or not entry.id:
             continue
         before = first.get(entry.id, place)
-        if last.get(entry.id, place) >= place or _follows(entry, entries[before], known):
-            return
-        yield place, before
+        if last.get(entry.id, place) >= place or _follows(entry, entries[before], originals):
+            break
+        found[place] = before if originals[entry.id] is entry else -1
+    return found
 
 
-def _follows(entry: Entry, other: Entry, known: dict[str, Entry]) -> bool:
+def _follows(entry: Entry, other: Entry, known: Mapping[str, Entry]) -> bool:
     """Say whether an entry follows another one, in whatever many steps."""
     passed: set[str] = set()
     while entry.parent in known and entry.parent not in passed:
@@ -80,6 +96,6 @@ def _follows(entry: Entry, other: Entry, known: dict[str, Entry]) -> bool:
 
 
 def _is_copy(entry: Entry, original: Entry) -> bool:
-    if entry.end - entry.at != original.end - original.at:
+    if original is entry or entry.end - entry.at != original.end - original.at:
         return False
     return entry == original.replace(at=entry.at, end=entry.end)

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 START = -1
 """What stands behind it is the first line of the file."""
 
@@ -84,3 +88,21 @@ class End(Value):
 
 
 Edit = Drop | Rename | Cut | Move | Answer | Add | Shift | Replace | Relink | End
+
+
+def replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:
+    """Return the line that stands in the place of another one, or that one."""
+    return next((edit.line for edit in edits if isinstance(edit, Replace)), raw)
+
+
+def taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:
+    """Return the blocks that do not stay where they are, None when the entry does not."""
+    found: set[int] = set()
+    for edit in edits:
+        if isinstance(edit, Drop):
+            if not edit.blocks:
+                return None
+            found |= {*edit.blocks}
+        elif isinstance(edit, Move):
+            found.add(edit.block)
+    return frozenset(found)

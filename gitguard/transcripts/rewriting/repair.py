@@ -286,13 +286,14 @@ def _new_parents(found: Scan, entries: Sequence[Entry]) -> dict[int, str]:
     own = [entry for entry in entries if entry.id and not entry.is_aside]
     known = {entry.id for entry in entries}
     parents: dict[int, str] = {}
-    newest, passed, goes_on = "", set(), False
+    newest, passed, may_ring = "", set(), False
     for entry in own:
         if newest and entry.parent and entry.parent not in known:
             parents[entry.at] = newest
-        goes_on = goes_on or (entry.parent in known and entry.parent not in passed)
+        may_ring = may_ring or entry.id in passed
+        may_ring = may_ring or (entry.parent in known and entry.parent not in passed)
         passed.add(newest := entry.id)
-    if goes_on:
+    if may_ring:
         _break_rings(own, parents)
     return parents
 

@@ -166,7 +166,10 @@ def _lines(
     at, position = 0, 0
     parts: list[bytes] = []
     """The beginning of a line of which the end was not read yet."""
-    while position < size and (data := os.pread(handle, min(_BLOCK, size - position), position)):
+    while position < size:
+        data = os.pread(handle, min(_BLOCK, size - position), position)
+        if not data:
+            raise OSError(0, "it became shorter while it was read")
         tell(position, size)
         first, *lines = data.split(b"\n")
         parts.append(first)

@@ -1,0 +1,92 @@
+"""What lines and rows of the sessions of pi and OpenClaw tell of usage, and of what was said.
+
+Hooks ask for that in the midst of a turn; all else that an entry is, `session_entries` tells.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.events import Reading
+from gitguard.model.transcript import AGENT, USER, Message
+from gitguard.transcripts.entries import (
+    COMPACTION,
+    RESET,
+    parse,
+    pis_tokens,
+    texts,
+    time_of,
+    tokens,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_MARKS = (b'"usage"', b'"compaction"', b'"reset"')
+THE_HOST = "openclaw"
+"""The provider of what the host itself says in the agent's name."""
+_NOT_THE_USERS = (
+    "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
+    "A new session was started via /new or /reset.",
+    "Pre-compaction memory flush",
+    "Read HEARTBEAT.md if it exists",
+)
+"""How prompts begin that the host writes in the user's name."""
+_STAMP = r"(?:^|\n)\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,12}\] "
+"""What 2026.3.13 puts before a user's words, behind whatever plugins put before them."""
+
+
+def newest(rows: Iterable[bytes], *, across: bool = False) -> Reading | None:
+    """Return what the first entry tells that has a usage or, unless across, is a turning point."""
+    for row in rows:
+        if not any(mark in row for mark in _MARKS):
+            continue
+        entry = parse(row)
+        kind = entry.get("type")
+        if kind in (COMPACTION, RESET) and not across:
+            return _after_compaction(entry)
+        if kind == "message" and (reading := _reading(entry)):
+            return reading
+    return None
+
+
+def _after_compaction(entry: dict[str, Any]) -> Reading | None:
+    left, at = tokens(entry, ("tokensAfter",)), time_of(entry)
+    if left <= 0 or not at:
+        return None
+    return Reading("transcript", at, tokens=left, after_compaction=True)
+
+
+def _reading(entry: dict[str, Any]) -> Reading | None:
+    message, at = entry.get("message"), time_of(entry)
+    if not isinstance(message, dict) or message.get("role") != "assistant" or not at:
+        return None
+    used = pis_tokens(message.get("usage"))
+    if used <= 0 or message.get("provider") == THE_HOST:
+        return None
+    named = (str(message[name]) for name in ("provider", "model") if message.get(name))
+    return Reading("transcript", at, tokens=used, model="/".join(named))
+
+
+def message_of(entry: dict[str, Any]) -> Message | None:
+    """Return what an entry says, None where neither the user nor the agent speaks."""
+    message = entry.get("message")
+    if entry.get("type") != "message" or not isinstance(message, dict):
+        return None
+    role = {"user": USER, "assistant": AGENT}.get(str(message.get("role")))
+    said = [text for text in texts(message.get("content")) if text.strip()]
+    if role == USER:
+        said = _of_the_user(message, said)
+    if not role or not said or message.get("provider") == THE_HOST:
+        return None
+    return Message(role, "\n".join(said), time_of(entry))
+
+
+def _of_the_user(message: dict[str, Any], said: list[str]) -> list[str]:
+    import re
+
+    provenance = message.get("provenance")
+    if isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user"):
+        return []
+    words = (re.split(_STAMP, text, maxsplit=1)[-1] for text in said)
+    return [text for text in words if text.strip() and not text.startswith(_NOT_THE_USERS)]
