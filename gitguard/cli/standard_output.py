@@ -37,7 +37,9 @@ def watch_standard_output() -> None:
             stream.reconfigure(errors="replace")
     stream = sys.stdout
     # Within another program it may be no file at all.
-    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.BufferedWriter):
+    if isinstance(stream, io.TextIOWrapper) and isinstance(
+        stream.buffer, io.BufferedWriter | io.FileIO
+    ):
         raw = _StandardOutput(stream.fileno(), "wb", closefd=False)
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw),
