@@ -148,7 +148,9 @@ class SessionArchive:
         ref, there = archived.ref, self._chain.archives().get(archived.ref, "")
         own = self._repository.refs(self._chain.ref).get(self._chain.ref)
         known = self._chain.anchors.read()
-        if (own and own.id != archived.commit) or (known and known != anchor):
+        # A crash while it was put away may leave the same anchor with another time.
+        is_same = known is None or known.replace(archived_at=anchor.archived_at) == anchor
+        if (own and own.id != archived.commit) or not is_same:
             raise InvalidInput(
                 f"there is a session `{self._session.key:.80}` already",
                 f"Put that one away first: `gitguard session close {self._session.key:.80}`",
