@@ -37,8 +37,12 @@ def announced() -> set[str]:
     return found
 
 
+_ELSEWHERE = {"settings kept", "setting ", "settings made"}
+"""Of a change of a host's settings; `test_settings_applying.py` kills and fails there."""
+
+
 def test_the_list_of_steps_is_whole() -> None:
-    assert announced() == set(step_faults.STEPS)
+    assert announced() == set(step_faults.STEPS) | _ELSEWHERE
 
 
 def test_every_step_is_reached_by_a_scenario(tmp_path: Path) -> None:
