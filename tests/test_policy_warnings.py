@@ -15,7 +15,7 @@ from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolC
 from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
-from gitguard.usecases.speaking import Moment, line_of
+from gitguard.usecases.speaking import Moment, calls_left, line_of
 from gitguard.usecases.tools import ToolCalls
 
 from .conversation import Conversation
@@ -156,6 +156,38 @@ def test_the_runway_comes_from_this_conversations_own_calls(talk: Conversation) 
         said.append(after_tool(talk))
     # From the fifth call on 3,000 tokens each; at 130,000 of 200,000 there are 40,000 to the halt.
     assert said[9].startswith("⚠️ Context: 65% (130k/200k). Estimated runway: ~13 tool calls. ")
+
+
+@pytest.mark.parametrize(
+    ("used", "left"),
+    [
+        # Pruned at the fifteenth call, at which 120,000 had grown to more; then 3,000 tokens each.
+        ([(5, 100_000), (10, 120_000), (15, 50_000), (25, 80_000), (30, 95_000)], 25),
+        # Not below where the average began, but below what was used by then.
+        ([(5, 60_000), (10, 120_000), (15, 70_000), (25, 100_000), (30, 115_000)], 18),
+        ([(5, 100_000), (10, 120_000), (15, 50_000)], None),
+    ],
+)
+def test_where_the_context_shrank_the_average_begins_anew(
+    used: list[tuple[int, int]], left: int | None
+) -> None:
+    known = HostSession(started_at="2026-01-31T09:30:00Z")
+    for calls, tokens in used[:-1]:
+        known, _ = line_of(known, using(tokens), DEFAULTS, Moment(calls))
+    calls, tokens = used[-1]
+    assert calls_left(known, using(tokens), DEFAULTS, calls) == left
+
+
+def using(tokens: int) -> Pressure:
+    return Pressure(tokens / 200_000, tokens, Window(200_000, "host"), "transcript")
+
+
+def test_a_context_that_shrank_below_the_bands_is_noticed(talk: Conversation) -> None:
+    for tokens in (90_000, 40_000):
+        talk.uses(tokens)
+        for _ in range(5):
+            after_tool(talk)
+    assert talk.guard.status().host_sessions["S1"].paced_tokens == 40_000
 
 
 def test_warning_advice_and_gauge_never_come_together(talk: Conversation) -> None:

@@ -245,6 +245,11 @@ def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bo
     return is_said and not risen_to(known, pressure, config)
 
 
+def has_shrunk(known: HostSession, pressure: Pressure) -> bool:
+    """Say whether less is used than when usage was looked at last, as after a host's pruning."""
+    return pressure.used < max(known.paced_tokens, known.paced_upto)
+
+
 def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
     """Remember the usage at which such a checkpoint was taken."""
     return known.replace(checkpointed_tokens=pressure.used)

@@ -17,7 +17,7 @@ from gitguard.policy.warnings import (
     tokens_per_call,
     warning_line,
 )
-from gitguard.usecases.gate import OVERRIDE_ROOM
+from gitguard.usecases.gate import OVERRIDE_ROOM, has_shrunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,13 +87,19 @@ def _rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSess
 
 
 def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
-    """Return the record with a usage to count the average of a call from."""
+    """Return the record with a usage to count the average of a call from.
+
+    A context that shrank since it was looked at tells nothing about calls, so it begins anew there.
+    """
     begun = known.paced_tokens >= 0 and known.paced_calls <= calls
-    return known if begun else known.replace(paced_tokens=pressure.used, paced_calls=calls)
+    if not begun or has_shrunk(known, pressure):
+        known = known.replace(paced_tokens=pressure.used, paced_calls=calls)
+    return known.replace(paced_upto=pressure.used)
 
 
 def calls_left(known: HostSession, pressure: Pressure, config: Config, calls: int) -> int | None:
     """Return the runway in tool calls, None when it is not known."""
+    known = paced(known, pressure, calls)
     average = tokens_per_call(known.paced_tokens, known.paced_calls, pressure.used, calls)
     critical = config.thresholds.critical
     if known.override is not None:

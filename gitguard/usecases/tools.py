@@ -112,7 +112,8 @@ class ToolCalls(Conversation):
 
         if pressure is None:
             return False
-        return bool(band_of(pressure.share).advice) or self._known.paced_tokens < 0
+        unpaced = self._known.paced_tokens < 0 or gate.has_shrunk(self._known, pressure)
+        return unpaced or bool(band_of(pressure.share).advice)
 
     def _save_unheard(self, pressure: Pressure | None) -> HookReply:
         """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
