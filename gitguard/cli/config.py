@@ -53,6 +53,9 @@ def config() -> None:
     with `--apply` it shows the file, each value and what follows, asks, and keeps a backup.
     `rollback` puts the file back as it was.
     """
+    from gitguard.cli.signals import ending_in_order
+
+    click.get_current_context().with_resource(ending_in_order())
 
 
 _HOST = click.argument("host", required=False, type=click.Choice(NAMES))
