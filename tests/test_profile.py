@@ -242,6 +242,27 @@ def test_a_measure_tells_the_baseline_and_the_growth(tmp_path: Path) -> None:
     assert runway.from_calls == 12
 
 
+def test_the_growth_is_that_since_the_last_compaction(tmp_path: Path) -> None:
+    """Each call adds 5,000 tokens; the tenth is kept, and its usage is from before."""
+    transcript = DIALECTS["pi"](tmp_path / "t.jsonl", work(20, 400))
+    lines = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    calls = [line for line in lines if '"toolCall"' in json.dumps(line)]
+    for number, line in enumerate(calls):
+        tokens = 60_000 + 5_000 * number - (70_000 if number >= 10 else 0)
+        line["message"]["usage"] = {"input": tokens, "output": 0, "totalTokens": tokens}
+    at = lines.index(calls[10])
+    summary = {"type": "compaction", "id": "c", "parentId": calls[10]["parentId"]}
+    summary |= {"timestamp": lines[at]["timestamp"], "summary": "Read ten files."}
+    summary |= {"firstKeptEntryId": calls[9]["id"], "tokensBefore": 110_000}
+    calls[10]["parentId"] = "c"
+    write(tmp_path / "t.jsonl", [*lines[:at], summary, *lines[at:]])
+    found = profiled(transcript)
+    assert found.usage.tokens == 85_000
+    runway = found.profile.runway
+    assert runway is not None
+    assert runway.per_call.high == 5_000
+
+
 def test_codex_tells_its_usages_in_lines_of_their_own(tmp_path: Path) -> None:
     """Of the recorded conversation up to its second usage: 20,050 tokens, then 85,050."""
     lines = RECORDED["codex"].read_bytes().splitlines(keepends=True)

@@ -75,6 +75,8 @@ class Story(Value):
     rest_seconds: float
     """Of all rests together."""
     compactions: int
+    compacted_at: int
+    """Where in the transcript the newest of them is, -1 where there is none."""
     opening: Opening | None
     newest: Measure | None
 
@@ -120,6 +122,7 @@ class Teller:
         self._stretches: list[Stretch] = []
         self._began = self._last = self._rest = 0.0
         self._calls = self._compactions = 0
+        self._compacted_at = -1
         self._opening: Opening | None = None
         self._newest: Measure | None = None
         self._answer = ""
@@ -132,6 +135,7 @@ class Teller:
             self._begin()
         elif entry.kind == COMPACTION:
             self._compactions += 1
+            self._compacted_at = entry.at
         elif entry.kind == MESSAGE:
             self._sums.add(entry)
             self._keep_time(entry)
@@ -172,6 +176,7 @@ class Teller:
             stretches,
             self._rest,
             self._compactions,
+            self._compacted_at,
             self._opening,
             self._newest,
         )
