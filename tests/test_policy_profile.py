@@ -231,6 +231,13 @@ def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
     assert (found.from_calls, found.halt_at) == (10, 0.85)
 
 
+def test_what_came_after_the_measure_shortens_the_runway() -> None:
+    """Between 10,000 and 14,400 tokens more than the 100,000 that were measured."""
+    found = profile(facts(later=48_000)).runway
+    assert found is not None
+    assert found.calls == Range((170_000 - 114_400) // 5_000, (170_000 - 110_000) // 900)
+
+
 def test_an_unmeasured_runway_goes_by_characters() -> None:
     found = profile(facts(growth=Growth())).runway
     assert found is not None

@@ -172,17 +172,18 @@ def profile(facts: Facts) -> Profile:
     for component in known:
         total = total.plus(component.tokens)
     used = total if facts.used is None else Range(facts.used, facts.used)
+    since = facts.scale.tokens(facts.later if facts.used is not None else 0)
     ordered = sorted(known, key=lambda component: -component.tokens.high)
     return Profile(
         used=used,
         used_source=f"{RULE}, {COUNTED}" if facts.used is None else MEASURED,
         answered=facts.answered,
-        since=facts.scale.tokens(facts.later if facts.used is not None else 0),
+        since=since,
         components=(*ordered, *_unexplained(facts.used, total)),
         tools=tuple(_tool(part, facts.scale) for part in facts.tools),
         largest=facts.largest,
         share_of_tools=share_of_tools(facts.parts),
-        runway=_runway(facts, used),
+        runway=_runway(facts, used.plus(since)),
         spiral=_spiral(facts),
         note=_note(facts, total),
     )
