@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ from gitguard.hosts.advising import find_adviser, only_host
 from gitguard.store.settings_changes import ChangesFile
 from gitguard.usecases.advice_memory import remember_change, remember_rollback
 from gitguard.usecases.advising import Advice, Desk, Question, advise
-from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+from gitguard.usecases.applying import Applied, apply, plan_change
+from gitguard.usecases.giving_back import plan_rollback, roll_back
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -247,7 +249,9 @@ def test_a_change_that_fails_halfway_is_taken_back(
     assert said in failed.value.message
     assert host.config.read_bytes() == before
     assert host.config.stat().st_mode == mode
-    assert traces(host, tmp_path) == ([], [])
+    beside, reachable = traces(host, tmp_path)
+    assert (len(beside), reachable) == (len(host.writes()) > 1 or "failing" not in told, [])
+    assert all(name in failed.value.hint for name in beside)
     assert ChangesFile(desk.places.state_home).read() == ()
 
 
@@ -262,7 +266,78 @@ def test_an_interrupt_takes_it_back_too(desk: Desk, host: SettingsHost, tmp_path
     with pytest.raises(KeyboardInterrupt):
         applied(interrupted, tmp_path)
     assert host.config.read_bytes() == before
+    beside, reachable = traces(host, tmp_path)
+    assert ([name.endswith(".undone") for name in beside], reachable) == ([True], [])
+
+
+def after_step(desk: Desk, named: str, does: Callable[[], object]) -> Desk:
+    """Return a desk at which something happens between two steps of a change."""
+
+    def step(name: str) -> None:
+        if name == named:
+            does()
+
+    return desk.replace(places=desk.places.replace(at_step=step))
+
+
+def test_what_somebody_wrote_before_a_change_failed_is_kept(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    host.tell(failing=[TTL])
+    busy = after_step(desk, f"setting {FLOOR}", lambda: change_by_somebody(host))
+    with pytest.raises(HostFailed) as failed:
+        applied(busy, tmp_path)
+    assert host.config.read_bytes() == before
+    (kept,) = traces(host, tmp_path)[0]
+    assert '"theme": "dark"' in (host.folder / kept).read_text()
+    assert stat.S_IMODE((host.folder / kept).stat().st_mode) == 0o600
+    assert kept in failed.value.hint
+
+
+def test_what_somebody_wrote_while_settings_were_made_is_kept_when_they_are_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    busy = after_step(desk, f"setting {FLOOR}", lambda: change_by_somebody(host))
+    applied(busy, tmp_path)
+    kept = roll_back(desk, plan_rollback(desk, HOST))
+    assert '"theme": "dark"' in Path(kept).read_text()
+
+
+def test_what_somebody_wrote_before_the_first_setting_stays(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    busy = after_step(desk, "settings kept", lambda: change_by_somebody(host))
+    with pytest.raises(SettingsMoved, match="somebody changed"):
+        applied(busy, tmp_path)
+    assert host.defaults() == {"theme": "dark"}
+    assert host.writes() == []
     assert traces(host, tmp_path) == ([], [])
+    assert ChangesFile(desk.places.state_home).read() == ()
+
+
+def test_a_change_that_cannot_be_written_down_as_made_is_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before, record = host.config.read_bytes(), Path(ChangesFile(desk.places.state_home).path)
+
+    def damage() -> None:
+        record.unlink()
+        record.mkdir()
+
+    with pytest.raises(GitguardError):
+        applied(after_step(desk, "settings made", damage), tmp_path)
+    assert host.config.read_bytes() == before
+
+
+def test_no_backup_stays_of_a_change_whose_document_cannot_be_written(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    (tmp_path / "reach").write_text("no folder")
+    with pytest.raises(GitguardError):
+        applied(desk, tmp_path)
+    assert list(host.folder.glob("openclaw.json?*")) == []
+    assert ChangesFile(desk.places.state_home).read() == ()
 
 
 KILLED = """
@@ -385,7 +460,8 @@ def test_rollback_gives_the_same_bytes_and_permissions_back(
     host.config.chmod(0o600)
     planned = plan_rollback(desk, "")
     assert '"ttl": "1m"' in planned.difference()
-    assert roll_back(desk, planned) == ""
+    made = host.config.read_bytes()
+    assert Path(roll_back(desk, planned)).read_bytes() == made
     assert host.config.read_bytes() == before
     assert stat.S_IMODE(host.config.stat().st_mode) == 0o640
 

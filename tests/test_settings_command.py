@@ -133,7 +133,8 @@ def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     shown = place.json("gitguard config rollback --dry-run")
     assert (shown["host"], shown["finished"], shown["changed_since"]) == ("openclaw", True, False)
     assert place.host.config.read_bytes() != before
-    assert place.json("gitguard config rollback --yes")["kept"] == ""
+    made = place.host.config.read_bytes()
+    assert Path(place.json("gitguard config rollback --yes")["kept"]).read_bytes() == made
     assert place.host.config.read_bytes() == before
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
+from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
 from gitguard.usecases.advising import Advice, Desk, Question, advise
-from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+from gitguard.usecases.applying import Applied, apply, plan_change
+from gitguard.usecases.giving_back import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 
@@ -178,6 +179,35 @@ def test_what_opencode_refuses_of_a_change_is_taken_back(
     with pytest.raises(HostFailed, match="is not valid to opencode: Expected number"):
         applied(desk, "opencode", tmp_path)
     assert path.read_text() == "{}\n"
+
+
+def test_what_somebody_writes_just_before_the_change_stays(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", '{"theme": "old"}\n')
+
+    def step(name: str) -> None:
+        if name == "settings kept":
+            path.write_text('{"theme": "new"}\n')
+
+    with pytest.raises(SettingsMoved, match="somebody changed"):
+        applied(desk.replace(places=desk.places.replace(at_step=step)), "pi", tmp_path)
+    assert path.read_text() == '{"theme": "new"}\n'
+    assert os.listdir(path.parent) == ["settings.json"]
+
+
+def test_what_somebody_writes_just_behind_the_change_is_seen_to_be_theirs(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", "{}\n")
+
+    def step(name: str) -> None:
+        if name == "settings made":
+            path.write_text(path.read_text() + "\n\n")
+
+    applied(desk.replace(places=desk.places.replace(at_step=step)), "pi", tmp_path)
+    with pytest.raises(SettingsMoved, match="was changed after"):
+        roll_back(desk, plan_rollback(desk, "pi"))
 
 
 # --- Which file

@@ -149,7 +149,7 @@ def rollback(
     back in the same way.
     """
     from gitguard.usecases.advice_memory import remember_rollback
-    from gitguard.usecases.applying import plan_rollback, refuse_moved_since, roll_back
+    from gitguard.usecases.giving_back import plan_rollback, refuse_moved_since, roll_back
 
     desk = open_desk(console)
     planned = plan_rollback(desk, host or "")

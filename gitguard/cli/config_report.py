@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Setting
     from gitguard.store.settings_changes import MadeChange
     from gitguard.usecases.advising import Advice
-    from gitguard.usecases.applying import Applied, Rollback
+    from gitguard.usecases.applying import Applied
+    from gitguard.usecases.giving_back import Rollback
 
 _SOURCES = {
     "given": "as named",

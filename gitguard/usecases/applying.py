@@ -1,4 +1,4 @@
-"""Makes the settings that were advised, and takes them back.
+"""Makes the settings that were advised.
 
 A change is written down and the file kept beside itself before the first setting is made. Whatever
 goes wrong after that gives the file back, byte for byte, before it is said.
@@ -10,7 +10,7 @@ import os
 import stat
 from json import loads
 
-from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidInput
 from gitguard.hosts.advising import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
@@ -19,6 +19,7 @@ from gitguard.store.disk import FileChange, content
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import cut_off, digest, unfinished
+from gitguard.usecases.giving_back import LOCK_TIMEOUT, put_back, refuse_moved
 from gitguard.usecases.planning import EXCLUDE
 from gitguard.usecases.rollback_document import rollback_document
 
@@ -26,12 +27,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.hosts.advising import Adviser, CommandAdviser, Surroundings
+    from gitguard.hosts.advising import Adviser, CommandAdviser, FileAdviser, Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
     from gitguard.usecases.advising import Advice, Desk
 
-_LOCK_TIMEOUT = 10.0
 _AS_BEFORE = "The settings are as they were before"
 
 
@@ -98,33 +98,60 @@ def apply(
     the host refuses.
     """
     record = ChangesFile(desk.places.state_home)
-    with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
+    with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
         cut = unfinished(desk, advice.host, planned.file)
         if cut is not None:
             raise cut_off(cut)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))
-        _keep(desk, adviser, advice, planned, record)
+        edited = None if has_command(adviser) else _edited(adviser, advice)
         try:
-            left_out, checked_by = _make(desk, adviser, advice, planned, tell)
+            _keep(desk, adviser, advice, planned, record)
+            refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         except BaseException:
-            _give_back(desk, planned, advice.seen, record)
+            _drop(planned, record)
             raise
-        made = planned.replace(after=digest(desk.read(planned.file)))
-        record.put(made)
+        ours = digest(edited)
+        try:
+            left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
+            made = planned.replace(after=ours or digest(desk.read(planned.file)))
+            record.put(made)
+        except BaseException as error:
+            kept = put_back(desk, planned, advice.seen, ours)
+            _drop(planned, record)
+            _say_where(error, kept)
+            raise
     return Applied(made, left_out, checked_by)
+
+
+def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
+    return adviser.edit(advice.seen, {one.key: one.after for one in advice.changes})
+
+
+def _drop(planned: MadeChange, record: ChangesFile) -> None:
+    """Let nothing stay of a change that was not made, or is given back."""
+    for path in filter(None, (planned.backup, planned.document)):
+        files.remove(path)
+    record.forget(planned)
+
+
+def _say_where(error: BaseException, kept: str) -> None:
+    """Add to what is said of a failure where the file is kept as it was found then."""
+    if kept and isinstance(error, GitguardError):
+        said = f"what was in the file by then is kept in `{kept}`"
+        error.hint = "; ".join(filter(None, (error.hint, said)))
 
 
 def _keep(
     desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, record: ChangesFile
 ) -> None:
     """Write down what is about to happen: the backup, how to go back, the change itself."""
+    record.put(planned)
     _hide(desk, planned)
     if advice.seen is not None:
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
     text = rollback_document(planned, advice, adviser.UNDO)
     files.make_folder(os.path.dirname(planned.document))
     files.write_bytes(planned.document, text.encode())
-    record.put(planned)
     desk.places.at_step("settings kept")
 
 
@@ -147,6 +174,7 @@ def _make(
     adviser: Adviser,
     advice: Advice,
     planned: MadeChange,
+    edited: bytes | None,
     tell: Callable[[int, int], object],
 ) -> tuple[tuple[str, ...], str]:
     """Make the settings; return keys that were left out, and the host's command that checked."""
@@ -157,8 +185,6 @@ def _make(
             raise HostFailed(f"`{adviser.PROGRAM}` is gone from PATH", _AS_BEFORE)
         left_out = _make_by_command(desk, adviser, at.ask, advice.changes, tell)
     else:
-        values = {one.key: one.after for one in advice.changes}
-        edited = adviser.edit(advice.seen, values)
         FileChange(planned.file, planned.file, advice.seen, edited).make()
     desk.places.at_step("settings made")
     return left_out, _confirm(adviser, at, advice, left_out)
@@ -206,112 +232,3 @@ def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple
                 _AS_BEFORE,
             )
     return found.checked_by
-
-
-# Back
-
-
-class Rollback(Value):
-    """What taking a change back would do."""
-
-    made: MadeChange
-    before: bytes | None
-    """The file as it was before the change, and will be again."""
-    now: bytes | None
-    is_moved: bool
-    """Whether the file is not as the change left it."""
-
-    def difference(self) -> str:
-        """Return what taking it back does to the file."""
-        return _difference(self.made.file, self.now, self.before)
-
-
-def plan_rollback(desk: Desk, host: str) -> Rollback:
-    """Return what taking the newest change of a host's settings back would do.
-
-    Without a host it is the newest of all, and one that was cut off goes before others. Raises
-    `InvalidInput` where there is none, and `InvalidDocument` where the backup is not what was kept.
-    """
-    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
-    if not made:
-        whose = f"settings of `{host}`" if host else "host's settings"
-        raise InvalidInput(
-            f"gitguard has changed no {whose} that could be taken back",
-            "`gitguard config advise --apply` makes changes",
-        )
-    newest = next((one for one in made if not one.is_finished), made[-1])
-    before = desk.read(newest.backup) if newest.backup else None
-    if digest(before) != newest.before:
-        raise InvalidDocument(
-            f"the backup `{newest.backup}` is not what was kept",
-            f"Look at it, and at `{newest.document}`; nothing was changed",
-        )
-    now = desk.read(newest.file)
-    moved = newest.is_finished and digest(now) != newest.after
-    return Rollback(newest, before, now, moved)
-
-
-def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> str:
-    """Take a change back; return where the file as it was found is kept, empty for nowhere.
-
-    Raises `SettingsMoved` where the file is not as the change left it, unless told to go on, and
-    where it changed since this was planned.
-    """
-    record, made = ChangesFile(desk.places.state_home), planned.made
-    with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
-        now = desk.read(made.file)
-        refuse_moved(made.file, planned.now, now)
-        refuse_moved_since(planned, even_if_moved=even_if_moved)
-        kept = ""
-        foreign = planned.is_moved or not made.is_finished
-        if now is not None and now != planned.before and foreign:
-            kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
-            files.write_bytes(kept, now, mode=made.mode & 0o600)
-        _restore(desk, made, planned.before)
-        record.forget(made)
-    return kept
-
-
-def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
-    """Refuse to take back what somebody changed since, unless told to."""
-    if planned.is_moved and not even_if_moved:
-        raise SettingsMoved(
-            f"`{planned.made.file}` was changed after gitguard changed it",
-            "Say --even-if-changed to go back all the same; what is there now is kept beside it",
-            planned.difference(),
-        )
-
-
-def _restore(desk: Desk, made: MadeChange, before: bytes | None) -> None:
-    if before is None:
-        files.remove(made.file)
-    else:
-        files.write_bytes(made.file, before, mode=made.mode)
-        os.chmod(made.file, made.mode)
-    if digest(desk.read(made.file)) != made.before:
-        raise InvalidDocument(
-            f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
-        )
-
-
-def _give_back(desk: Desk, planned: MadeChange, before: bytes | None, record: ChangesFile) -> None:
-    """Undo a change that failed; what was written down of it goes, as nothing has changed."""
-    _restore(desk, planned, before)
-    record.forget(planned)
-    for path in filter(None, (planned.backup, planned.document)):
-        files.remove(path)
-
-
-def refuse_moved(file: str, seen: bytes | None, now: bytes | None) -> None:
-    """Refuse to go on with a file that somebody changed since it was looked at."""
-    if seen == now:
-        return
-    raise SettingsMoved(
-        f"somebody changed `{file}` since it was looked at; gitguard changed nothing",
-        "Look at the difference, and ask for the advice again",
-        _difference(file, seen, now),
-    )
-
-
-def _difference(file: str, old: bytes | None, new: bytes | None) -> str:
-    return FileChange(file, file.lstrip("/"), old, new).diff()

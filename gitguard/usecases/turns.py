@@ -59,8 +59,10 @@ class Turns(Capturing, HandingBack):
         """Return the line about the context; advice is in it where tool calls got no answer."""
         _, pressure = self._measure()
         _, calls = self._store.journal.calls(self._event.host_session)
-        unheard = not self._abilities.hears_after_tools
-        due = unheard and calls - self._known.told_calls >= gate.ASSESS_EVERY
+        told = self._known.told_calls
+        # Calls are counted anew once those of others fill what is read of the journal.
+        since = calls - told if calls >= told else calls
+        due = not self._abilities.hears_after_tools and since >= gate.ASSESS_EVERY
         return self._line(pressure, calls, assess=due, begins_turn=True)
 
     def _keep_window(self) -> None:
