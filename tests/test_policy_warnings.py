@@ -15,6 +15,7 @@ from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolC
 from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
+from gitguard.usecases.gate import checkpointed, risen_to
 from gitguard.usecases.speaking import Moment, calls_left, line_of
 from gitguard.usecases.tools import ToolCalls
 
@@ -217,20 +218,31 @@ def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
     assert [bool(line) for line in said] == [True, False]
 
 
-PRESSURES = st.lists(st.integers(0, 1000).map(lambda thousandth: thousandth / 1000), max_size=12)
+PRESSURES = st.lists(st.integers(1, 1000), max_size=12)
 
 
 @given(PRESSURES)
-def test_whatever_pressure_does_each_level_comes_once_a_rise(pressures: list[float]) -> None:
-    known, before = HostSession(started_at="2026-01-31T09:30:00Z"), 0
-    for share in pressures:
-        window = Window(200_000, "host")
-        pressure = Pressure(share, int(share * 200_000), window, "transcript")
-        known, line = line_of(known, pressure, DEFAULTS, Moment(calls=9))
-        level = sum(share >= begin for begin in (0.65, 0.75, 0.85))
-        assert line.startswith("⚠️") == (level > before)
+def test_whatever_pressure_does_each_level_comes_once_a_rise(thousandths: list[int]) -> None:
+    known, said = HostSession(started_at="2026-01-31T09:30:00Z"), set[int]()
+    for share in thousandths:
+        known, line = line_of(known, using(share * 200), DEFAULTS, Moment(calls=9))
+        said = {level for level in said if share > level - 50}
+        reached = {level for level in (650, 750, 850) if share >= level}
+        assert line.startswith("⚠️") == (max(reached, default=0) > max(said, default=0))
         assert "\n" not in line
-        before = level
+        said |= reached
+
+
+@given(PRESSURES)
+def test_the_warning_that_names_a_checkpoint_always_comes_with_one(thousandths: list[int]) -> None:
+    for config in (DEFAULTS, DEFAULTS.replace(gauge=GaugeConfig(checkpoint_at=0.6))):
+        known = HostSession(started_at="2026-01-31T09:30:00Z")
+        for share in thousandths:
+            pressure = using(share * 200)
+            trigger = risen_to(known, pressure, config)
+            known = checkpointed(known, pressure) if trigger else known
+            known, line = line_of(known, pressure, config, Moment(calls=9))
+            assert trigger or not line.endswith(COMPACT)
 
 
 # What is done
@@ -252,14 +264,16 @@ def test_at_seventy_five_percent_a_checkpoint_is_written_and_the_next_one_needs_
 
 
 def test_a_small_fall_and_rise_saves_nothing_again(talk: Conversation) -> None:
-    for tokens in (150_000, 149_900, 150_000, 149_900, 150_000):
+    said = []
+    for tokens in (152_000, 149_000, 151_000, 140_100, 151_000):
         talk.uses(tokens)
-        after_tool(talk)
+        said.append(after_tool(talk))
+    assert [COMPACT in line for line in said] == [True, False, False, False, False]
     assert talk.triggers().count("auto-75pct") == 1
     talk.uses(140_000)
     after_tool(talk)
     talk.uses(150_000)
-    after_tool(talk)
+    assert COMPACT in after_tool(talk)
     assert talk.triggers().count("auto-75pct") == 2
 
 

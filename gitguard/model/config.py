@@ -79,10 +79,24 @@ class GaugeConfig(Section):
     warn_critical: float = 0.85
     extra: Mapping[str, Any] = {}
 
-    def warning_at(self, pressure: float) -> int:
-        """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none."""
+    def warning_at(self, pressure: float, said: int = 0) -> int:
+        """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none.
+
+        What was said up to a warning counts as reached until pressure is a step below its level.
+        """
         levels = enumerate((self.warn_hand_over, self.warn_compact, self.warn_critical), start=1)
-        return max((warning for warning, level in levels if pressure >= level), default=0)
+        return max(
+            (
+                warning
+                for warning, level in levels
+                if pressure >= level or (warning <= said and not self.is_below(pressure, level))
+            ),
+            default=0,
+        )
+
+    def is_below(self, pressure: float, level: float) -> bool:
+        """Say whether a pressure is so far below a level that reaching it counts once more."""
+        return pressure <= round(level - self.checkpoint_step, 9)  # shares are decimal to people
 
 
 class WindowConfig(Section):

@@ -234,15 +234,24 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
     at, step = gauge.checkpoint_at, gauge.checkpoint_step
     if crosses_checkpoint(pressure, last, at=at, step=step):
         return "auto-80pct"
-    return "auto-75pct" if last < 0 and pressure.share >= gauge.warn_compact else ""
+    is_first = last < gauge.warn_compact * pressure.window.tokens
+    return "auto-75pct" if is_first and pressure.share >= gauge.warn_compact else ""
+
+
+def rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
+    """Return the record after a fall, from which on the first checkpoint of a rise is due again."""
+    gauge = config.gauge
+    is_low = gauge.is_below(pressure.share, min(gauge.warn_compact, gauge.checkpoint_at))
+    return known.replace(checkpointed_tokens=-1) if is_low else known
 
 
 def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
     """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
     if pressure is None:
         return True
-    is_said = config.gauge.warning_at(pressure.share) == known.warned
-    return is_said and not risen_to(known, pressure, config)
+    is_said = config.gauge.warning_at(pressure.share, known.warned) == known.warned
+    is_armed = rearmed(known, pressure, config) == known
+    return is_said and is_armed and not risen_to(known, pressure, config)
 
 
 def has_shrunk(known: HostSession, pressure: Pressure) -> bool:

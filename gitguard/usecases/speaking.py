@@ -17,7 +17,7 @@ from gitguard.policy.warnings import (
     tokens_per_call,
     warning_line,
 )
-from gitguard.usecases.gate import OVERRIDE_ROOM, has_shrunk
+from gitguard.usecases.gate import OVERRIDE_ROOM, has_shrunk, rearmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,28 +62,18 @@ def line_of(
 def _warn(
     known: HostSession, pressure: Pressure, config: Config, moment: Moment
 ) -> tuple[HostSession, str]:
-    """Return the record and the warning that is due; a fall arms what lies above it again."""
-    warning = config.gauge.warning_at(pressure.share)
+    """Return the record and the warning that is due; a fall of a step arms it again."""
+    warning = config.gauge.warning_at(pressure.share, known.warned)
     line = ""
     if warning > known.warned:
         left = calls_left(known, pressure, config, moment.calls)
         line = warning_line(warning, pressure.share, pressure.used, pressure.window.tokens, left)
-    elif warning < known.warned:
-        known = _rearmed(known, pressure, config)
-    return known.replace(warned=warning), line
+    return rearmed(known, pressure, config).replace(warned=warning), line
 
 
 def _spiral(known: HostSession, pressure: Pressure) -> str:
     reason = death_spiral(known.epoch, known.summary_tokens, pressure.window.tokens)
     return spiral_line(reason) if reason else ""
-
-
-def _rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
-    """Return the record after a fall that no compaction caused; small ones save nothing again."""
-    fallen = known.checkpointed_tokens - pressure.used
-    if fallen < config.gauge.checkpoint_step * pressure.window.tokens:
-        return known
-    return known.replace(checkpointed_tokens=-1)
 
 
 def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
