@@ -236,6 +236,7 @@ def test_a_newer_version_gets_what_it_has(desk: Desk, host: SettingsHost, tmp_pa
         ({"failing": [TTL]}, f'did not set `{TTL}` to `"1m"`: disk full'),
         ({"failing": [FLOOR]}, "disk full"),
         ({"ignored": [TTL]}, f'`{TTL}` is `not set` and not `"1m"`'),
+        ({"elsewhere": [TTL]}, f"says that it set `{TTL}`, but did not change `"),
         ({"invalid_after": True}, "agents: out of range"),
     ],
 )
@@ -434,6 +435,33 @@ def test_a_link_is_refused_as_the_hosts_command_would_replace_it(
         applied(desk, tmp_path)
     assert str(real) in refused.value.hint
     assert host.config.is_symlink()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"agents": {"defaults": {"x": [{"$include": "./a.json5"}]}}}',
+        '{"agents": {"$\\u0069nclude": ["./a.json5"], "defaults": {}}}',
+    ],
+)
+def test_where_the_file_includes_others_advice_is_given_and_nothing_applied(
+    desk: Desk, host: SettingsHost, tmp_path: Path, text: str
+) -> None:
+    host.config.write_text(text)
+    advice = given(desk)
+    assert advice.changes
+    with pytest.raises(InvalidDocument, match="includes other files"):
+        applied(desk, tmp_path, advice)
+    assert host.config.read_text() == text
+    assert traces(host, tmp_path) == ([], [])
+
+
+def test_what_the_host_reads_and_gitguard_does_not_is_not_changed(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.config.write_text('{"a": ' + "[" * 200 + "]" * 200 + "}")
+    with pytest.raises(InvalidDocument, match="cannot tell what is in it"):
+        applied(desk, tmp_path)
 
 
 def test_a_file_that_is_not_there_yet_is_gone_again_after_the_rollback(

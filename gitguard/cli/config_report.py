@@ -42,9 +42,15 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
         lines.append(f"Runway now: about {calls} tool calls until the halt.")
     lines += [f"Note: {note}." for note in advice.offer.notes]
     if advice.changes and planned is None:
-        lines.append(f"Apply it: `{apply_command(advice)}`")
+        lines.append(_how_to_apply(advice))
     lines += _forgotten(problem)
     return "\n".join(lines)
+
+
+def _how_to_apply(advice: Advice) -> str:
+    if advice.found.unfit:
+        return f"gitguard does not apply it: {advice.found.unfit}."
+    return f"Apply it: `{apply_command(advice)}`"
 
 
 def _forgotten(problem: str) -> list[str]:
@@ -124,6 +130,7 @@ def advice_document(advice: Advice) -> dict[str, Any]:
         "consequences": list(advice.offer.consequences),
         "runway": list(advice.runway) if advice.runway else None,
         "unfinished": advice.unfinished,
+        "not_applicable": advice.found.unfit,
     }
 
 

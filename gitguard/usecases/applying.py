@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.advising import Adviser, CommandAdviser, FileAdviser, Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
+    from gitguard.store.program import ProgramOutcome
     from gitguard.usecases.advising import Advice, Desk
 
 _AS_BEFORE = "The settings are as they were before"
@@ -54,6 +55,8 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         raise InvalidInput("there is nothing to apply", "All settings are as advised")
     if advice.unfinished is not None:
         raise cut_off(advice.unfinished)
+    if advice.found.unfit:
+        raise InvalidDocument(advice.found.unfit, "Make the changes yourself; nothing was changed")
     file = advice.found.file if has_command(adviser) else os.path.realpath(advice.found.file)
     _refuse_unfit(adviser, file, advice.seen)
     at = timestamp(desk.clock())
@@ -183,7 +186,7 @@ def _make(
     if has_command(adviser):
         if at.ask is None:
             raise HostFailed(f"`{adviser.PROGRAM}` is gone from PATH", _AS_BEFORE)
-        left_out = _make_by_command(desk, adviser, at.ask, advice.changes, tell)
+        left_out = _make_by_command(desk, adviser, at.ask, advice, tell)
     else:
         FileChange(planned.file, planned.file, advice.seen, edited).make()
     desk.places.at_step("settings made")
@@ -194,25 +197,37 @@ def _make_by_command(
     desk: Desk,
     adviser: CommandAdviser,
     ask: Ask,
-    changes: tuple[Setting, ...],
+    advice: Advice,
     tell: Callable[[int, int], object],
 ) -> tuple[str, ...]:
     """Make settings one key at a time; return those that this version does not have."""
     left_out = []
-    for done, setting in enumerate(changes):
-        tell(done, len(changes))
+    before = advice.seen
+    for done, setting in enumerate(advice.changes):
+        tell(done, len(advice.changes))
         answer = ask(adviser.write_command(setting.key, setting.after))
+        now = desk.read(advice.found.file)
         desk.places.at_step(f"setting {setting.key}")
-        if answer.returncode == 0:
+        if adviser.is_unknown(answer):
+            left_out.append(setting.key)
             continue
-        if not adviser.is_unknown(answer):
+        _refuse_failed(adviser, setting, answer)
+        if now == before:
             raise HostFailed(
-                f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: "
-                f"{answer.complaint}",
-                _AS_BEFORE,
+                f"{adviser.TITLE} says that it set `{setting.key}`, but did not change "
+                f"`{advice.found.file}`",
+                "That file is as it was before; look where the setting went",
             )
-        left_out.append(setting.key)
+        before = now
     return tuple(left_out)
+
+
+def _refuse_failed(adviser: Adviser, setting: Setting, answer: ProgramOutcome) -> None:
+    if answer.returncode:
+        raise HostFailed(
+            f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: {answer.complaint}",
+            _AS_BEFORE,
+        )
 
 
 def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple[str, ...]) -> str:
