@@ -72,6 +72,23 @@ class Place:
         os.close(terminal)
         return seen.decode()
 
+    def on_terminal(self, command: str) -> tuple[int, str]:
+        """Run a command on a terminal that nobody answers; return its code and output."""
+        mine, theirs = pty.openpty()
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.root,
+            env=self.env,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        os.close(mine)
+        os.close(theirs)
+        return done.returncode, done.stdout
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -155,6 +172,34 @@ def test_a_change_by_somebody_is_shown_without_secrets_and_left_alone(place: Pla
     assert json.loads(seen.stdout)["error"]["kind"] == "SettingsMoved"
     kept = place.json("gitguard config rollback --even-if-changed --yes")["kept"]
     assert Path(kept).read_bytes() == theirs
+
+
+def test_differences_are_shown_without_what_the_user_calls_a_secret(place: Place) -> None:
+    folder = place.home / ".config/gitguard"
+    folder.mkdir(parents=True)
+    rule = "{name: ticket, pattern: 'TICKET-[A-Z]{12}'}"
+    (folder / "config.yaml").write_text(f"redaction: {{rules: [{rule}]}}\n")
+    place.type(f"{ADVISE} --apply --yes")
+    place.host.write({**place.host.document(), "other": "TICKET-ABCDEFGHIJKL"})
+    options = ("--yes", "--yes --json", "--dry-run", "--dry-run --json")
+    seen = [place.type(f"gitguard config rollback openclaw {each}").stdout for each in options]
+    assert all("[REDACTED:ticket]" in each for each in seen)
+    assert not any("ABCDEFGHIJKL" in each for each in seen)
+
+
+def test_with_json_nobody_is_asked_and_the_plan_is_in_the_document(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    code, said = place.on_terminal(f"{ADVISE} --apply --json")
+    document = json.loads(said)
+    assert (code, document["error"]["kind"]) == (39, "NotConfirmed")
+    assert (document["applied"], len(document["changes"])) == (False, 5)
+    assert document["rollback_document"].startswith(str(place.reach))
+    assert place.host.config.read_bytes() == before
+    place.type(f"{ADVISE} --apply --yes")
+    code, said = place.on_terminal("gitguard config rollback --json")
+    assert (code, json.loads(said)["error"]["kind"]) == (39, "NotConfirmed")
+    assert '"ttl"' in json.loads(said)["difference"]
+    assert place.host.config.read_bytes() != before
 
 
 def test_a_host_that_fails_says_so_and_all_is_as_before(place: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,8 @@ from gitguard.cli.config_report import (
     advice_text,
     applied_document,
     applied_text,
-    rollback_document_of,
+    planned_document,
+    rollback_outcome,
     rollback_text,
     rolled_back_text,
 )
@@ -32,7 +33,6 @@ from gitguard.cli.transcript_naming import config_of, find_transcript, transcrip
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
 from gitguard.model.config_redaction import redactor_of
-from gitguard.model.redaction import Redactor
 from gitguard.policy.advice import LONG
 from gitguard.policy.history import DECLINED, GIVEN
 from gitguard.policy.patterns import PATTERNS
@@ -122,12 +122,13 @@ def _apply(
     folder = os.path.realpath(tempfile.gettempdir())
     planned = plan_change(desk, adviser, advice, folder)
     try:
-        ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
+        text, document = advice_text(advice, planned), planned_document(advice, planned)
+        ask_with(console, text, document, "Make these changes?", yes=yes)
     except NotConfirmed:
         if can_ask():
             remember_advice(desk, advice, DECLINED)
         raise
-    with showing_differences(console), progress("settings made") as tell:
+    with showing_differences(console, desk), progress("settings made") as tell:
         applied = apply(desk, adviser, advice, planned, tell)
     problem = remember_change(desk, applied)
     text = applied_text(advice, applied, adviser.UNDO, problem=problem)
@@ -153,17 +154,19 @@ def rollback(
 
     desk = open_desk(console)
     planned = plan_rollback(desk, host or "")
+    redactor = redactor_of(desk.config.redaction)
+    text, document = rollback_text(planned, redactor), rollback_outcome(planned, redactor)
     if dry_run:
-        console.say(rollback_text(planned), rollback_document_of(planned))
+        console.say(text, document)
         return
-    with showing_differences(console):
+    with showing_differences(console, desk):
         refuse_moved_since(planned, even_if_moved=even_if_changed)
-    ask_with(console, rollback_text(planned), "Put it back?", yes=yes)
-    with showing_differences(console):
+    ask_with(console, text, document, "Put it back?", yes=yes)
+    with showing_differences(console, desk):
         kept = roll_back(desk, planned, even_if_moved=even_if_changed)
     problem = remember_rollback(desk, planned.made)
     text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
-    console.say(text, rollback_document_of(planned, kept, problem=problem))
+    console.say(text, rollback_outcome(planned, redactor, kept, problem=problem))
 
 
 def open_desk(console: Console) -> Desk:
@@ -205,20 +208,29 @@ def _newest_work(console: Console) -> Work | None:
         return None
 
 
-def ask_with(console: Console, text: str, question: str, *, yes: bool) -> None:
-    """Show what would be done and ask; programs see it in the outcome."""
-    if not console.as_json:
-        click.echo(printable(text))
+def ask_with(
+    console: Console, text: str, document: dict[str, Any], question: str, *, yes: bool
+) -> None:
+    """Show what would be done and ask; programs see it in the outcome, and are not asked."""
+    if console.as_json:
+        if not yes:
+            console.say(
+                text,
+                document,
+                NotConfirmed("nothing was changed, as --json asks nobody", "Say --yes to go on"),
+            )
+        return
+    click.echo(printable(text))
     confirm(question, yes=yes)
 
 
 @contextmanager
-def showing_differences(console: Console) -> Iterator[None]:
+def showing_differences(console: Console, desk: Desk) -> Iterator[None]:
     """Print the difference that an error knows of before it ends the command."""
     try:
         yield
     except SettingsMoved as error:
-        difference = Redactor().text(error.difference)
+        difference = redactor_of(desk.config.redaction).text(error.difference)
         console.say(difference.rstrip("\n"), {"difference": difference}, error)
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gitguard.model.redaction import Redactor
-
 if TYPE_CHECKING:
     from gitguard.hosts.advising import UndoHelp
     from gitguard.model.host_settings import Setting
+    from gitguard.model.redaction import Redactor
     from gitguard.store.settings_changes import MadeChange
     from gitguard.usecases.advising import Advice
     from gitguard.usecases.applying import Applied
@@ -158,6 +157,16 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: s
     return "\n".join(lines)
 
 
+def planned_document(advice: Advice, planned: MadeChange) -> dict[str, Any]:
+    """Return what would be changed, for programs."""
+    return {
+        **advice_document(advice),
+        "applied": False,
+        "backup": planned.backup,
+        "rollback_document": planned.document,
+    }
+
+
 def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[str, Any]:
     """Return what was changed, for programs."""
     return {
@@ -171,7 +180,7 @@ def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[
     }
 
 
-def rollback_text(planned: Rollback) -> str:
+def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     """Return what taking a change back would do; what looks like a secret is left out."""
     made = planned.made
     cut = "" if made.is_finished else ", which was cut off"
@@ -179,7 +188,7 @@ def rollback_text(planned: Rollback) -> str:
     lines += [
         f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in made.changes
     ]
-    difference = Redactor().text(planned.difference()).rstrip("\n")
+    difference = redactor.text(planned.difference()).rstrip("\n")
     return "\n".join([*lines, difference or "The file is as it was before it already."])
 
 
@@ -193,7 +202,9 @@ def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: s
     return "\n".join([*lines, *_forgotten(problem)])
 
 
-def rollback_document_of(planned: Rollback, kept: str = "", *, problem: str = "") -> dict[str, Any]:
+def rollback_outcome(
+    planned: Rollback, redactor: Redactor, kept: str = "", *, problem: str = ""
+) -> dict[str, Any]:
     """Return a rollback for programs."""
     made = planned.made
     return {
@@ -203,7 +214,7 @@ def rollback_document_of(planned: Rollback, kept: str = "", *, problem: str = ""
         "changes": [{"key": key, "before": now, "after": was} for key, was, now in made.changes],
         "finished": made.is_finished,
         "changed_since": planned.is_moved,
-        "difference": Redactor().text(planned.difference()),
+        "difference": redactor.text(planned.difference()),
         "kept": kept,
         "not_remembered": problem,
     }
