@@ -23,10 +23,11 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser, only_host
 from gitguard.store.settings_changes import ChangesFile
-from gitguard.usecases.advice_memory import remember_change, remember_rollback
+from gitguard.usecases.advice_memory import remember_advice, remember_change, remember_rollback
 from gitguard.usecases.advising import Advice, Desk, Question, advise
 from gitguard.usecases.applying import Applied, apply, plan_change
 from gitguard.usecases.giving_back import plan_rollback, roll_back
+from gitguard.usecases.learning import past_advice
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -573,6 +574,16 @@ def test_a_later_conversation_knows_of_a_change_and_of_its_end(
     form = "--format=%(trailers:key=Gitguard-Trigger,valueonly,separator=%x20)"
     assert git("log", form, "gitguard/main").split()[:2] == ["advice", "advice"]
     assert "put back" in guard.state().decisions[1].what
+
+
+def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_path: Path) -> None:
+    assumed = given(desk, Question())
+    assert assumed.figures.pattern == "mixed"
+    assert remember_advice(desk, assumed, "given") == ""
+    assert remember_change(desk, applied(desk, tmp_path, assumed)) == ""
+    past = past_advice(guard.store, guard.sessions())
+    assert [each.advice.pattern for each in past.advised] == ["unknown", "unknown"]
+    assert past.habit.patterns == ()
 
 
 def test_without_a_session_there_is_nothing_to_remember_in(desk: Desk, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
     A session that is not begun, or is no longer, is no fault: nobody relies on its memory.
     """
     said = [f"{advice.host} {one.key} {one.after}" for one in advice.changes]
-    return _record(desk, advice.figures.pattern, outcome, said)
+    return _record(desk, advice.pattern, outcome, said)
 
 
 def remember_change(desk: Desk, applied: Applied) -> str:

@@ -123,6 +123,8 @@ class Advice(Value):
     title: str
     found: Found
     figures: Figures
+    pattern: str
+    """The way of working as it is known; unknown where that of the figures is assumed."""
     evidence: tuple[str, ...]
     """How the pattern is known, in words."""
     window_source: str
@@ -159,8 +161,9 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     halting = None
     if desk.is_halted(adviser.NAME):
         halting = Halting(desk.config.gauge.checkpoint_at, desk.config.thresholds.critical)
+    work_style = MIXED if pattern == UNKNOWN else pattern
     figures = figures_for(
-        pattern, window, halting=halting, hours=question.hours, spared=question.spared
+        work_style, window, halting=halting, hours=question.hours, spared=question.spared
     )
     offer = adviser.offer(found, figures)
     verdict = judge(offer.settings)
@@ -169,6 +172,7 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         adviser.TITLE,
         found,
         figures,
+        pattern,
         evidence,
         source,
         verdict.right,
@@ -187,7 +191,7 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
     if question.work and question.work.pattern != UNKNOWN:
         return question.work.pattern, question.work.evidence
     why = question.work.evidence if question.work else ("no conversation tells",)
-    return MIXED, ("assumed; name it with --pattern", *why)
+    return UNKNOWN, ("assumed; name it with --pattern", *why)
 
 
 def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:

@@ -70,7 +70,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         document=files.free_name(os.path.join(folder, f"gitguard-{advice.host}-{stamp}.md")),
         before=digest(advice.seen),
         mode=mode,
-        pattern=advice.figures.pattern,
+        pattern=advice.pattern,
         project=desk.project_of(file),
         changes=tuple((one.key, one.before, one.after) for one in advice.changes),
     )
