@@ -54,11 +54,6 @@ def test_a_warning_is_due_from_its_level_on(pressure: float, warning: int) -> No
     assert GaugeConfig().warning_at(pressure) == warning
 
 
-def test_the_gravest_warning_counts_whatever_order_the_levels_have() -> None:
-    gauge = GaugeConfig(warn_critical=0.5)
-    assert gauge.warning_at(0.5) == gauge.warning_at(0.7) == warnings.CRITICAL
-
-
 @pytest.mark.parametrize(
     ("warning", "recommendation"),
     [
@@ -381,9 +376,10 @@ def test_a_summary_that_does_not_read_hides_no_compaction(talk: Conversation) ->
 
 def test_a_repository_may_only_lower_the_levels(talk: Conversation) -> None:
     path = talk.root / ".gitguard" / "config.yaml"
-    path.write_text("gauge: {warn_hand_over: 0.9, warn_compact: 0.3}\n")
+    path.write_text("gauge: {warn_critical: 0.9, warn_compact: 0.3}\n")
     gauge = talk.guard.config.gauge
-    assert (gauge.warn_hand_over, gauge.warn_compact) == (0.65, 0.3)
+    assert (gauge.warn_compact, gauge.warn_critical) == (0.3, 0.85)
+    assert gauge.warn_hand_over == pytest.approx(0.26), "it stays as far below the next one"
     talk.uses(60_000)
     assert after_tool(talk).endswith(COMPACT)
     assert talk.triggers()[-1] == "auto-75pct"
