@@ -26,7 +26,7 @@ from gitguard.store.settings_changes import ChangesFile
 from gitguard.usecases.advice_memory import remember_advice, remember_change, remember_rollback
 from gitguard.usecases.advising import Advice, Desk, Question, advise
 from gitguard.usecases.applying import Applied, apply, plan_change
-from gitguard.usecases.giving_back import plan_rollback, roll_back
+from gitguard.usecases.giving_back import forget, newest_change, plan_rollback, roll_back
 from gitguard.usecases.learning import past_advice
 
 from .conftest import Git
@@ -215,8 +215,19 @@ def test_what_a_version_does_not_have_is_left_out_and_said(
     host.tell(unknown=[FLOOR])
     done = applied(desk, tmp_path)
     assert done.left_out == (FLOOR,)
+    assert FLOOR not in [key for key, _, _ in plan_rollback(desk, HOST).made.changes]
+    assert FLOOR not in Path(done.made.document).read_text()
     assert "compaction" not in host.defaults()
     assert host.defaults()["contextPruning"]["mode"] == "cache-ttl"
+
+
+def test_a_version_that_has_none_of_the_settings_is_said(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(unknown=[one.key for one in given(desk).changes])
+    with pytest.raises(HostFailed, match="has none of these settings"):
+        applied(desk, tmp_path)
+    assert traces(host, tmp_path) == ([], [])
 
 
 def test_a_newer_version_gets_what_it_has(desk: Desk, host: SettingsHost, tmp_path: Path) -> None:
@@ -547,6 +558,63 @@ def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
     Path(made.backup).unlink()
     with pytest.raises(InvalidDocument, match="is not what was kept"):
         plan_rollback(desk, HOST)
+
+
+def cut_off_halfway(desk: Desk, host: SettingsHost, tmp_path: Path) -> Path:
+    """Leave a change that was cut off and whose backup is gone; return where that was."""
+    made = applied(desk, tmp_path).made
+    ChangesFile(desk.places.state_home).put(made.replace(after=""))
+    Path(made.backup).unlink()
+    return Path(made.backup)
+
+
+def test_a_change_that_was_cut_off_and_did_nothing_needs_no_backup_to_go(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    cut_off_halfway(desk, host, tmp_path)
+    host.config.write_bytes(before)
+    assert roll_back(desk, plan_rollback(desk, HOST)) == ""
+    assert host.config.read_bytes() == before
+    assert given(desk).unfinished is None
+
+
+def test_a_change_that_cannot_be_taken_back_can_be_forgotten(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    cut_off_halfway(desk, host, tmp_path)
+    left = host.config.read_bytes()
+    with pytest.raises(InvalidDocument) as refused:
+        plan_rollback(desk, HOST)
+    assert "gitguard config rollback openclaw --forget" in refused.value.hint
+    forget(desk, newest_change(desk, HOST))
+    assert given(desk).unfinished is None
+    assert host.config.read_bytes() == left
+
+
+def test_a_lost_backup_does_not_keep_older_changes_from_being_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    older = applied(desk, tmp_path).made
+    newer = applied(desk, tmp_path, given(desk, Question("conversational"))).made
+    Path(newer.backup).unlink()
+    planned = plan_rollback(desk, HOST)
+    assert (planned.made, planned.is_moved) == (older, True)
+    roll_back(desk, planned, even_if_moved=True)
+    assert host.config.read_bytes() == before
+
+
+def test_a_file_that_changes_while_the_host_is_asked_is_not_advised_on(
+    desk: Desk, host: SettingsHost
+) -> None:
+    program = host.bin / "openclaw"
+    wrote = 'open(CONFIG, "w").write(\'{"agents": {"defaults": {"theme": "dark"}}}\')'
+    asked = 'elif words[:2] == ["models", "list"]:\n'
+    program.write_text(program.read_text().replace(asked, f"{asked}    {wrote}\n"))
+    with pytest.raises(SettingsMoved, match="while OpenClaw was asked") as refused:
+        given(desk)
+    assert '"theme": "dark"' in refused.value.difference
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}', '{"format": 1, "changes": [1]}'])

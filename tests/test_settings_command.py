@@ -202,6 +202,19 @@ def test_with_json_nobody_is_asked_and_the_plan_is_in_the_document(place: Place)
     assert place.host.config.read_bytes() != before
 
 
+def test_a_change_is_forgotten_only_with_consent(place: Place) -> None:
+    backup = Path(place.json(f"{ADVISE} --apply --yes")["backup"])
+    left = place.host.config.read_bytes()
+    backup.unlink()
+    forgetting = "gitguard config rollback openclaw --forget"
+    for options in ("", " --json", " --dry-run"):
+        assert str(place.host.config) in place.type(forgetting + options).stdout
+    assert place.type("gitguard config rollback openclaw --yes").returncode == 24
+    assert place.type(f"{forgetting} --yes").returncode == 0
+    assert place.host.config.read_bytes() == left
+    assert place.type("gitguard config rollback openclaw --yes").returncode == 23
+
+
 def test_a_host_that_fails_says_so_and_all_is_as_before(place: Place) -> None:
     before = place.host.config.read_bytes()
     place.host.tell(failing=["agents.defaults.contextPruning.mode"])

@@ -12,6 +12,7 @@ import pytest
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
+from gitguard.store.settings_changes import ChangesFile
 from gitguard.usecases.advising import Advice, Desk, Question, advise
 from gitguard.usecases.applying import Applied, apply, plan_change
 from gitguard.usecases.giving_back import plan_rollback, roll_back
@@ -249,6 +250,17 @@ def test_the_users_own_link_is_followed_and_stays(desk: Desk, tmp_path: Path, ho
     assert real.read_text() == "{}\n"
 
 
+def test_a_change_behind_a_link_that_was_cut_off_is_known(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    real = write(tmp_path / "dotfiles/gemini.json", "{}\n")
+    (home / ".gemini").mkdir()
+    (home / ".gemini/settings.json").symlink_to(real)
+    made = applied(desk, "gemini", tmp_path).made
+    ChangesFile(desk.places.state_home).put(made.replace(after=""))
+    assert advise(desk, find_adviser("gemini"), QUESTION).unfinished == made.replace(after="")
+
+
 @pytest.mark.parametrize("linked", [".claude", ".claude/settings.local.json"])
 def test_a_link_in_the_repository_is_refused(
     desk: Desk, tmp_path: Path, repo: Path, linked: str
@@ -282,9 +294,14 @@ def test_a_change_in_another_project_is_not_taken_back_here(
     elsewhere = desk.replace(worktree=place.worktree, common_dir=place.common_dir)
     made = applied(elsewhere, "claude-code", tmp_path).made
     assert made.project == str(other)
+    typed = f"gitguard config rollback claude-code --root {other}"
     for host in ("claude-code", ""):
-        with pytest.raises(InvalidInput, match="that could be taken back"):
+        with pytest.raises(InvalidInput, match="but some in other projects") as refused:
             plan_rollback(desk, host)
+        assert typed in refused.value.hint
+    with pytest.raises(InvalidInput, match="that could be taken back$"):
+        plan_rollback(desk, "pi")
+    assert f"    {typed}\n" in Path(made.document).read_text()
     assert plan_rollback(elsewhere, "").made == made
 
 

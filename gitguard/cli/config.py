@@ -14,6 +14,7 @@ from gitguard.cli.config_report import (
     advice_text,
     applied_document,
     applied_text,
+    forgetting_text,
     planned_document,
     rollback_outcome,
     rollback_text,
@@ -98,7 +99,8 @@ def advise(
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = Question(pattern or "", hours, protect, window, _newest_work(console))
-    advice = advise(desk, adviser, question)
+    with showing_differences(console, desk):
+        advice = advise(desk, adviser, question)
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
@@ -138,22 +140,37 @@ def _apply(
 @config.command()
 @_HOST
 @click.option("--even-if-changed", is_flag=True, help="Also when it was changed since")
+@click.option("--forget", is_flag=True, help="Leave the file as it is, and forget the change")
 @asking
 @with_console
 def rollback(
-    console: Console, host: str | None, even_if_changed: bool, dry_run: bool, yes: bool
+    console: Console,
+    host: str | None,
+    even_if_changed: bool,
+    forget: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """Put a HOST's settings back as they were before the newest change
 
     The file gets the same bytes again. One that somebody changed since is left alone unless you
     say so, and then what was in it is kept beside it. A change that was cut off halfway is taken
-    back in the same way.
+    back in the same way. Where its backup is gone, `--forget` ends it.
     """
+    desk = open_desk(console)
+    if forget:
+        _forget(console, desk, host or "", dry_run=dry_run, yes=yes)
+    else:
+        _roll_back(console, desk, host or "", even_if_changed, dry_run=dry_run, yes=yes)
+
+
+def _roll_back(
+    console: Console, desk: Desk, host: str, even_if_changed: bool, *, dry_run: bool, yes: bool
+) -> None:
     from gitguard.usecases.advice_memory import remember_rollback
     from gitguard.usecases.giving_back import plan_rollback, refuse_moved_since, roll_back
 
-    desk = open_desk(console)
-    planned = plan_rollback(desk, host or "")
+    planned = plan_rollback(desk, host)
     redactor = redactor_of(desk.config.redaction)
     text, document = rollback_text(planned, redactor), rollback_outcome(planned, redactor)
     if dry_run:
@@ -167,6 +184,18 @@ def rollback(
     problem = remember_rollback(desk, planned.made)
     text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
     console.say(text, rollback_outcome(planned, redactor, kept, problem=problem))
+
+
+def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool) -> None:
+    from gitguard.usecases.giving_back import forget, newest_change
+
+    made = newest_change(desk, host)
+    text, document = forgetting_text(made), {"forgotten": made}
+    if not dry_run:
+        ask_with(console, text, document, "Forget it?", yes=yes)
+        forget(desk, made)
+        text = "Forgotten."
+    console.say(text, document)
 
 
 def open_desk(console: Console) -> Desk:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gitguard.usecases.rollback_document import rollback_command
+
 if TYPE_CHECKING:
     from gitguard.hosts.advising import UndoHelp
     from gitguard.model.host_settings import Setting
@@ -151,7 +153,7 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: s
         lines.append("No command of the host's could check it.")
     lines += [f"- {said}" for said in advice.offer.consequences[:1]]
     lines += [f"Backup: `{made.backup}`."] if made.backup else []
-    lines += [f"How to go back: `{made.document}`, or `gitguard config rollback {made.host}`."]
+    lines += [f"How to go back: `{made.document}`, or `{rollback_command(made)}`."]
     lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
     lines += _forgotten(problem)
     return "\n".join(lines)
@@ -190,6 +192,15 @@ def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     ]
     difference = redactor.text(planned.difference()).rstrip("\n")
     return "\n".join([*lines, difference or "The file is as it was before it already."])
+
+
+def forgetting_text(made: MadeChange) -> str:
+    """Return what forgetting a change means."""
+    backup = f" `{made.backup}` stays too, if it is there." if made.backup else ""
+    return (
+        f"The change of `{made.file}` at {made.at} will be forgotten: the file stays as it is, and "
+        f"gitguard can no longer take the change back.{backup}"
+    )
 
 
 def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: str) -> str:

@@ -12,7 +12,7 @@ from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import MIXED, UNKNOWN
 from gitguard.store import files
-from gitguard.store.disk import content
+from gitguard.store.disk import FileChange, content
 from gitguard.store.ledger import LedgerFile
 from gitguard.store.program import find_program
 from gitguard.store.settings_changes import ChangesFile
@@ -150,12 +150,7 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     if question.window < 0 or question.hours < 0:
         raise InvalidInput("a window and a number of hours are at least 0")
     pattern, evidence = _pattern(question)
-    at = desk.surroundings(adviser)
-    try:
-        found = adviser.look(at)
-    except InvalidDocument as error:
-        cut = unfinished(desk, adviser.NAME)
-        raise cut_off(cut) if cut else error from None
+    found, seen = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
     window, source = _window(desk.config, found, question.window, work)
     halting = None
@@ -178,10 +173,37 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         verdict.right,
         verdict.changes,
         offer,
-        desk.read(found.file),
+        seen,
         work.runway if work else None,
         unfinished(desk, adviser.NAME, found.file),
     )
+
+
+def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
+    """Return what a host has set, and its file; raises `SettingsMoved` where it changed meanwhile.
+
+    A host's commands take seconds, and what they said is shown to people as what stands there.
+    """
+    first: dict[str, bytes | None] = {}
+
+    def read(path: str) -> bytes | None:
+        data = desk.read(path)
+        first.setdefault(path, data)
+        return data
+
+    try:
+        found = adviser.look(desk.surroundings(adviser).replace(read=read))
+    except InvalidDocument as error:
+        cut = unfinished(desk, adviser.NAME)
+        raise cut_off(cut) if cut else error from None
+    seen = desk.read(found.file)
+    if first.get(found.file, seen) != seen:
+        raise SettingsMoved(
+            f"somebody changed `{found.file}` while {adviser.TITLE} was asked about it",
+            "Ask for the advice again",
+            FileChange(found.file, found.file.lstrip("/"), first[found.file], seen).diff(),
+        )
+    return found, seen
 
 
 def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
@@ -197,8 +219,9 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
 def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
     """Return a change of a host's settings that was cut off."""
     made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
-    cut = (one for one in made if not one.is_finished and file in ("", one.file))
-    return next(cut, None)
+    real = os.path.realpath(file)
+    cut = (one for one in made if not one.is_finished)
+    return next((one for one in cut if not file or os.path.realpath(one.file) == real), None)
 
 
 def cut_off(made: MadeChange) -> SettingsMoved:

@@ -116,7 +116,12 @@ def apply(
         ours = digest(edited)
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
-            made = planned.replace(after=ours or digest(desk.read(planned.file)))
+            made = planned.replace(
+                after=ours or digest(desk.read(planned.file)),
+                changes=tuple(one for one in planned.changes if one[0] not in left_out),
+            )
+            if left_out:
+                _write_document(made, advice, adviser)
             record.put(made)
         except BaseException as error:
             kept = put_back(desk, planned, advice.seen, ours)
@@ -152,10 +157,13 @@ def _keep(
     _hide(desk, planned)
     if advice.seen is not None:
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
-    text = rollback_document(planned, advice, adviser.UNDO)
-    files.make_folder(os.path.dirname(planned.document))
-    files.write_bytes(planned.document, text.encode())
+    _write_document(planned, advice, adviser)
     desk.places.at_step("settings kept")
+
+
+def _write_document(made: MadeChange, advice: Advice, adviser: Adviser) -> None:
+    files.make_folder(os.path.dirname(made.document))
+    files.write_bytes(made.document, rollback_document(made, advice, adviser.UNDO).encode())
 
 
 def _hide(desk: Desk, planned: MadeChange) -> None:
@@ -219,6 +227,8 @@ def _make_by_command(
                 "That file is as it was before; look where the setting went",
             )
         before = now
+    if len(left_out) == len(advice.changes):
+        raise HostFailed(f"this version of {adviser.TITLE} has none of these settings", _AS_BEFORE)
     return tuple(left_out)
 
 

@@ -12,6 +12,7 @@ from gitguard.store.disk import FileChange
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import digest
+from gitguard.usecases.rollback_document import rollback_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,26 +40,63 @@ class Rollback(Value):
 def plan_rollback(desk: Desk, host: str) -> Rollback:
     """Return what taking the newest change of a host's settings back would do.
 
-    Without a host it is the newest of all, and one that was cut off goes before others. Raises
-    `InvalidInput` where there is none, and `InvalidDocument` where the backup is not what was kept.
+    Without a host it is the newest of all; one that was cut off goes before others, and one whose
+    backup is gone after them. Raises `InvalidInput` where there is none, and `InvalidDocument`
+    where no backup is what was kept.
     """
-    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
-    if not made:
-        whose = f"settings of `{host}`" if host else "host's settings"
+    made = _made(desk, host)
+    cut = next((one for one in made if not one.is_finished), None)
+    for one in (cut,) if cut else reversed(made):
+        now, before = desk.read(one.file), _before(desk, one)
+        if digest(now) == one.before:
+            before = now
+        if digest(before) == one.before:
+            moved = one.is_finished and digest(now) not in (one.before, one.after)
+            return Rollback(one, before, now, moved)
+    lost = newest_change(desk, host)
+    raise InvalidDocument(
+        f"the backup `{lost.backup}` is not what was kept",
+        f"Look at it, and at `{lost.document}`; `{rollback_command(lost)} --forget` leaves "
+        f"`{lost.file}` as it is and forgets the change",
+    )
+
+
+def _before(desk: Desk, made: MadeChange) -> bytes | None:
+    try:
+        return desk.read(made.backup) if made.backup else None
+    except InvalidDocument:
+        return None
+
+
+def newest_change(desk: Desk, host: str) -> MadeChange:
+    """Return a host's change that was cut off, else the newest; without a host that of all.
+
+    Raises `InvalidInput` where there is none.
+    """
+    made = _made(desk, host)
+    return next((one for one in made if not one.is_finished), made[-1])
+
+
+def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
+    record = ChangesFile(desk.places.state_home)
+    made = record.of(host, desk.worktree)
+    if made:
+        return made
+    whose = f"settings of `{host}`" if host else "host's settings"
+    none = f"gitguard has changed no {whose} that could be taken back"
+    others = [f"`{rollback_command(one)}`" for one in record.read() if host in ("", one.host)]
+    if others:
         raise InvalidInput(
-            f"gitguard has changed no {whose} that could be taken back",
-            "`gitguard config advise --apply` makes changes",
+            f"{none} here, but some in other projects", ", ".join(dict.fromkeys(others))
         )
-    newest = next((one for one in made if not one.is_finished), made[-1])
-    before = desk.read(newest.backup) if newest.backup else None
-    if digest(before) != newest.before:
-        raise InvalidDocument(
-            f"the backup `{newest.backup}` is not what was kept",
-            f"Look at it, and at `{newest.document}`; nothing was changed",
-        )
-    now = desk.read(newest.file)
-    moved = newest.is_finished and digest(now) != newest.after
-    return Rollback(newest, before, now, moved)
+    raise InvalidInput(none, "`gitguard config advise --apply` makes changes")
+
+
+def forget(desk: Desk, made: MadeChange) -> None:
+    """Forget a change; its file and what is beside it stay as they are."""
+    record = ChangesFile(desk.places.state_home)
+    with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
+        record.forget(made)
 
 
 def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> str:
