@@ -167,7 +167,13 @@ def test_the_rule_that_decided_is_named() -> None:
     assert rule(0.1, 9) == "pressure is 0.10, above no threshold"
     assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
     assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")
-    assert rule(None, 8) == "pressure is not known, and with 8 tool calls it would decide"
+    unknown = "pressure is not known, and with 8 tool calls it would decide"
+    assert rule(None, 8) == f"{unknown}: give it with --pressure"
+    assert rule(None, 8, category="audit") == (
+        "how many files there are is not known: give it with --files; "
+        "always handed over: audits over 5 files"
+    )
+    assert "give it with --tests" in rule(0.1, 8, category="test-suite")
     both = rule(0.1, 9, category="deploy", needs_user=True)
     assert both.startswith("rules contradict: ")
     assert "always handed over: deploy pipelines" in both
