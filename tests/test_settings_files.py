@@ -172,6 +172,24 @@ def test_what_codex_refuses_is_said_in_its_words(desk: Desk, home: Path) -> None
         advise(desk, find_adviser("codex"), QUESTION)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = " + "[" * 2000 + "]" * 2000, "config.toml` is nested too deeply"),
+        ("model_auto_compact_token_limit = 1979-05-27", "is no number"),
+        ("model_auto_compact_token_limit = {a = 1}", "is no number"),
+        ("[model_auto_compact_token_limit]\na = 1", "is no number"),
+    ],
+)
+def test_what_stands_in_the_way_of_a_setting_is_refused(
+    desk: Desk, home: Path, text: str, said: str
+) -> None:
+    write(home / ".codex/config.toml", text)
+    with pytest.raises(InvalidDocument) as refused:
+        advise(desk, find_adviser("codex"), QUESTION)
+    assert said in refused.value.message
+
+
 def test_what_opencode_refuses_of_a_change_is_taken_back(
     desk: Desk, tmp_path: Path, home: Path
 ) -> None:
