@@ -110,6 +110,11 @@ def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Pl
         assert expected in said
 
 
+def test_the_command_that_applies_it_can_be_typed(place: Place) -> None:
+    said = place.type(f"{ADVISE} --protect 'my $tool'").stdout
+    assert "--pattern tool-heavy --protect 'my $tool' --apply`" in said
+
+
 def test_what_is_right_comes_first(place: Place) -> None:
     document = place.host.document()
     document["agents"]["defaults"] = {"contextPruning": {"mode": "cache-ttl", "ttl": "1m"}}
@@ -245,6 +250,7 @@ def test_a_pattern_that_nothing_tells_is_assumed_and_said(place: Place) -> None:
         ("emacs", 2),
         ("openclaw --pattern calm", 2),
         ("openclaw --window -1", 23),
+        ("openclaw --window 200", 23),
         ("openclaw --hours -1", 23),
         ("codex", 23),
     ],

@@ -6,6 +6,7 @@ to a number of changes.
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from gitguard.usecases.rollback_document import rollback_command
@@ -64,7 +65,7 @@ def apply_command(advice: Advice) -> str:
     parts = [f"gitguard config advise {advice.host} --pattern {figures.pattern}"]
     parts += [f"--window {figures.window}"] if advice.window_source == "given" else []
     parts += ["--hours 3"] if figures.is_long else []
-    parts += [f"--protect {tool}" for tool in figures.spared]
+    parts += [f"--protect {quote(tool)}" for tool in figures.spared]
     return " ".join([*parts, "--apply"])
 
 

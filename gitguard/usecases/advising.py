@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
 
+_LEAST_WINDOW = 10_000
+"""Tokens; a smaller number is a slip, as 200 for 200,000."""
+
 
 class Desk(Value):
     """Where advice on hosts' settings is given and carried out: one user, in a project or not."""
@@ -149,6 +152,11 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
     if question.window < 0 or question.hours < 0:
         raise InvalidInput("a window and a number of hours are at least 0")
+    if 0 < question.window < _LEAST_WINDOW:
+        raise InvalidInput(
+            f"no agent works in a window of {question.window:,} tokens",
+            f"Name it in tokens, at least {_LEAST_WINDOW:,}",
+        )
     pattern, evidence = _pattern(question)
     found, seen = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
