@@ -240,6 +240,8 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
 
 def rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
     """Return the record after a fall, from which on the first checkpoint of a rise is due again."""
+    if known.checkpointed_tokens < 0:
+        return known
     gauge = config.gauge
     is_low = gauge.is_below(pressure.share, min(gauge.warn_compact, gauge.checkpoint_at))
     return known.replace(checkpointed_tokens=-1) if is_low else known
@@ -250,8 +252,8 @@ def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bo
     if pressure is None:
         return True
     is_said = config.gauge.warning_at(pressure.share, known.warned) == known.warned
-    is_armed = rearmed(known, pressure, config) == known
-    return is_said and is_armed and not risen_to(known, pressure, config)
+    is_armed = rearmed(known, pressure, config) is not known
+    return is_said and not is_armed and not risen_to(known, pressure, config)
 
 
 def has_shrunk(known: HostSession, pressure: Pressure) -> bool:
