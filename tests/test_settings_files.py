@@ -215,7 +215,7 @@ def test_what_somebody_writes_just_before_the_change_stays(
     assert os.listdir(path.parent) == ["settings.json"]
 
 
-def test_what_somebody_writes_just_behind_the_change_is_seen_to_be_theirs(
+def test_what_is_written_just_behind_the_change_is_kept_when_it_is_taken_back(
     desk: Desk, tmp_path: Path, home: Path
 ) -> None:
     path = write(home / ".pi/agent/settings.json", "{}\n")
@@ -225,8 +225,11 @@ def test_what_somebody_writes_just_behind_the_change_is_seen_to_be_theirs(
             path.write_text(path.read_text() + "\n\n")
 
     applied(desk.replace(places=desk.places.replace(at_step=step)), "pi", tmp_path)
-    with pytest.raises(SettingsMoved, match="was changed after"):
-        roll_back(desk, plan_rollback(desk, "pi"))
+    theirs = path.read_text()
+    kept = roll_back(desk, plan_rollback(desk, "pi"))
+    assert (Path(kept).read_text(), path.read_text()) == (theirs, "{}\n")
+    applied(desk, "pi", tmp_path)
+    assert roll_back(desk, plan_rollback(desk, "pi")) == ""
 
 
 # --- Which file
@@ -300,6 +303,48 @@ def test_git_status_shows_nothing_of_a_change_and_its_backup(
     names = os.listdir(repo / ".claude")
     assert len([name for name in names if ".gitguard-" in name]) == 1
     assert git("status", "--porcelain", "--untracked-files=all") == before
+
+
+def test_what_is_hidden_from_git_is_so_no_longer_than_it_is_there(
+    desk: Desk, tmp_path: Path, repo: Path, git: Git
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    before, status = exclude.read_bytes(), git("status", "--porcelain", "-uall")
+    applied(desk, "claude-code", tmp_path)
+    hidden = exclude.read_bytes()
+    assert hidden != before
+    applied(desk, "claude-code", tmp_path, Question("conversational", window=200_000))
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == hidden
+    for backup in (repo / ".claude").glob("*.bak"):
+        backup.unlink()
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == before
+    assert git("status", "--porcelain", "-uall") == status
+
+
+def test_lines_that_were_hidden_before_a_change_stay(
+    desk: Desk, tmp_path: Path, repo: Path
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    line = "/.claude/settings.local.json"
+    exclude.write_text(f"# >>> gitguard >>>\n{line}\n# <<< gitguard <<<\n")
+    before = exclude.read_bytes()
+    applied(desk, "claude-code", tmp_path)
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == before
+
+
+def test_a_change_that_fails_hides_nothing(
+    desk: Desk, tmp_path: Path, repo: Path, home: Path
+) -> None:
+    before = (repo / ".git/info/exclude").read_bytes()
+    write(repo / "opencode.json", '{"compaction": {"tail_turns": 9}}')
+    (home / "refuse").touch()
+    with pytest.raises(HostFailed):
+        applied(desk, "opencode", tmp_path)
+    assert (repo / ".git/info/exclude").read_bytes() == before
+    assert os.listdir(tmp_path / "reach") == []
 
 
 def test_a_change_in_another_project_is_not_taken_back_here(

@@ -14,13 +14,13 @@ from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidI
 from gitguard.hosts.advising import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import exclude, files
-from gitguard.store.disk import FileChange, content
+from gitguard.store import files
+from gitguard.store.disk import FileChange
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import cut_off, digest, unfinished
 from gitguard.usecases.giving_back import LOCK_TIMEOUT, put_back, refuse_moved
-from gitguard.usecases.planning import EXCLUDE
+from gitguard.usecases.hiding_settings import hide, lines_to_hide, unhide
 from gitguard.usecases.rollback_document import rollback_document
 
 TYPE_CHECKING = False
@@ -107,25 +107,26 @@ def apply(
             raise cut_off(cut)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         edited = None if has_command(adviser) else _edited(adviser, advice)
+        hidden = lines_to_hide(desk.common_dir, planned)
+        planned = planned.replace(hidden=hidden, wrote=digest(edited))
         try:
             _keep(desk, adviser, advice, planned, record)
             refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         except BaseException:
-            _drop(planned, record)
+            _drop(desk, planned, record)
             raise
-        ours = digest(edited)
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
             made = planned.replace(
-                after=ours or digest(desk.read(planned.file)),
+                after=digest(desk.read(planned.file)),
                 changes=tuple(one for one in planned.changes if one[0] not in left_out),
             )
             if left_out:
                 _write_document(made, advice, adviser)
             record.put(made)
         except BaseException as error:
-            kept = put_back(desk, planned, advice.seen, ours)
-            _drop(planned, record)
+            kept = put_back(desk, planned, advice.seen)
+            _drop(desk, planned, record)
             _say_where(error, kept)
             raise
     return Applied(made, left_out, checked_by)
@@ -135,10 +136,11 @@ def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
     return adviser.edit(advice.seen, {one.key: one.after for one in advice.changes})
 
 
-def _drop(planned: MadeChange, record: ChangesFile) -> None:
+def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
     """Let nothing stay of a change that was not made, or is given back."""
     for path in filter(None, (planned.backup, planned.document)):
         files.remove(path)
+    unhide(desk.common_dir, planned)
     record.forget(planned)
 
 
@@ -154,7 +156,7 @@ def _keep(
 ) -> None:
     """Write down what is about to happen: the backup, how to go back, the change itself."""
     record.put(planned)
-    _hide(desk, planned)
+    hide(desk.common_dir, planned)
     if advice.seen is not None:
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
     _write_document(planned, advice, adviser)
@@ -164,20 +166,6 @@ def _keep(
 def _write_document(made: MadeChange, advice: Advice, adviser: Adviser) -> None:
     files.make_folder(os.path.dirname(made.document))
     files.write_bytes(made.document, rollback_document(made, advice, adviser.UNDO).encode())
-
-
-def _hide(desk: Desk, planned: MadeChange) -> None:
-    """Keep what a change puts beside a project's file, and a new file, out of `git status`."""
-    if not planned.project:
-        return
-    name = os.path.relpath(planned.file, planned.project)
-    before = content(desk.common_dir, EXCLUDE)
-    known = exclude.lines_of(before)
-    wanted = [f"/{name}.gitguard-*", *([] if planned.backup else [f"/{name}"])]
-    lines = tuple(dict.fromkeys([*known, *wanted]))
-    if lines != known:
-        after = exclude.with_block(before, lines)
-        FileChange(os.path.join(desk.common_dir, EXCLUDE), EXCLUDE, before, after).make()
 
 
 def _make(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
-from gitguard.hosts.advising import find_adviser, has_command
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.disk import FileChange
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import digest
+from gitguard.usecases.hiding_settings import unhide
 from gitguard.usecases.rollback_document import rollback_command
 
 TYPE_CHECKING = False
@@ -109,9 +109,8 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
         refuse_moved(made.file, planned.now, desk.read(made.file))
         refuse_moved_since(planned, even_if_moved=even_if_moved)
-        # What a host's command left may hold what somebody wrote between two settings.
-        is_ours = not has_command(find_adviser(made.host))
-        kept = put_back(desk, made, planned.before, made.after if is_ours else "")
+        kept = put_back(desk, made, planned.before)
+        unhide(desk.common_dir, made)
         record.forget(made)
     return kept
 
@@ -126,15 +125,15 @@ def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
         )
 
 
-def put_back(desk: Desk, made: MadeChange, before: bytes | None, ours: str) -> str:
+def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
     """Give a file the bytes that it had; return where it is kept as it was found.
 
-    Nothing is kept of a file that is not there, is as before, or is what gitguard itself wrote, of
-    which ours is the digest: all else may be somebody's work.
+    Nothing is kept of a file that is not there, is as before, or is what gitguard itself wrote: all
+    else may be somebody's work, done while the host made its settings or looked at them.
     """
     now = desk.read(made.file)
     kept = ""
-    if now is not None and digest(now) not in (made.before, ours):
+    if now is not None and digest(now) not in (made.before, made.wrote):
         kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
         files.write_bytes(kept, now, mode=made.mode & 0o600)
     if before is None:
