@@ -163,11 +163,11 @@ def test_the_largest_come_first_and_what_nothing_explains_last() -> None:
 
 def test_what_is_explained_leaves_no_rest() -> None:
     assert component(profile(facts(used=31_000)), UNEXPLAINED) is None
-    assert not profile(facts(used=31_000)).note
+    assert not profile(facts(used=31_000)).notes
 
 
 def test_more_in_the_transcript_than_in_the_context_is_said() -> None:
-    assert "no longer reaches the model" in profile(facts(used=20_500)).note
+    assert "no longer reaches the model" in profile(facts(used=20_500)).notes[0]
 
 
 def test_nothing_measured_makes_the_whole_a_range() -> None:

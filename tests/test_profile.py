@@ -464,6 +464,31 @@ def test_what_holds_no_conversation_is_too_little_to_say(
     assert found.usage.tokens is None
 
 
+def test_a_file_in_which_nothing_is_said_is_no_success(tmp_path: Path) -> None:
+    transcript = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100))
+    done = CliRunner().invoke(app, ["profile", transcript.path, "--format", "pi"])
+    assert isinstance(done.exception, GitguardError)
+    assert "Context:" not in done.output
+
+
+def test_broken_lines_and_a_torn_end_are_counted(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 20_000)
+    assert profiled(transcript).profile.notes == ()
+    path = Path(transcript.path)
+    path.write_bytes(b"garbage{{{\n" + path.read_bytes() + b'{"type":"user"')
+    assert profiled(transcript).profile.notes == ("2 broken entries are skipped",)
+
+
+def test_usage_without_times_is_said_to_be_of_no_use(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 20_000)
+    path = Path(transcript.path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    write(path, [{k: v for k, v in line.items() if k != "timestamp"} for line in lines])
+    found = profiled(transcript)
+    assert found.usage.tokens is None
+    assert "no times" in found.profile.notes[0]
+
+
 @dialects
 def test_two_messages_are_too_little_to_say(tmp_path: Path, dialect: str) -> None:
     found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", [("user", "hi"), ("agent", "ho")]))
@@ -527,7 +552,7 @@ def test_however_damaged_a_file_is_its_profile_holds_together(
         assert 0 <= each.tokens.low <= each.tokens.high
     if found.usage.tokens is None:
         assert found.profile.used.low == total
-    elif not found.profile.note:
+    elif not found.profile.notes:
         assert total <= found.usage.tokens
     if found.profile.runway is not None:
         assert 0 <= found.profile.runway.calls.low <= found.profile.runway.calls.high
@@ -544,7 +569,7 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Pat
         "from gitguard.transcripts.recognition import recognise\n"
         "from gitguard.usecases.profiling import profile_of\n"
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
-        "assert found.profile.note.endswith('they would not fit a window')\n"
+        "assert found.profile.notes[0].endswith('they would not fit a window')\n"
     )
     short, long = tmp_path / "short.jsonl", tmp_path / "long.jsonl"
     DIALECTS["claude-code"](short, work(22_000, 500))

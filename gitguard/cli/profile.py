@@ -17,12 +17,13 @@ from gitguard.cli.transcript_naming import (
     telling,
     transcripts_of,
 )
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.policy.profiling import HIDDEN
 
 if TYPE_CHECKING:
+    from gitguard.model.events import Transcript
     from gitguard.policy.history import Advised
     from gitguard.policy.profiling import Component, Profile, Range, Runway
     from gitguard.usecases.learning import Past
@@ -69,10 +70,20 @@ def profile(
     with progress("bytes") as tell:
         seen = telling(named, tell)
         found = profile_of(named, config, clean, known=known, model=model, seen=seen)
+    _refuse_nothing(found, named)
     if console.as_json:
         console.say("", _document(found))
     else:
         _show(found)
+
+
+def _refuse_nothing(found: Profiled, named: Transcript) -> None:
+    """Refuse a transcript in which nothing is said: all its numbers would be rules of thumb."""
+    if found.usage.tokens is None and not any(part.count for part in found.profile.components):
+        raise InvalidDocument(
+            f"nothing in `{named.path}` reads as a conversation of {named.format}",
+            "Look at its path and --format; of a conversation that has just begun, wait for more",
+        )
 
 
 def _refuse_named(*names: str | None) -> None:
@@ -207,7 +218,7 @@ def _details(profile: Profile, window: int) -> list[str]:
         lines.append(f"  {_tokens(result.tokens)} tokens: {what}")
     lines += [_runway(profile.runway)] if profile.runway is not None else []
     lines += [f"Death spiral: {profile.spiral}"] * bool(profile.spiral)
-    return lines + [f"Note: {profile.note}"] * bool(profile.note)
+    return [*lines, *(f"Note: {note}" for note in profile.notes)]
 
 
 def _name(tool: str) -> str:

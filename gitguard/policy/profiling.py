@@ -140,6 +140,10 @@ class Facts(Value):
     """Older messages that were too many to be looked at."""
     halt_at: float
     scale: Scale
+    broken: int = 0
+    """Entries that do not parse, and so are in no number."""
+    is_untimed: bool = False
+    """Whether the transcript tells usage, but not when it was measured."""
 
 
 class Profile(Value):
@@ -161,7 +165,7 @@ class Profile(Value):
     runway: Runway | None
     spiral: str
     """Why this is the death spiral, empty where it is not."""
-    note: str
+    notes: tuple[str, ...]
     """What the numbers show about themselves."""
 
 
@@ -185,7 +189,7 @@ def profile(facts: Facts) -> Profile:
         share_of_tools=share_of_tools(facts.parts),
         runway=_runway(facts, used.plus(since)),
         spiral=_spiral(facts),
-        note=_note(facts, total),
+        notes=tuple(_notes(facts, total)),
     )
 
 
@@ -236,15 +240,22 @@ def _unexplained(used: int | None, total: Range) -> tuple[Component, ...]:
     return (Component(UNEXPLAINED, Range(used - total.high, used - total.low), DEDUCED),)
 
 
-def _note(facts: Facts, total: Range) -> str:
+def _notes(facts: Facts, total: Range) -> Iterator[str]:
+    if facts.broken:
+        is_skipped = "entry is" if facts.broken == 1 else "entries are"
+        yield f"{facts.broken:,} broken {is_skipped} skipped"
+    if facts.used is None and facts.is_untimed:
+        yield (
+            "the transcript tells usage but no times, so what it measured may be from before a "
+            "compaction and is not used"
+        )
     if facts.left_out:
-        return f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
-    if facts.used is None or facts.used >= total.low:
-        return ""
-    return (
-        "the transcript holds more than its host measured, so something in it no longer reaches "
-        "the model; the components say what is in the transcript"
-    )
+        yield f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
+    elif facts.used is not None and facts.used < total.low:
+        yield (
+            "the transcript holds more than its host measured, so something in it no longer "
+            "reaches the model; the components say what is in the transcript"
+        )
 
 
 def _tool(part: ToolPart, scale: Scale) -> ToolShare:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import (
     AGENT,
+    BROKEN,
     CALL,
     COMPACTION,
     IMAGE,
@@ -64,6 +65,8 @@ class Measure(Value):
     """In the context."""
     answered: int
     """Of these, the answer itself."""
+    is_timed: bool = True
+    """Whether it is known when; what is older than a compaction could not be told otherwise."""
 
 
 class Story(Value):
@@ -79,6 +82,8 @@ class Story(Value):
     """Where in the transcript the newest of them is, -1 where there is none."""
     opening: Opening | None
     newest: Measure | None
+    broken: int = 0
+    """Entries that do not parse."""
 
     def count(self, component: str) -> int:
         """Return how often a component is there."""
@@ -126,11 +131,13 @@ class Teller:
         self._opening: Opening | None = None
         self._newest: Measure | None = None
         self._answer = ""
+        self._broken = 0
 
     def take(self, entry: Entry) -> None:
         """Go on with the next entry; those of sub-agents are no part of the conversation."""
         if entry.is_aside:
             return
+        self._broken += entry.kind == BROKEN
         if entry.kind == RESET:
             self._begin()
         elif entry.kind == COMPACTION:
@@ -140,7 +147,7 @@ class Teller:
             self._sums.add(entry)
             self._keep_time(entry)
         if is_measured(entry):
-            self._newest = Measure(entry.tokens, entry.answered)
+            self._newest = Measure(entry.tokens, entry.answered, entry.time > 0)
         self._keep_opening(entry)
 
     def _keep_time(self, entry: Entry) -> None:
@@ -179,6 +186,7 @@ class Teller:
             self._compacted_at,
             self._opening,
             self._newest,
+            self._broken,
         )
 
 

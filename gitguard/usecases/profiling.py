@@ -76,6 +76,8 @@ def profile_of(
         left_out=thin.left_out,
         halt_at=config.thresholds.critical,
         scale=Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin),
+        broken=story.broken,
+        is_untimed=story.newest is not None and not story.newest.is_timed,
     )
     facts = facts.replace(largest=_largest(transcript, measured, facts.scale, redactor))
     return Profiled(usage, profile(facts), classify(story))
