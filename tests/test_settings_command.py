@@ -115,6 +115,15 @@ def test_the_command_that_applies_it_can_be_typed(place: Place) -> None:
     assert "--pattern tool-heavy --protect 'my $tool' --apply`" in said
 
 
+def test_advice_on_a_file_that_includes_others_says_why_it_is_not_applied(place: Place) -> None:
+    place.host.write({"agents": {"defaults": {}, "$include": "./agents.json5"}})
+    said = place.type(ADVISE).stdout
+    assert "gitguard does not apply it: `" in said
+    assert "Apply it:" not in said
+    assert "$include" in place.json(ADVISE)["not_applicable"]
+    assert place.type(f"{ADVISE} --apply --yes").returncode == 24
+
+
 def test_what_is_right_comes_first(place: Place) -> None:
     document = place.host.document()
     document["agents"]["defaults"] = {"contextPruning": {"mode": "cache-ttl", "ttl": "1m"}}
