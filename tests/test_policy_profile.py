@@ -222,6 +222,16 @@ def test_the_share_of_tools_is_of_what_is_said_and_done() -> None:
     assert profile(facts(parts=notes)).share_of_tools == 0
 
 
+def test_before_ten_calls_no_runway_is_known() -> None:
+    parts = facts().parts
+    assert profile(facts(parts={**parts, TOOL_RESULTS: Part(9, 27_000)})).runway is None
+
+
+def test_more_than_the_window_holds_is_noted() -> None:
+    assert not profile(facts(used=200_000)).notes
+    assert "the window is wrong" in profile(facts(used=200_001)).notes[0]
+
+
 def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
     """Ten calls took 9,000 tokens by themselves, while the context grew by 50,000."""
     found = profile(facts()).runway

@@ -489,6 +489,13 @@ def test_usage_without_times_is_said_to_be_of_no_use(tmp_path: Path) -> None:
     assert "no times" in found.profile.notes[0]
 
 
+def test_more_than_the_window_is_shown_as_the_gate_shows_it(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 260_000)
+    shown = CliRunner().invoke(app, ["profile", transcript.path]).output
+    assert "of 200,000 tokens, 100.0 % of the window" in shown
+    assert "the window is wrong" in shown
+
+
 @dialects
 def test_two_messages_are_too_little_to_say(tmp_path: Path, dialect: str) -> None:
     found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", [("user", "hi"), ("agent", "ho")]))

@@ -20,19 +20,17 @@ from gitguard.cli.transcript_naming import (
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.policy.profiling import HIDDEN
+from gitguard.policy.profiling import HIDDEN, Range
 
 if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.policy.history import Advised
-    from gitguard.policy.profiling import Component, Profile, Range, Runway
+    from gitguard.policy.profiling import Component, Profile, Runway
     from gitguard.usecases.learning import Past
     from gitguard.usecases.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 8
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
-_FEW = 5
-"""Calls of which an average says little."""
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
 
@@ -70,7 +68,8 @@ def profile(
     with progress("bytes") as tell:
         seen = telling(named, tell)
         found = profile_of(named, config, clean, known=known, model=model, seen=seen)
-    _refuse_nothing(found, named)
+    if path:
+        _refuse_nothing(found, named)
     if console.as_json:
         console.say("", _document(found))
     else:
@@ -82,7 +81,7 @@ def _refuse_nothing(found: Profiled, named: Transcript) -> None:
     if found.usage.tokens is None and not any(part.count for part in found.profile.components):
         raise InvalidDocument(
             f"nothing in `{named.path}` reads as a conversation of {named.format}",
-            "Look at its path and --format; of a conversation that has just begun, wait for more",
+            "Look at its path and --format",
         )
 
 
@@ -146,7 +145,9 @@ def _show(found: Profiled) -> None:
 
 def _headline(found: Profiled) -> list[str]:
     usage, used = found.usage, found.profile.used
-    share = _shares(used, usage.window)
+    # Full is full, as the gauge and the gate have it; a note says that the window is wrong.
+    full = Range(*(min(tokens, usage.window) for tokens in _ends(used)))
+    share = _shares(full, usage.window)
     lines = [
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
         f"({found.profile.used_source}; window: {usage.window_source})"
@@ -232,8 +233,7 @@ def _runway(runway: Runway) -> str:
     return (
         f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
         f"{_tokens(runway.per_call)} tokens each "
-        f"(average of {'only ' * (runway.from_calls < _FEW)}"
-        f"{counted(runway.from_calls, 'call')} here)"
+        f"(average of {counted(runway.from_calls, 'call')} here)"
     )
 
 

@@ -42,6 +42,8 @@ USUAL = {
 """Tokens that one of them usually takes."""
 USUAL_SHARE_OF_TOOLS = 0.6
 """Of what is said and done in a conversation; the rest is talk."""
+LEAST_CALLS = 10
+"""Fewer calls than this tell no runway."""
 
 
 class Range(Value):
@@ -249,6 +251,11 @@ def _notes(facts: Facts, total: Range) -> Iterator[str]:
             "the transcript tells usage but no times, so what it measured may be from before a "
             "compaction and is not used"
         )
+    if facts.used is not None and facts.used > facts.window:
+        yield (
+            "more is used than the window holds, so the window is wrong: set `window.models` in "
+            "your configuration"
+        )
     if facts.left_out:
         yield f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
     elif facts.used is not None and facts.used < total.low:
@@ -270,7 +277,7 @@ def _tool(part: ToolPart, scale: Scale) -> ToolShare:
 
 def _runway(facts: Facts, used: Range) -> Runway | None:
     calls = facts.parts.get(TOOL_RESULTS, Part()).count
-    if not calls:
+    if calls < LEAST_CALLS:
         return None
     low, high = _cost_of_a_call(facts, calls)
     at_least = runway(used.high, facts.window, high, facts.halt_at)
