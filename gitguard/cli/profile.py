@@ -23,7 +23,6 @@ from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.policy.profiling import HIDDEN, Range
 
 if TYPE_CHECKING:
-    from gitguard.model.events import Transcript
     from gitguard.policy.history import Advised
     from gitguard.policy.profiling import Component, Profile, Runway
     from gitguard.usecases.learning import Past
@@ -68,19 +67,22 @@ def profile(
     with progress("bytes") as tell:
         seen = telling(named, tell)
         found = profile_of(named, config, clean, known=known, model=model, seen=seen)
-    if path:
-        _refuse_nothing(found, named)
+    _refuse_nothing(found, path)
     if console.as_json:
         console.say("", _document(found))
     else:
         _show(found)
 
 
-def _refuse_nothing(found: Profiled, named: Transcript) -> None:
-    """Refuse a transcript in which nothing is said: all its numbers would be rules of thumb."""
-    if found.usage.tokens is None and not any(part.count for part in found.profile.components):
+def _refuse_nothing(found: Profiled, path: str | None) -> None:
+    """Refuse a named transcript that says nothing: all its numbers would be rules of thumb."""
+    if (
+        path
+        and found.usage.tokens is None
+        and not any(part.count for part in found.profile.components)
+    ):
         raise InvalidDocument(
-            f"nothing in `{named.path}` reads as a conversation of {named.format}",
+            f"nothing in `{path}` reads as a conversation of {found.usage.transcript.format}",
             "Look at its path and --format",
         )
 
