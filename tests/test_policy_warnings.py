@@ -282,6 +282,17 @@ def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:
     assert "pressure is 0.86" in answer["stopReason"]
 
 
+def test_what_a_halt_says_later_does_not_contradict_itself(talk: Conversation) -> None:
+    talk.uses(170_000)
+    talk.bash("echo hi")
+    talk.uses(184_000)
+    later = talk.bash("echo hi")["stopReason"]
+    prompt = talk.send("UserPromptSubmit")["reason"]
+    for said in (later, prompt):
+        assert "⚠️ Context: 92% (184k/200k)." in said
+        assert "the halt began with: pressure is 0.85, critical from 0.85" in said
+
+
 def test_a_halt_holds_and_warns_though_the_journal_does_not_read(talk: Conversation) -> None:
     journal = Path(talk.guard.store().journal.path)
     journal.unlink()

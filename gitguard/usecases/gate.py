@@ -64,7 +64,7 @@ def judge(
     share, halt = pressure.share if pressure else None, host_session.halt
     if halt is not None:
         # It ends with a compaction, a new conversation or an override, not with a better figure.
-        return Verdict(HALT, True, True, HALT_STATUS, (halt.reason,), share)
+        return Verdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
     lifted = host_session.override
     return decide(
         share,
@@ -72,6 +72,11 @@ def judge(
         overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
         **flags,
     )
+
+
+def halt_reason(halt: Stop) -> str:
+    """Say why a halt began, which the newest figure may not show any more."""
+    return f"the halt began with: {halt.reason}"
 
 
 def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession:

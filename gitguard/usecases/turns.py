@@ -40,7 +40,8 @@ class Turns(Capturing, HandingBack):
     def _prompt(self) -> HookReply:
         halt = self._known.halt and self._noticed().halt
         if halt is not None:
-            return HookReply(refuse=f"{HALT_STATUS}\n{halt.reason}. {self._way_out}")
+            _, pressure = self._measure()
+            return HookReply(refuse=self._halt_text(gate.halt_reason(halt), pressure))
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
