@@ -211,7 +211,8 @@ numbers count where they are stricter, its lists are added, and everything else 
 with a warning in `gitguard status`. An unknown setting or a wrong value is an error (exit code 22).
 
 {table(("setting", "default", "a repository may tighten it", "what it is"), rows)}
-Thresholds rise between 0 and 1. A window below 16,000 tokens is refused, below 32,000 warned of.
+Thresholds rise between 0 and 1, and so do the gauge's warnings. A window below 16,000 tokens is
+refused, below 32,000 warned of.
 A rule in `destructive` is a list of words that must occur in this order in one simple command;
 `a|b` stands for either, and `*` for any characters. [config-example.yaml](config-example.yaml)
 holds every setting with its default, [config.schema.json](config.schema.json) says the same as a

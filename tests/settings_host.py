@@ -58,14 +58,15 @@ elif words[:2] == ["config", "set"]:
         print("disk full", file=sys.stderr)
         sys.exit(1)
     open(os.path.join(HERE, "was-set"), "w").close()
-    if key in told["ignored"]:
+    if key in told["elsewhere"]:
         sys.exit(0)
     document = load()
     place = document
     for name in key.split(".")[:-1]:
         place = place.setdefault(name, {{}})
-    place[key.split(".")[-1]] = json.loads(words[3])
-    document["meta"] = {{"touched": True}}
+    if key not in told["ignored"]:
+        place[key.split(".")[-1]] = json.loads(words[3])
+    document["meta"] = {{"touched": document.get("meta", {{}}).get("touched", 0) + 1}}
     with open(CONFIG + ".new", "w") as new:
         json.dump(document, new)
     os.replace(CONFIG + ".new", CONFIG)
@@ -94,7 +95,13 @@ class SettingsHost:
 
     def tell(self, **told: object) -> None:
         """Say how it is to behave from now on; all else stays."""
-        usual = {"unknown": [], "failing": [], "ignored": [], "invalid_after": False}
+        usual = {
+            "unknown": [],
+            "failing": [],
+            "ignored": [],
+            "elsewhere": [],
+            "invalid_after": False,
+        }
         self._told = {**usual, **self._told, **told}
         (self.folder / "told.json").write_text(json.dumps(self._told), encoding="utf-8")
 

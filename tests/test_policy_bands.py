@@ -170,6 +170,20 @@ def test_where_tool_calls_get_no_answer_the_next_prompt_advises(talk: Conversati
     assert unheard(talk, PROMPT, 104_000) == ""
 
 
+def test_where_calls_are_counted_anew_the_next_prompt_still_advises(talk: Conversation) -> None:
+    for _ in range(30):
+        unheard(talk, TOOL_END, 104_000)
+    assert "more than 3" in unheard(talk, PROMPT, 104_000)
+    store = talk.guard.store()
+    with store.lock():
+        for number in range(400):
+            store.journal.append(Entry(ENDED, store.now, "S2", calls=number, summary="x" * 300))
+    for _ in range(5):
+        assert unheard(talk, TOOL_END, 104_000) == ""
+    assert "more than 3" in unheard(talk, PROMPT, 104_000)
+    assert unheard(talk, PROMPT, 104_000) == ""
+
+
 def test_where_tool_calls_get_no_answer_the_next_prompt_warns(talk: Conversation) -> None:
     assert unheard(talk, TOOL_END, 151_000) == ""
     assert talk.triggers()[-1] == "auto-75pct"

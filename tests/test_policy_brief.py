@@ -69,6 +69,13 @@ def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
     assert "about 500 tokens (2000 characters)" in shown["Your answer"][0]
 
 
+def test_where_no_goal_was_noted_none_is_told() -> None:
+    text = build_brief("Audit the lexer", state_with(), Wishes(), ())
+    assert "Goal of all the work" not in text
+    assert "missing" not in text
+    assert text.index("newest first.\n\n## What to do\n\n> Audit the lexer") > 0
+
+
 def test_what_is_said_besides_the_task_comes_first(begun: Guard) -> None:
     wishes = Wishes(("All callers named",), ("DESIGN.md",), ("notes/audit.md",), ("Fix it",), 200)
     shown = sections(brief(begun.store(), "Audit the lexer", wishes))

@@ -126,6 +126,13 @@ def test_of_each_session_the_newest_pattern_counts() -> None:
         ((DECLINED,), ""),
         ((DECLINED, DECLINED), "declined 2 times: leave it"),
         ((APPLIED, ROLLED_BACK), "was rolled back: do not advise it again without a new reason"),
+        (
+            (APPLIED, ROLLED_BACK, GIVEN, GIVEN),
+            "was rolled back: do not advise it again without a new reason",
+        ),
+        ((DECLINED, DECLINED, GIVEN), "declined 2 times: leave it"),
+        ((APPLIED, APPLIED, GIVEN), "applied 2 times: make it the default"),
+        ((GIVEN, GIVEN), ""),
         ((APPLIED, ROLLED_BACK, APPLIED), "applied 2 times: make it the default"),
     ],
 )

@@ -46,7 +46,7 @@ def story(
         TOOL_CALLS: Part(calls, work // 10),
         TOOL_RESULTS: Part(calls, work - work // 10),
     }
-    return Story(parts, stretches, rest, 0, None, None)
+    return Story(parts, stretches, rest, 0, -1, None, None)
 
 
 @pytest.mark.parametrize(

@@ -163,11 +163,11 @@ def test_the_largest_come_first_and_what_nothing_explains_last() -> None:
 
 def test_what_is_explained_leaves_no_rest() -> None:
     assert component(profile(facts(used=31_000)), UNEXPLAINED) is None
-    assert not profile(facts(used=31_000)).note
+    assert not profile(facts(used=31_000)).notes
 
 
 def test_more_in_the_transcript_than_in_the_context_is_said() -> None:
-    assert "no longer reaches the model" in profile(facts(used=20_500)).note
+    assert "no longer reaches the model" in profile(facts(used=20_500)).notes[0]
 
 
 def test_nothing_measured_makes_the_whole_a_range() -> None:
@@ -222,6 +222,16 @@ def test_the_share_of_tools_is_of_what_is_said_and_done() -> None:
     assert profile(facts(parts=notes)).share_of_tools == 0
 
 
+def test_before_ten_calls_no_runway_is_known() -> None:
+    parts = facts().parts
+    assert profile(facts(parts={**parts, TOOL_RESULTS: Part(9, 27_000)})).runway is None
+
+
+def test_more_than_the_window_holds_is_noted() -> None:
+    assert not profile(facts(used=200_000)).notes
+    assert "the window is wrong" in profile(facts(used=200_001)).notes[0]
+
+
 def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
     """Ten calls took 9,000 tokens by themselves, while the context grew by 50,000."""
     found = profile(facts()).runway
@@ -229,6 +239,13 @@ def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
     assert found.per_call == Range(900, 5_000)
     assert found.calls == Range(14, 77)
     assert (found.from_calls, found.halt_at) == (10, 0.85)
+
+
+def test_what_came_after_the_measure_shortens_the_runway() -> None:
+    """Between 10,000 and 14,400 tokens more than the 100,000 that were measured."""
+    found = profile(facts(later=48_000)).runway
+    assert found is not None
+    assert found.calls == Range((170_000 - 114_400) // 5_000, (170_000 - 110_000) // 900)
 
 
 def test_an_unmeasured_runway_goes_by_characters() -> None:

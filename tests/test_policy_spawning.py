@@ -167,7 +167,13 @@ def test_the_rule_that_decided_is_named() -> None:
     assert rule(0.1, 9) == "pressure is 0.10, above no threshold"
     assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
     assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")
-    assert rule(None, 8) == "pressure is not known, and with 8 tool calls it would decide"
+    unknown = "pressure is not known, and with 8 tool calls it would decide"
+    assert rule(None, 8) == f"{unknown}: give it with --pressure"
+    assert rule(None, 8, category="audit") == (
+        "how many files there are is not known: give it with --files; "
+        "always handed over: audits over 5 files"
+    )
+    assert "give it with --tests" in rule(0.1, 8, category="test-suite")
     both = rule(0.1, 9, category="deploy", needs_user=True)
     assert both.startswith("rules contradict: ")
     assert "always handed over: deploy pipelines" in both
@@ -253,15 +259,29 @@ def test_the_newest_reading_of_the_session_counts(tmp_path: Path) -> None:
     talk.uses(104_000)
     talk.prompt("Go on")
     store = talk.guard.store()
-    assert newest_pressure(store, "nobody") == newest_pressure(store, "S1") == 0.52
+    assert newest_pressure(store) == newest_pressure(store, "S1") == 0.52
     other = talk.beside("S2")
     other.prompt("Begin")
     other.uses(20_000)
     other.prompt("Go on")
-    assert newest_pressure(store, "nobody") == 0.1
+    assert newest_pressure(store, around="nobody") == 0.1
+    assert newest_pressure(store, around="S1") == 0.52
     assert newest_pressure(store, "S1") == 0.52
     talk.transcript.write_text("")
     assert newest_pressure(store, "S1") is None
+
+
+def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Begin")
+    talk.uses(104_000)
+    talk.prompt("Go on")
+    environment = {"GITGUARD_STATE_DIR": str(tmp_path / "state")}
+    for command in (["show"], ["spawn", "--tool-calls", "4"]):
+        arguments = ["--root", str(talk.root), "policy", *command, "--host-session", "fff"]
+        done = CliRunner().invoke(app, arguments, env=environment)
+        assert isinstance(done.exception, InvalidInput)
+        assert "`fff` is not known" in done.exception.message
 
 
 def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:

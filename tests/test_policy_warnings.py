@@ -15,7 +15,8 @@ from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolC
 from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
-from gitguard.usecases.speaking import Moment, line_of
+from gitguard.usecases.gate import checkpointed, risen_to
+from gitguard.usecases.speaking import Moment, calls_left, line_of
 from gitguard.usecases.tools import ToolCalls
 
 from .conversation import Conversation
@@ -51,11 +52,6 @@ def talk(tmp_path: Path) -> Conversation:
 )
 def test_a_warning_is_due_from_its_level_on(pressure: float, warning: int) -> None:
     assert GaugeConfig().warning_at(pressure) == warning
-
-
-def test_the_gravest_warning_counts_whatever_order_the_levels_have() -> None:
-    gauge = GaugeConfig(warn_critical=0.5)
-    assert gauge.warning_at(0.5) == gauge.warning_at(0.7) == warnings.CRITICAL
 
 
 @pytest.mark.parametrize(
@@ -158,6 +154,38 @@ def test_the_runway_comes_from_this_conversations_own_calls(talk: Conversation) 
     assert said[9].startswith("⚠️ Context: 65% (130k/200k). Estimated runway: ~13 tool calls. ")
 
 
+@pytest.mark.parametrize(
+    ("used", "left"),
+    [
+        # Pruned at the fifteenth call, at which 120,000 had grown to more; then 3,000 tokens each.
+        ([(5, 100_000), (10, 120_000), (15, 50_000), (25, 80_000), (30, 95_000)], 25),
+        # Not below where the average began, but below what was used by then.
+        ([(5, 60_000), (10, 120_000), (15, 70_000), (25, 100_000), (30, 115_000)], 18),
+        ([(5, 100_000), (10, 120_000), (15, 50_000)], None),
+    ],
+)
+def test_where_the_context_shrank_the_average_begins_anew(
+    used: list[tuple[int, int]], left: int | None
+) -> None:
+    known = HostSession(started_at="2026-01-31T09:30:00Z")
+    for calls, tokens in used[:-1]:
+        known, _ = line_of(known, using(tokens), DEFAULTS, Moment(calls))
+    calls, tokens = used[-1]
+    assert calls_left(known, using(tokens), DEFAULTS, calls) == left
+
+
+def using(tokens: int) -> Pressure:
+    return Pressure(tokens / 200_000, tokens, Window(200_000, "host"), "transcript")
+
+
+def test_a_context_that_shrank_below_the_bands_is_noticed(talk: Conversation) -> None:
+    for tokens in (90_000, 40_000):
+        talk.uses(tokens)
+        for _ in range(5):
+            after_tool(talk)
+    assert talk.guard.status().host_sessions["S1"].paced_tokens == 40_000
+
+
 def test_warning_advice_and_gauge_never_come_together(talk: Conversation) -> None:
     talk.uses(104_000)
     for _ in range(4):
@@ -185,20 +213,31 @@ def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
     assert [bool(line) for line in said] == [True, False]
 
 
-PRESSURES = st.lists(st.integers(0, 1000).map(lambda thousandth: thousandth / 1000), max_size=12)
+PRESSURES = st.lists(st.integers(1, 1000), max_size=12)
 
 
 @given(PRESSURES)
-def test_whatever_pressure_does_each_level_comes_once_a_rise(pressures: list[float]) -> None:
-    known, before = HostSession(started_at="2026-01-31T09:30:00Z"), 0
-    for share in pressures:
-        window = Window(200_000, "host")
-        pressure = Pressure(share, int(share * 200_000), window, "transcript")
-        known, line = line_of(known, pressure, DEFAULTS, Moment(calls=9))
-        level = sum(share >= begin for begin in (0.65, 0.75, 0.85))
-        assert line.startswith("⚠️") == (level > before)
+def test_whatever_pressure_does_each_level_comes_once_a_rise(thousandths: list[int]) -> None:
+    known, said = HostSession(started_at="2026-01-31T09:30:00Z"), set[int]()
+    for share in thousandths:
+        known, line = line_of(known, using(share * 200), DEFAULTS, Moment(calls=9))
+        said = {level for level in said if share > level - 50}
+        reached = {level for level in (650, 750, 850) if share >= level}
+        assert line.startswith("⚠️") == (max(reached, default=0) > max(said, default=0))
         assert "\n" not in line
-        before = level
+        said |= reached
+
+
+@given(PRESSURES)
+def test_the_warning_that_names_a_checkpoint_always_comes_with_one(thousandths: list[int]) -> None:
+    for config in (DEFAULTS, DEFAULTS.replace(gauge=GaugeConfig(checkpoint_at=0.6))):
+        known = HostSession(started_at="2026-01-31T09:30:00Z")
+        for share in thousandths:
+            pressure = using(share * 200)
+            trigger = risen_to(known, pressure, config)
+            known = checkpointed(known, pressure) if trigger else known
+            known, line = line_of(known, pressure, config, Moment(calls=9))
+            assert trigger or not line.endswith(COMPACT)
 
 
 # What is done
@@ -220,14 +259,16 @@ def test_at_seventy_five_percent_a_checkpoint_is_written_and_the_next_one_needs_
 
 
 def test_a_small_fall_and_rise_saves_nothing_again(talk: Conversation) -> None:
-    for tokens in (150_000, 149_900, 150_000, 149_900, 150_000):
+    said = []
+    for tokens in (152_000, 149_000, 151_000, 140_100, 151_000):
         talk.uses(tokens)
-        after_tool(talk)
+        said.append(after_tool(talk))
+    assert [COMPACT in line for line in said] == [True, False, False, False, False]
     assert talk.triggers().count("auto-75pct") == 1
     talk.uses(140_000)
     after_tool(talk)
     talk.uses(150_000)
-    after_tool(talk)
+    assert COMPACT in after_tool(talk)
     assert talk.triggers().count("auto-75pct") == 2
 
 
@@ -239,6 +280,17 @@ def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:
     assert first == "STATUS:HALT_CONTEXT_LIMIT"
     assert second == f"⚠️ Context: 86% (172k/200k). Estimated runway: ~0 tool calls. {CRITICAL}"
     assert "pressure is 0.86" in answer["stopReason"]
+
+
+def test_what_a_halt_says_later_does_not_contradict_itself(talk: Conversation) -> None:
+    talk.uses(170_000)
+    talk.bash("echo hi")
+    talk.uses(184_000)
+    later = talk.bash("echo hi")["stopReason"]
+    prompt = talk.send("UserPromptSubmit")["reason"]
+    for said in (later, prompt):
+        assert "⚠️ Context: 92% (184k/200k)." in said
+        assert "the halt began with: pressure is 0.85, critical from 0.85" in said
 
 
 def test_a_halt_holds_and_warns_though_the_journal_does_not_read(talk: Conversation) -> None:
@@ -335,9 +387,10 @@ def test_a_summary_that_does_not_read_hides_no_compaction(talk: Conversation) ->
 
 def test_a_repository_may_only_lower_the_levels(talk: Conversation) -> None:
     path = talk.root / ".gitguard" / "config.yaml"
-    path.write_text("gauge: {warn_hand_over: 0.9, warn_compact: 0.3}\n")
+    path.write_text("gauge: {warn_critical: 0.9, warn_compact: 0.3}\n")
     gauge = talk.guard.config.gauge
-    assert (gauge.warn_hand_over, gauge.warn_compact) == (0.65, 0.3)
+    assert (gauge.warn_compact, gauge.warn_critical) == (0.3, 0.85)
+    assert gauge.warn_hand_over == pytest.approx(0.26), "it stays as far below the next one"
     talk.uses(60_000)
     assert after_tool(talk).endswith(COMPACT)
     assert talk.triggers()[-1] == "auto-75pct"

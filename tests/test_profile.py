@@ -242,6 +242,27 @@ def test_a_measure_tells_the_baseline_and_the_growth(tmp_path: Path) -> None:
     assert runway.from_calls == 12
 
 
+def test_the_growth_is_that_since_the_last_compaction(tmp_path: Path) -> None:
+    """Each call adds 5,000 tokens; the tenth is kept, and its usage is from before."""
+    transcript = DIALECTS["pi"](tmp_path / "t.jsonl", work(20, 400))
+    lines = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    calls = [line for line in lines if '"toolCall"' in json.dumps(line)]
+    for number, line in enumerate(calls):
+        tokens = 60_000 + 5_000 * number - (70_000 if number >= 10 else 0)
+        line["message"]["usage"] = {"input": tokens, "output": 0, "totalTokens": tokens}
+    at = lines.index(calls[10])
+    summary = {"type": "compaction", "id": "c", "parentId": calls[10]["parentId"]}
+    summary |= {"timestamp": lines[at]["timestamp"], "summary": "Read ten files."}
+    summary |= {"firstKeptEntryId": calls[9]["id"], "tokensBefore": 110_000}
+    calls[10]["parentId"] = "c"
+    write(tmp_path / "t.jsonl", [*lines[:at], summary, *lines[at:]])
+    found = profiled(transcript)
+    assert found.usage.tokens == 85_000
+    runway = found.profile.runway
+    assert runway is not None
+    assert runway.per_call.high == 5_000
+
+
 def test_codex_tells_its_usages_in_lines_of_their_own(tmp_path: Path) -> None:
     """Of the recorded conversation up to its second usage: 20,050 tokens, then 85,050."""
     lines = RECORDED["codex"].read_bytes().splitlines(keepends=True)
@@ -443,6 +464,38 @@ def test_what_holds_no_conversation_is_too_little_to_say(
     assert found.usage.tokens is None
 
 
+def test_a_file_in_which_nothing_is_said_is_no_success(tmp_path: Path) -> None:
+    transcript = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100))
+    done = CliRunner().invoke(app, ["profile", transcript.path, "--format", "pi"])
+    assert isinstance(done.exception, GitguardError)
+    assert "Context:" not in done.output
+
+
+def test_broken_lines_and_a_torn_end_are_counted(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 20_000)
+    assert profiled(transcript).profile.notes == ()
+    path = Path(transcript.path)
+    path.write_bytes(b"garbage{{{\n" + path.read_bytes() + b'{"type":"user"')
+    assert profiled(transcript).profile.notes == ("2 broken entries are skipped",)
+
+
+def test_usage_without_times_is_said_to_be_of_no_use(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 20_000)
+    path = Path(transcript.path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    write(path, [{k: v for k, v in line.items() if k != "timestamp"} for line in lines])
+    found = profiled(transcript)
+    assert found.usage.tokens is None
+    assert "no times" in found.profile.notes[0]
+
+
+def test_more_than_the_window_is_shown_as_the_gate_shows_it(tmp_path: Path) -> None:
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 260_000)
+    shown = CliRunner().invoke(app, ["profile", transcript.path]).output
+    assert "of 200,000 tokens, 100.0 % of the window" in shown
+    assert "the window is wrong" in shown
+
+
 @dialects
 def test_two_messages_are_too_little_to_say(tmp_path: Path, dialect: str) -> None:
     found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", [("user", "hi"), ("agent", "ho")]))
@@ -506,7 +559,7 @@ def test_however_damaged_a_file_is_its_profile_holds_together(
         assert 0 <= each.tokens.low <= each.tokens.high
     if found.usage.tokens is None:
         assert found.profile.used.low == total
-    elif not found.profile.note:
+    elif not found.profile.notes:
         assert total <= found.usage.tokens
     if found.profile.runway is not None:
         assert 0 <= found.profile.runway.calls.low <= found.profile.runway.calls.high
@@ -523,7 +576,7 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Pat
         "from gitguard.transcripts.recognition import recognise\n"
         "from gitguard.usecases.profiling import profile_of\n"
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
-        "assert found.profile.note.endswith('they would not fit a window')\n"
+        "assert found.profile.notes[0].endswith('they would not fit a window')\n"
     )
     short, long = tmp_path / "short.jsonl", tmp_path / "long.jsonl"
     DIALECTS["claude-code"](short, work(22_000, 500))

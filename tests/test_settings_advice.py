@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date
 from typing import Any
 
 import pytest
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.hosts import openclaw_advice
 from gitguard.hosts.advising import NAMES, Found, find_adviser
+from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import PATTERNS
@@ -274,6 +277,29 @@ def test_where_nobody_knows_the_window_nothing_that_depends_on_it_is_advised(hos
     offer = find_adviser(host).offer(Found("", "/x", {}), figures_for("mixed", 0))
     assert offer.settings == ()
     assert any("--window" in note for note in offer.notes)
+
+
+@pytest.mark.parametrize(("window", "settings"), [(30_000, 0), (99_999, 0), (100_000, 1)])
+def test_in_a_window_below_its_least_setting_claude_code_is_advised_nothing(
+    window: int, settings: int
+) -> None:
+    offer = find_adviser("claude-code").offer(Found("", "/x", {}), figures_for("mixed", window))
+    assert len(offer.settings) == settings
+    assert any(f"a window of {window:,} tokens" in note for note in offer.notes) != settings
+
+
+def test_a_file_that_says_something_else_after_an_edit_is_refused() -> None:
+    before = {"a": {"x": 1}, "day": date(2026, 1, 1), "nan": math.nan}
+    values: dict[tuple[str, ...], str] = {("a", "b"): "2", ("c", "d"): '"e"'}
+    after = {**before, "a": {"x": 1, "b": 2}, "c": {"d": "e"}}
+    refuse_other_changes(before, after, values)
+    for other in ({**after, "a": {"b": 2}}, {**after, "y": 1}, {**after, "c": {}}, before):
+        with pytest.raises(InvalidDocument, match="without changing something else"):
+            refuse_other_changes(before, other, values)
+
+
+def test_a_name_with_a_dot_in_it_is_no_setting() -> None:
+    assert flat({"a.b": 1, "": {"a": {"b": 2}}, "a": {"c": 3}}) == [("a.c", "3")]
 
 
 def test_every_adviser_is_known_by_its_name() -> None:

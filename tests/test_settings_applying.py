@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,9 +23,11 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser, only_host
 from gitguard.store.settings_changes import ChangesFile
-from gitguard.usecases.advice_memory import remember_change, remember_rollback
+from gitguard.usecases.advice_memory import remember_advice, remember_change, remember_rollback
 from gitguard.usecases.advising import Advice, Desk, Question, advise
-from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+from gitguard.usecases.applying import Applied, apply, plan_change
+from gitguard.usecases.giving_back import forget, newest_change, plan_rollback, roll_back
+from gitguard.usecases.learning import past_advice
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -212,8 +215,19 @@ def test_what_a_version_does_not_have_is_left_out_and_said(
     host.tell(unknown=[FLOOR])
     done = applied(desk, tmp_path)
     assert done.left_out == (FLOOR,)
+    assert FLOOR not in [key for key, _, _ in plan_rollback(desk, HOST).made.changes]
+    assert FLOOR not in Path(done.made.document).read_text()
     assert "compaction" not in host.defaults()
     assert host.defaults()["contextPruning"]["mode"] == "cache-ttl"
+
+
+def test_a_version_that_has_none_of_the_settings_is_said(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(unknown=[one.key for one in given(desk).changes])
+    with pytest.raises(HostFailed, match="has none of these settings"):
+        applied(desk, tmp_path)
+    assert traces(host, tmp_path) == ([], [])
 
 
 def test_a_newer_version_gets_what_it_has(desk: Desk, host: SettingsHost, tmp_path: Path) -> None:
@@ -234,6 +248,7 @@ def test_a_newer_version_gets_what_it_has(desk: Desk, host: SettingsHost, tmp_pa
         ({"failing": [TTL]}, f'did not set `{TTL}` to `"1m"`: disk full'),
         ({"failing": [FLOOR]}, "disk full"),
         ({"ignored": [TTL]}, f'`{TTL}` is `not set` and not `"1m"`'),
+        ({"elsewhere": [TTL]}, f"says that it set `{TTL}`, but did not change `"),
         ({"invalid_after": True}, "agents: out of range"),
     ],
 )
@@ -247,7 +262,9 @@ def test_a_change_that_fails_halfway_is_taken_back(
     assert said in failed.value.message
     assert host.config.read_bytes() == before
     assert host.config.stat().st_mode == mode
-    assert traces(host, tmp_path) == ([], [])
+    beside, reachable = traces(host, tmp_path)
+    assert (len(beside), reachable) == (len(host.writes()) > 1 or "failing" not in told, [])
+    assert all(name in failed.value.hint for name in beside)
     assert ChangesFile(desk.places.state_home).read() == ()
 
 
@@ -262,7 +279,78 @@ def test_an_interrupt_takes_it_back_too(desk: Desk, host: SettingsHost, tmp_path
     with pytest.raises(KeyboardInterrupt):
         applied(interrupted, tmp_path)
     assert host.config.read_bytes() == before
+    beside, reachable = traces(host, tmp_path)
+    assert ([name.endswith(".undone") for name in beside], reachable) == ([True], [])
+
+
+def after_step(desk: Desk, named: str, does: Callable[[], object]) -> Desk:
+    """Return a desk at which something happens between two steps of a change."""
+
+    def step(name: str) -> None:
+        if name == named:
+            does()
+
+    return desk.replace(places=desk.places.replace(at_step=step))
+
+
+def test_what_somebody_wrote_before_a_change_failed_is_kept(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    host.tell(failing=[TTL])
+    busy = after_step(desk, f"setting {FLOOR}", lambda: change_by_somebody(host))
+    with pytest.raises(HostFailed) as failed:
+        applied(busy, tmp_path)
+    assert host.config.read_bytes() == before
+    (kept,) = traces(host, tmp_path)[0]
+    assert '"theme": "dark"' in (host.folder / kept).read_text()
+    assert stat.S_IMODE((host.folder / kept).stat().st_mode) == 0o600
+    assert kept in failed.value.hint
+
+
+def test_what_somebody_wrote_while_settings_were_made_is_kept_when_they_are_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    busy = after_step(desk, f"setting {FLOOR}", lambda: change_by_somebody(host))
+    applied(busy, tmp_path)
+    kept = roll_back(desk, plan_rollback(desk, HOST))
+    assert '"theme": "dark"' in Path(kept).read_text()
+
+
+def test_what_somebody_wrote_before_the_first_setting_stays(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    busy = after_step(desk, "settings kept", lambda: change_by_somebody(host))
+    with pytest.raises(SettingsMoved, match="somebody changed"):
+        applied(busy, tmp_path)
+    assert host.defaults() == {"theme": "dark"}
+    assert host.writes() == []
     assert traces(host, tmp_path) == ([], [])
+    assert ChangesFile(desk.places.state_home).read() == ()
+
+
+def test_a_change_that_cannot_be_written_down_as_made_is_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before, record = host.config.read_bytes(), Path(ChangesFile(desk.places.state_home).path)
+
+    def damage() -> None:
+        record.unlink()
+        record.mkdir()
+
+    with pytest.raises(GitguardError):
+        applied(after_step(desk, "settings made", damage), tmp_path)
+    assert host.config.read_bytes() == before
+
+
+def test_no_backup_stays_of_a_change_whose_document_cannot_be_written(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    (tmp_path / "reach").write_text("no folder")
+    with pytest.raises(GitguardError):
+        applied(desk, tmp_path)
+    assert list(host.folder.glob("openclaw.json?*")) == []
+    assert ChangesFile(desk.places.state_home).read() == ()
 
 
 KILLED = """
@@ -361,6 +449,33 @@ def test_a_link_is_refused_as_the_hosts_command_would_replace_it(
     assert host.config.is_symlink()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"agents": {"defaults": {"x": [{"$include": "./a.json5"}]}}}',
+        '{"agents": {"$\\u0069nclude": ["./a.json5"], "defaults": {}}}',
+    ],
+)
+def test_where_the_file_includes_others_advice_is_given_and_nothing_applied(
+    desk: Desk, host: SettingsHost, tmp_path: Path, text: str
+) -> None:
+    host.config.write_text(text)
+    advice = given(desk)
+    assert advice.changes
+    with pytest.raises(InvalidDocument, match="includes other files"):
+        applied(desk, tmp_path, advice)
+    assert host.config.read_text() == text
+    assert traces(host, tmp_path) == ([], [])
+
+
+def test_what_the_host_reads_and_gitguard_does_not_is_not_changed(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.config.write_text('{"a": ' + "[" * 200 + "]" * 200 + "}")
+    with pytest.raises(InvalidDocument, match="cannot tell what is in it"):
+        applied(desk, tmp_path)
+
+
 def test_a_file_that_is_not_there_yet_is_gone_again_after_the_rollback(
     desk: Desk, host: SettingsHost, tmp_path: Path
 ) -> None:
@@ -385,7 +500,8 @@ def test_rollback_gives_the_same_bytes_and_permissions_back(
     host.config.chmod(0o600)
     planned = plan_rollback(desk, "")
     assert '"ttl": "1m"' in planned.difference()
-    assert roll_back(desk, planned) == ""
+    made = host.config.read_bytes()
+    assert Path(roll_back(desk, planned)).read_bytes() == made
     assert host.config.read_bytes() == before
     assert stat.S_IMODE(host.config.stat().st_mode) == 0o640
 
@@ -444,6 +560,63 @@ def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
         plan_rollback(desk, HOST)
 
 
+def cut_off_halfway(desk: Desk, host: SettingsHost, tmp_path: Path) -> Path:
+    """Leave a change that was cut off and whose backup is gone; return where that was."""
+    made = applied(desk, tmp_path).made
+    ChangesFile(desk.places.state_home).put(made.replace(after=""))
+    Path(made.backup).unlink()
+    return Path(made.backup)
+
+
+def test_a_change_that_was_cut_off_and_did_nothing_needs_no_backup_to_go(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    cut_off_halfway(desk, host, tmp_path)
+    host.config.write_bytes(before)
+    assert roll_back(desk, plan_rollback(desk, HOST)) == ""
+    assert host.config.read_bytes() == before
+    assert given(desk).unfinished is None
+
+
+def test_a_change_that_cannot_be_taken_back_can_be_forgotten(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    cut_off_halfway(desk, host, tmp_path)
+    left = host.config.read_bytes()
+    with pytest.raises(InvalidDocument) as refused:
+        plan_rollback(desk, HOST)
+    assert "gitguard config rollback openclaw --forget" in refused.value.hint
+    forget(desk, newest_change(desk, HOST))
+    assert given(desk).unfinished is None
+    assert host.config.read_bytes() == left
+
+
+def test_a_lost_backup_does_not_keep_older_changes_from_being_taken_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+    older = applied(desk, tmp_path).made
+    newer = applied(desk, tmp_path, given(desk, Question("conversational"))).made
+    Path(newer.backup).unlink()
+    planned = plan_rollback(desk, HOST)
+    assert (planned.made, planned.is_moved) == (older, True)
+    roll_back(desk, planned, even_if_moved=True)
+    assert host.config.read_bytes() == before
+
+
+def test_a_file_that_changes_while_the_host_is_asked_is_not_advised_on(
+    desk: Desk, host: SettingsHost
+) -> None:
+    program = host.bin / "openclaw"
+    wrote = 'open(CONFIG, "w").write(\'{"agents": {"defaults": {"theme": "dark"}}}\')'
+    asked = 'elif words[:2] == ["models", "list"]:\n'
+    program.write_text(program.read_text().replace(asked, f"{asked}    {wrote}\n"))
+    with pytest.raises(SettingsMoved, match="while OpenClaw was asked") as refused:
+        given(desk)
+    assert '"theme": "dark"' in refused.value.difference
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}', '{"format": 1, "changes": [1]}'])
 def test_a_damaged_memory_of_changes_is_said(desk: Desk, text: str) -> None:
     record = Path(ChangesFile(desk.places.state_home).path)
@@ -469,6 +642,16 @@ def test_a_later_conversation_knows_of_a_change_and_of_its_end(
     form = "--format=%(trailers:key=Gitguard-Trigger,valueonly,separator=%x20)"
     assert git("log", form, "gitguard/main").split()[:2] == ["advice", "advice"]
     assert "put back" in guard.state().decisions[1].what
+
+
+def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_path: Path) -> None:
+    assumed = given(desk, Question())
+    assert assumed.figures.pattern == "mixed"
+    assert remember_advice(desk, assumed, "given") == ""
+    assert remember_change(desk, applied(desk, tmp_path, assumed)) == ""
+    past = past_advice(guard.store, guard.sessions())
+    assert [each.advice.pattern for each in past.advised] == ["unknown", "unknown"]
+    assert past.habit.patterns == ()
 
 
 def test_without_a_session_there_is_nothing_to_remember_in(desk: Desk, tmp_path: Path) -> None:

@@ -72,6 +72,23 @@ class Place:
         os.close(terminal)
         return seen.decode()
 
+    def on_terminal(self, command: str) -> tuple[int, str]:
+        """Run a command on a terminal that nobody answers; return its code and output."""
+        mine, theirs = pty.openpty()
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.root,
+            env=self.env,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        os.close(mine)
+        os.close(theirs)
+        return done.returncode, done.stdout
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -91,6 +108,20 @@ def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Pl
         "Apply it: `gitguard config advise openclaw --pattern tool-heavy --apply`",
     ):
         assert expected in said
+
+
+def test_the_command_that_applies_it_can_be_typed(place: Place) -> None:
+    said = place.type(f"{ADVISE} --protect 'my $tool'").stdout
+    assert "--pattern tool-heavy --protect 'my $tool' --apply`" in said
+
+
+def test_advice_on_a_file_that_includes_others_says_why_it_is_not_applied(place: Place) -> None:
+    place.host.write({"agents": {"defaults": {}, "$include": "./agents.json5"}})
+    said = place.type(ADVISE).stdout
+    assert "gitguard does not apply it: `" in said
+    assert "Apply it:" not in said
+    assert "$include" in place.json(ADVISE)["not_applicable"]
+    assert place.type(f"{ADVISE} --apply --yes").returncode == 24
 
 
 def test_what_is_right_comes_first(place: Place) -> None:
@@ -133,7 +164,8 @@ def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     shown = place.json("gitguard config rollback --dry-run")
     assert (shown["host"], shown["finished"], shown["changed_since"]) == ("openclaw", True, False)
     assert place.host.config.read_bytes() != before
-    assert place.json("gitguard config rollback --yes")["kept"] == ""
+    made = place.host.config.read_bytes()
+    assert Path(place.json("gitguard config rollback --yes")["kept"]).read_bytes() == made
     assert place.host.config.read_bytes() == before
 
 
@@ -154,6 +186,47 @@ def test_a_change_by_somebody_is_shown_without_secrets_and_left_alone(place: Pla
     assert json.loads(seen.stdout)["error"]["kind"] == "SettingsMoved"
     kept = place.json("gitguard config rollback --even-if-changed --yes")["kept"]
     assert Path(kept).read_bytes() == theirs
+
+
+def test_differences_are_shown_without_what_the_user_calls_a_secret(place: Place) -> None:
+    folder = place.home / ".config/gitguard"
+    folder.mkdir(parents=True)
+    rule = "{name: ticket, pattern: 'TICKET-[A-Z]{12}'}"
+    (folder / "config.yaml").write_text(f"redaction: {{rules: [{rule}]}}\n")
+    place.type(f"{ADVISE} --apply --yes")
+    place.host.write({**place.host.document(), "other": "TICKET-ABCDEFGHIJKL"})
+    options = ("--yes", "--yes --json", "--dry-run", "--dry-run --json")
+    seen = [place.type(f"gitguard config rollback openclaw {each}").stdout for each in options]
+    assert all("[REDACTED:ticket]" in each for each in seen)
+    assert not any("ABCDEFGHIJKL" in each for each in seen)
+
+
+def test_with_json_nobody_is_asked_and_the_plan_is_in_the_document(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    code, said = place.on_terminal(f"{ADVISE} --apply --json")
+    document = json.loads(said)
+    assert (code, document["error"]["kind"]) == (39, "NotConfirmed")
+    assert (document["applied"], len(document["changes"])) == (False, 5)
+    assert document["rollback_document"].startswith(str(place.reach))
+    assert place.host.config.read_bytes() == before
+    place.type(f"{ADVISE} --apply --yes")
+    code, said = place.on_terminal("gitguard config rollback --json")
+    assert (code, json.loads(said)["error"]["kind"]) == (39, "NotConfirmed")
+    assert '"ttl"' in json.loads(said)["difference"]
+    assert place.host.config.read_bytes() != before
+
+
+def test_a_change_is_forgotten_only_with_consent(place: Place) -> None:
+    backup = Path(place.json(f"{ADVISE} --apply --yes")["backup"])
+    left = place.host.config.read_bytes()
+    backup.unlink()
+    forgetting = "gitguard config rollback openclaw --forget"
+    for options in ("", " --json", " --dry-run"):
+        assert str(place.host.config) in place.type(forgetting + options).stdout
+    assert place.type("gitguard config rollback openclaw --yes").returncode == 24
+    assert place.type(f"{forgetting} --yes").returncode == 0
+    assert place.host.config.read_bytes() == left
+    assert place.type("gitguard config rollback openclaw --yes").returncode == 23
 
 
 def test_a_host_that_fails_says_so_and_all_is_as_before(place: Place) -> None:
@@ -186,6 +259,7 @@ def test_a_pattern_that_nothing_tells_is_assumed_and_said(place: Place) -> None:
         ("emacs", 2),
         ("openclaw --pattern calm", 2),
         ("openclaw --window -1", 23),
+        ("openclaw --window 200", 23),
         ("openclaw --hours -1", 23),
         ("codex", 23),
     ],

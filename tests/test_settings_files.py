@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
+from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
+from gitguard.store.settings_changes import ChangesFile
 from gitguard.usecases.advising import Advice, Desk, Question, advise
-from gitguard.usecases.applying import Applied, apply, plan_change, plan_rollback, roll_back
+from gitguard.usecases.applying import Applied, apply, plan_change
+from gitguard.usecases.giving_back import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 
@@ -170,6 +172,24 @@ def test_what_codex_refuses_is_said_in_its_words(desk: Desk, home: Path) -> None
         advise(desk, find_adviser("codex"), QUESTION)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = " + "[" * 2000 + "]" * 2000, "config.toml` is nested too deeply"),
+        ("model_auto_compact_token_limit = 1979-05-27", "is no number"),
+        ("model_auto_compact_token_limit = {a = 1}", "is no number"),
+        ("[model_auto_compact_token_limit]\na = 1", "is no number"),
+    ],
+)
+def test_what_stands_in_the_way_of_a_setting_is_refused(
+    desk: Desk, home: Path, text: str, said: str
+) -> None:
+    write(home / ".codex/config.toml", text)
+    with pytest.raises(InvalidDocument) as refused:
+        advise(desk, find_adviser("codex"), QUESTION)
+    assert said in refused.value.message
+
+
 def test_what_opencode_refuses_of_a_change_is_taken_back(
     desk: Desk, tmp_path: Path, home: Path
 ) -> None:
@@ -178,6 +198,38 @@ def test_what_opencode_refuses_of_a_change_is_taken_back(
     with pytest.raises(HostFailed, match="is not valid to opencode: Expected number"):
         applied(desk, "opencode", tmp_path)
     assert path.read_text() == "{}\n"
+
+
+def test_what_somebody_writes_just_before_the_change_stays(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", '{"theme": "old"}\n')
+
+    def step(name: str) -> None:
+        if name == "settings kept":
+            path.write_text('{"theme": "new"}\n')
+
+    with pytest.raises(SettingsMoved, match="somebody changed"):
+        applied(desk.replace(places=desk.places.replace(at_step=step)), "pi", tmp_path)
+    assert path.read_text() == '{"theme": "new"}\n'
+    assert os.listdir(path.parent) == ["settings.json"]
+
+
+def test_what_is_written_just_behind_the_change_is_kept_when_it_is_taken_back(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", "{}\n")
+
+    def step(name: str) -> None:
+        if name == "settings made":
+            path.write_text(path.read_text() + "\n\n")
+
+    applied(desk.replace(places=desk.places.replace(at_step=step)), "pi", tmp_path)
+    theirs = path.read_text()
+    kept = roll_back(desk, plan_rollback(desk, "pi"))
+    assert (Path(kept).read_text(), path.read_text()) == (theirs, "{}\n")
+    applied(desk, "pi", tmp_path)
+    assert roll_back(desk, plan_rollback(desk, "pi")) == ""
 
 
 # --- Which file
@@ -219,6 +271,17 @@ def test_the_users_own_link_is_followed_and_stays(desk: Desk, tmp_path: Path, ho
     assert real.read_text() == "{}\n"
 
 
+def test_a_change_behind_a_link_that_was_cut_off_is_known(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    real = write(tmp_path / "dotfiles/gemini.json", "{}\n")
+    (home / ".gemini").mkdir()
+    (home / ".gemini/settings.json").symlink_to(real)
+    made = applied(desk, "gemini", tmp_path).made
+    ChangesFile(desk.places.state_home).put(made.replace(after=""))
+    assert advise(desk, find_adviser("gemini"), QUESTION).unfinished == made.replace(after="")
+
+
 @pytest.mark.parametrize("linked", [".claude", ".claude/settings.local.json"])
 def test_a_link_in_the_repository_is_refused(
     desk: Desk, tmp_path: Path, repo: Path, linked: str
@@ -242,6 +305,48 @@ def test_git_status_shows_nothing_of_a_change_and_its_backup(
     assert git("status", "--porcelain", "--untracked-files=all") == before
 
 
+def test_what_is_hidden_from_git_is_so_no_longer_than_it_is_there(
+    desk: Desk, tmp_path: Path, repo: Path, git: Git
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    before, status = exclude.read_bytes(), git("status", "--porcelain", "-uall")
+    applied(desk, "claude-code", tmp_path)
+    hidden = exclude.read_bytes()
+    assert hidden != before
+    applied(desk, "claude-code", tmp_path, Question("conversational", window=200_000))
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == hidden
+    for backup in (repo / ".claude").glob("*.bak"):
+        backup.unlink()
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == before
+    assert git("status", "--porcelain", "-uall") == status
+
+
+def test_lines_that_were_hidden_before_a_change_stay(
+    desk: Desk, tmp_path: Path, repo: Path
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    line = "/.claude/settings.local.json"
+    exclude.write_text(f"# >>> gitguard >>>\n{line}\n# <<< gitguard <<<\n")
+    before = exclude.read_bytes()
+    applied(desk, "claude-code", tmp_path)
+    roll_back(desk, plan_rollback(desk, "claude-code"))
+    assert exclude.read_bytes() == before
+
+
+def test_a_change_that_fails_hides_nothing(
+    desk: Desk, tmp_path: Path, repo: Path, home: Path
+) -> None:
+    before = (repo / ".git/info/exclude").read_bytes()
+    write(repo / "opencode.json", '{"compaction": {"tail_turns": 9}}')
+    (home / "refuse").touch()
+    with pytest.raises(HostFailed):
+        applied(desk, "opencode", tmp_path)
+    assert (repo / ".git/info/exclude").read_bytes() == before
+    assert os.listdir(tmp_path / "reach") == []
+
+
 def test_a_change_in_another_project_is_not_taken_back_here(
     desk: Desk, tmp_path: Path, open_guard: OpenGuard, git: Git
 ) -> None:
@@ -252,9 +357,14 @@ def test_a_change_in_another_project_is_not_taken_back_here(
     elsewhere = desk.replace(worktree=place.worktree, common_dir=place.common_dir)
     made = applied(elsewhere, "claude-code", tmp_path).made
     assert made.project == str(other)
+    typed = f"gitguard config rollback claude-code --root {other}"
     for host in ("claude-code", ""):
-        with pytest.raises(InvalidInput, match="that could be taken back"):
+        with pytest.raises(InvalidInput, match="but some in other projects") as refused:
             plan_rollback(desk, host)
+        assert typed in refused.value.hint
+    with pytest.raises(InvalidInput, match="that could be taken back$"):
+        plan_rollback(desk, "pi")
+    assert f"    {typed}\n" in Path(made.document).read_text()
     assert plan_rollback(elsewhere, "").made == made
 
 

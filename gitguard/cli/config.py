@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,9 @@ from gitguard.cli.config_report import (
     advice_text,
     applied_document,
     applied_text,
-    rollback_document_of,
+    forgetting_text,
+    planned_document,
+    rollback_outcome,
     rollback_text,
     rolled_back_text,
 )
@@ -32,7 +34,6 @@ from gitguard.cli.transcript_naming import config_of, find_transcript, transcrip
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
 from gitguard.model.config_redaction import redactor_of
-from gitguard.model.redaction import Redactor
 from gitguard.policy.advice import LONG
 from gitguard.policy.history import DECLINED, GIVEN
 from gitguard.policy.patterns import PATTERNS
@@ -53,6 +54,9 @@ def config() -> None:
     with `--apply` it shows the file, each value and what follows, asks, and keeps a backup.
     `rollback` puts the file back as it was.
     """
+    from gitguard.cli.signals import ending_in_order
+
+    click.get_current_context().with_resource(ending_in_order())
 
 
 _HOST = click.argument("host", required=False, type=click.Choice(NAMES))
@@ -95,7 +99,8 @@ def advise(
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = Question(pattern or "", hours, protect, window, _newest_work(console))
-    advice = advise(desk, adviser, question)
+    with showing_differences(console, desk):
+        advice = advise(desk, adviser, question)
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
@@ -119,12 +124,13 @@ def _apply(
     folder = os.path.realpath(tempfile.gettempdir())
     planned = plan_change(desk, adviser, advice, folder)
     try:
-        ask_with(console, advice_text(advice, planned), "Make these changes?", yes=yes)
+        text, document = advice_text(advice, planned), planned_document(advice, planned)
+        ask_with(console, text, document, "Make these changes?", yes=yes)
     except NotConfirmed:
         if can_ask():
             remember_advice(desk, advice, DECLINED)
         raise
-    with showing_differences(console), progress("settings made") as tell:
+    with showing_differences(console, desk), progress("settings made") as tell:
         applied = apply(desk, adviser, advice, planned, tell)
     problem = remember_change(desk, applied)
     text = applied_text(advice, applied, adviser.UNDO, problem=problem)
@@ -134,33 +140,62 @@ def _apply(
 @config.command()
 @_HOST
 @click.option("--even-if-changed", is_flag=True, help="Also when it was changed since")
+@click.option("--forget", is_flag=True, help="Leave the file as it is, and forget the change")
 @asking
 @with_console
 def rollback(
-    console: Console, host: str | None, even_if_changed: bool, dry_run: bool, yes: bool
+    console: Console,
+    host: str | None,
+    even_if_changed: bool,
+    forget: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
     """Put a HOST's settings back as they were before the newest change
 
     The file gets the same bytes again. One that somebody changed since is left alone unless you
     say so, and then what was in it is kept beside it. A change that was cut off halfway is taken
-    back in the same way.
+    back in the same way. Where its backup is gone, `--forget` ends it.
     """
-    from gitguard.usecases.advice_memory import remember_rollback
-    from gitguard.usecases.applying import plan_rollback, refuse_moved_since, roll_back
-
     desk = open_desk(console)
-    planned = plan_rollback(desk, host or "")
+    if forget:
+        _forget(console, desk, host or "", dry_run=dry_run, yes=yes)
+    else:
+        _roll_back(console, desk, host or "", even_if_changed, dry_run=dry_run, yes=yes)
+
+
+def _roll_back(
+    console: Console, desk: Desk, host: str, even_if_changed: bool, *, dry_run: bool, yes: bool
+) -> None:
+    from gitguard.usecases.advice_memory import remember_rollback
+    from gitguard.usecases.giving_back import plan_rollback, refuse_moved_since, roll_back
+
+    planned = plan_rollback(desk, host)
+    redactor = redactor_of(desk.config.redaction)
+    text, document = rollback_text(planned, redactor), rollback_outcome(planned, redactor)
     if dry_run:
-        console.say(rollback_text(planned), rollback_document_of(planned))
+        console.say(text, document)
         return
-    with showing_differences(console):
+    with showing_differences(console, desk):
         refuse_moved_since(planned, even_if_moved=even_if_changed)
-    ask_with(console, rollback_text(planned), "Put it back?", yes=yes)
-    with showing_differences(console):
+    ask_with(console, text, document, "Put it back?", yes=yes)
+    with showing_differences(console, desk):
         kept = roll_back(desk, planned, even_if_moved=even_if_changed)
     problem = remember_rollback(desk, planned.made)
     text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
-    console.say(text, rollback_document_of(planned, kept, problem=problem))
+    console.say(text, rollback_outcome(planned, redactor, kept, problem=problem))
+
+
+def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool) -> None:
+    from gitguard.usecases.giving_back import forget, newest_change
+
+    made = newest_change(desk, host)
+    text, document = forgetting_text(made), {"forgotten": made}
+    if not dry_run:
+        ask_with(console, text, document, "Forget it?", yes=yes)
+        forget(desk, made)
+        text = "Forgotten."
+    console.say(text, document)
 
 
 def open_desk(console: Console) -> Desk:
@@ -202,20 +237,29 @@ def _newest_work(console: Console) -> Work | None:
         return None
 
 
-def ask_with(console: Console, text: str, question: str, *, yes: bool) -> None:
-    """Show what would be done and ask; programs see it in the outcome."""
-    if not console.as_json:
-        click.echo(printable(text))
+def ask_with(
+    console: Console, text: str, document: dict[str, Any], question: str, *, yes: bool
+) -> None:
+    """Show what would be done and ask; programs see it in the outcome, and are not asked."""
+    if console.as_json:
+        if not yes:
+            console.say(
+                text,
+                document,
+                NotConfirmed("nothing was changed, as --json asks nobody", "Say --yes to go on"),
+            )
+        return
+    click.echo(printable(text))
     confirm(question, yes=yes)
 
 
 @contextmanager
-def showing_differences(console: Console) -> Iterator[None]:
+def showing_differences(console: Console, desk: Desk) -> Iterator[None]:
     """Print the difference that an error knows of before it ends the command."""
     try:
         yield
     except SettingsMoved as error:
-        difference = Redactor().text(error.difference)
+        difference = redactor_of(desk.config.redaction).text(error.difference)
         console.say(difference.rstrip("\n"), {"difference": difference}, error)
 
 

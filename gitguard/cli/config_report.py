@@ -6,16 +6,19 @@ to a number of changes.
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from gitguard.model.redaction import Redactor
+from gitguard.usecases.rollback_document import rollback_command
 
 if TYPE_CHECKING:
     from gitguard.hosts.advising import UndoHelp
     from gitguard.model.host_settings import Setting
+    from gitguard.model.redaction import Redactor
     from gitguard.store.settings_changes import MadeChange
     from gitguard.usecases.advising import Advice
-    from gitguard.usecases.applying import Applied, Rollback
+    from gitguard.usecases.applying import Applied
+    from gitguard.usecases.giving_back import Rollback
 
 _SOURCES = {
     "given": "as named",
@@ -41,9 +44,15 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
         lines.append(f"Runway now: about {calls} tool calls until the halt.")
     lines += [f"Note: {note}." for note in advice.offer.notes]
     if advice.changes and planned is None:
-        lines.append(f"Apply it: `{apply_command(advice)}`")
+        lines.append(_how_to_apply(advice))
     lines += _forgotten(problem)
     return "\n".join(lines)
+
+
+def _how_to_apply(advice: Advice) -> str:
+    if advice.found.unfit:
+        return f"gitguard does not apply it: {advice.found.unfit}."
+    return f"Apply it: `{apply_command(advice)}`"
 
 
 def _forgotten(problem: str) -> list[str]:
@@ -56,7 +65,7 @@ def apply_command(advice: Advice) -> str:
     parts = [f"gitguard config advise {advice.host} --pattern {figures.pattern}"]
     parts += [f"--window {figures.window}"] if advice.window_source == "given" else []
     parts += ["--hours 3"] if figures.is_long else []
-    parts += [f"--protect {tool}" for tool in figures.spared]
+    parts += [f"--protect {quote(tool)}" for tool in figures.spared]
     return " ".join([*parts, "--apply"])
 
 
@@ -123,6 +132,7 @@ def advice_document(advice: Advice) -> dict[str, Any]:
         "consequences": list(advice.offer.consequences),
         "runway": list(advice.runway) if advice.runway else None,
         "unfinished": advice.unfinished,
+        "not_applicable": advice.found.unfit,
     }
 
 
@@ -144,10 +154,20 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: s
         lines.append("No command of the host's could check it.")
     lines += [f"- {said}" for said in advice.offer.consequences[:1]]
     lines += [f"Backup: `{made.backup}`."] if made.backup else []
-    lines += [f"How to go back: `{made.document}`, or `gitguard config rollback {made.host}`."]
+    lines += [f"How to go back: `{made.document}`, or `{rollback_command(made)}`."]
     lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
     lines += _forgotten(problem)
     return "\n".join(lines)
+
+
+def planned_document(advice: Advice, planned: MadeChange) -> dict[str, Any]:
+    """Return what would be changed, for programs."""
+    return {
+        **advice_document(advice),
+        "applied": False,
+        "backup": planned.backup,
+        "rollback_document": planned.document,
+    }
 
 
 def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[str, Any]:
@@ -163,7 +183,7 @@ def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[
     }
 
 
-def rollback_text(planned: Rollback) -> str:
+def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     """Return what taking a change back would do; what looks like a secret is left out."""
     made = planned.made
     cut = "" if made.is_finished else ", which was cut off"
@@ -171,8 +191,17 @@ def rollback_text(planned: Rollback) -> str:
     lines += [
         f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in made.changes
     ]
-    difference = Redactor().text(planned.difference()).rstrip("\n")
+    difference = redactor.text(planned.difference()).rstrip("\n")
     return "\n".join([*lines, difference or "The file is as it was before it already."])
+
+
+def forgetting_text(made: MadeChange) -> str:
+    """Return what forgetting a change means."""
+    backup = f" `{made.backup}` stays too, if it is there." if made.backup else ""
+    return (
+        f"The change of `{made.file}` at {made.at} will be forgotten: the file stays as it is, and "
+        f"gitguard can no longer take the change back.{backup}"
+    )
 
 
 def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: str) -> str:
@@ -185,7 +214,9 @@ def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: s
     return "\n".join([*lines, *_forgotten(problem)])
 
 
-def rollback_document_of(planned: Rollback, kept: str = "", *, problem: str = "") -> dict[str, Any]:
+def rollback_outcome(
+    planned: Rollback, redactor: Redactor, kept: str = "", *, problem: str = ""
+) -> dict[str, Any]:
     """Return a rollback for programs."""
     made = planned.made
     return {
@@ -195,7 +226,7 @@ def rollback_document_of(planned: Rollback, kept: str = "", *, problem: str = ""
         "changes": [{"key": key, "before": now, "after": was} for key, was, now in made.changes],
         "finished": made.is_finished,
         "changed_since": planned.is_moved,
-        "difference": Redactor().text(planned.difference()),
+        "difference": redactor.text(planned.difference()),
         "kept": kept,
         "not_remembered": problem,
     }

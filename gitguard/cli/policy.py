@@ -50,7 +50,7 @@ def show(console: Console, key: str) -> None:
     """
     from gitguard.usecases.spawning import standing
 
-    found = standing(console.guard.store(), host_session(key))
+    found = standing(console.guard.store(), key, host_session())
     document = {name: getattr(found, name) for name in found.field_names}
     console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), document)
 
@@ -113,7 +113,7 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     from gitguard.usecases.spawning import answer, newest_pressure
 
     if pressure is None:
-        pressure = newest_pressure(_store(console), host_session(key))
+        pressure = newest_pressure(_store(console), key, host_session())
     decision = answer(console.guard.workspace, Task(**task), pressure)
     document = {name: getattr(decision, name) for name in decision.field_names}
     console.say(f"{decision.answer}: {decision.rule}", document)

@@ -17,21 +17,19 @@ from gitguard.cli.transcript_naming import (
     telling,
     transcripts_of,
 )
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.config_redaction import redactor_of
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.policy.profiling import HIDDEN
+from gitguard.policy.profiling import HIDDEN, Range
 
 if TYPE_CHECKING:
     from gitguard.policy.history import Advised
-    from gitguard.policy.profiling import Component, Profile, Range, Runway
+    from gitguard.policy.profiling import Component, Profile, Runway
     from gitguard.usecases.learning import Past
     from gitguard.usecases.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 8
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
-_FEW = 5
-"""Calls of which an average says little."""
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
 
@@ -69,10 +67,24 @@ def profile(
     with progress("bytes") as tell:
         seen = telling(named, tell)
         found = profile_of(named, config, clean, known=known, model=model, seen=seen)
+    _refuse_nothing(found, path)
     if console.as_json:
         console.say("", _document(found))
     else:
         _show(found)
+
+
+def _refuse_nothing(found: Profiled, path: str | None) -> None:
+    """Refuse a named transcript that says nothing: all its numbers would be rules of thumb."""
+    if (
+        path
+        and found.usage.tokens is None
+        and not any(part.count for part in found.profile.components)
+    ):
+        raise InvalidDocument(
+            f"nothing in `{path}` reads as a conversation of {found.usage.transcript.format}",
+            "Look at its path and --format",
+        )
 
 
 def _refuse_named(*names: str | None) -> None:
@@ -135,7 +147,9 @@ def _show(found: Profiled) -> None:
 
 def _headline(found: Profiled) -> list[str]:
     usage, used = found.usage, found.profile.used
-    share = _shares(used, usage.window)
+    # Full is full, as the gauge and the gate have it; a note says that the window is wrong.
+    full = Range(*(min(tokens, usage.window) for tokens in _ends(used)))
+    share = _shares(full, usage.window)
     lines = [
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
         f"({found.profile.used_source}; window: {usage.window_source})"
@@ -207,7 +221,7 @@ def _details(profile: Profile, window: int) -> list[str]:
         lines.append(f"  {_tokens(result.tokens)} tokens: {what}")
     lines += [_runway(profile.runway)] if profile.runway is not None else []
     lines += [f"Death spiral: {profile.spiral}"] * bool(profile.spiral)
-    return lines + [f"Note: {profile.note}"] * bool(profile.note)
+    return [*lines, *(f"Note: {note}" for note in profile.notes)]
 
 
 def _name(tool: str) -> str:
@@ -221,8 +235,7 @@ def _runway(runway: Runway) -> str:
     return (
         f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
         f"{_tokens(runway.per_call)} tokens each "
-        f"(average of {'only ' * (runway.from_calls < _FEW)}"
-        f"{counted(runway.from_calls, 'call')} here)"
+        f"(average of {counted(runway.from_calls, 'call')} here)"
     )
 
 

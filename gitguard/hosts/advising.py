@@ -56,12 +56,6 @@ if TYPE_CHECKING:
         def write_command(self, name: str, value: str) -> tuple[str, ...]:
             """Return the arguments that give a setting a JSON value, or none where it is empty."""
 
-        def read_command(self, name: str) -> tuple[str, ...]:
-            """Return the arguments that show a setting."""
-
-        def value_of(self, answer: ProgramOutcome) -> str:
-            """Return the JSON text that `read_command` showed, empty where nothing is set."""
-
         def is_unknown(self, answer: ProgramOutcome) -> bool:
             """Say whether a setting was refused because this version does not have it."""
 
@@ -96,6 +90,8 @@ class Found(Value):
     """The host's command that found its settings valid, empty where it has none."""
     model: str = ""
     """The model that is set, where the host does not say the window."""
+    unfit: str = ""
+    """Why gitguard makes no changes in the file, without its full stop; empty where it does."""
 
 
 class Offer(Value):

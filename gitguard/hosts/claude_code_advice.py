@@ -63,9 +63,14 @@ def offer(found: Found, figures: Figures) -> Offer:
         notes.append("it does not compact by itself (`autoCompactEnabled`), and that stays so")
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
+    if figures.window < _LEAST:
+        small = (
+            f"no setting counts in a window of {figures.window:,} tokens: the least is {_LEAST:,}"
+        )
+        return Offer((), (small, *notes))
     wanted = figures.window - figures.free + _BELOW
     value = max(min(round(wanted, -3), figures.window), _LEAST)
-    at = min(value, figures.window) - _BELOW
+    at = value - _BELOW
     why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
         f"Claude Code compacts before the next request once {at:,} of {figures.window:,} tokens "

@@ -15,6 +15,7 @@ from gitguard.hosts.settings_files import (
     NO_WINDOW,
     flat,
     program_of,
+    refuse_other_changes,
     setting,
     text_of,
     version_in,
@@ -47,7 +48,12 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     file = _file(ask)
     text = text_of(at.read(file) or b"", f"`{file}`")
     document = toml_text.load(text, what=f"`{file}`")
-    standing = {key: value for key, value in flat(_plain(document)) if "." not in key}
+    plain = _plain(document)
+    if _KEY in document.keys() - plain.keys():
+        raise InvalidDocument(
+            f"`{_KEY}` in `{file}` is no number", "Correct it; nothing was changed"
+        )
+    standing = dict(flat(plain))
     models = ask(("debug", "models"))
     if models.returncode:
         raise InvalidDocument(
@@ -108,7 +114,11 @@ def offer(found: Found, figures: Figures) -> Offer:
 
 def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
     """Return the file with settings changed, comments and order kept."""
-    text = text_of(data or b"", "the settings file")
+    what = "the settings file"
+    text = text_of(data or b"", what)
+    edited = text
     for key, value in values.items():
-        text = toml_text.set_value(text, key, value, what="the settings file")
-    return text.encode()
+        edited = toml_text.set_value(edited, key, value, what=what)
+    before, after = (toml_text.load(each, what=what) for each in (text, edited))
+    refuse_other_changes(before, after, {(key,): value for key, value in values.items()})
+    return edited.encode()

@@ -20,8 +20,9 @@ from gitguard.hosts.openclaw_settings import (
     window_of,
     write_command,
 )
-from gitguard.hosts.settings_files import NO_WINDOW, flat, program_of, setting
+from gitguard.hosts.settings_files import NO_WINDOW, flat, program_of, setting, text_of
 from gitguard.model.value import Value
+from gitguard.store import json5_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ UNDO = UndoHelp(
     repair="put the backup back as said above, then run `openclaw doctor`; `openclaw logs` and "
     "`openclaw gateway run` say why a Gateway does not come up",
 )
-__all__ = ["is_unknown", "read_command", "value_of", "write_command"]
+__all__ = ["is_unknown", "write_command"]
 
+_INCLUDE = "$include"
 _DEFAULTS = "agents.defaults"
 _COMPACTION = f"{_DEFAULTS}.compaction"
 _RESERVE = f"{_COMPACTION}.reserveTokensFloor"
@@ -62,10 +64,32 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     ask = program_of(at, PROGRAM, TITLE)
     version = before.version if before else _version(ask)
     file = _file(ask)
+    unfit = _why_unfit(file, at.read(file))
     defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
     standing = dict(flat(defaults, _DEFAULTS))
     window = before.window if before else _window(ask, standing)
-    return Found(version, file, standing, window, f"{PROGRAM} config validate")
+    by = f"{PROGRAM} config validate"
+    return Found(version, file, standing, window, by, unfit=unfit)
+
+
+def _why_unfit(file: str, data: bytes | None) -> str:
+    """Say why a change would be made elsewhere, or nobody knows where; empty where it is here.
+
+    The host's command writes into the file that is included (2026.9.6).
+    """
+    try:
+        document = json5_text.load(text_of(data or b"{}", f"`{file}`"), what=f"`{file}`")
+    except InvalidDocument as error:
+        return f"gitguard cannot tell what is in it: {error.message}"
+    if _includes(document):
+        return f"`{file}` includes other files (`{_INCLUDE}`), and the change may go into those"
+    return ""
+
+
+def _includes(value: Any) -> bool:
+    if isinstance(value, dict):
+        return _INCLUDE in value or any(map(_includes, value.values()))
+    return isinstance(value, list) and any(map(_includes, value))
 
 
 def _window(ask: Ask, standing: Mapping[str, str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask
 
 NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
+
+_WHAT = "the settings file"
 
 
 class Layers(Value):
@@ -72,21 +75,53 @@ def _document(at: Surroundings, path: str, *, strict: bool) -> dict[str, Any]:
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
-    """Return the JSON texts of all that is not an object, by key."""
+    """Return the JSON texts of all that is not an object, by key.
+
+    A name that is empty or has a dot in it is left out: its key would be that of something else.
+    """
     if not isinstance(value, dict):
         return [(name, json.dumps(value, sort_keys=True))]
     prefix = f"{name}." if name else ""
-    return [item for key, below in value.items() for item in flat(below, f"{prefix}{key}")]
+    named = ((key, below) for key, below in value.items() if key and "." not in key)
+    return [item for key, below in named for item in flat(below, f"{prefix}{key}")]
 
 
 def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
     """Return a file of JSON with settings changed, and all else as it was."""
-    text = text_of(data or b"", "the settings file")
+    text = text_of(data or b"", _WHAT)
     if not text.strip():
         text = "{}\n"
-    for key, value in values.items():
-        text = json5_text.set_value(text, tuple(key.split(".")), value, what="the settings file")
-    return text.encode()
+    paths = {tuple(key.split(".")): value for key, value in values.items()}
+    edited = text
+    for path, value in paths.items():
+        edited = json5_text.set_value(edited, path, value, what=_WHAT)
+    before, after = (json5_text.load(each, what=_WHAT) for each in (text, edited))
+    refuse_other_changes(before, after, paths)
+    return edited.encode()
+
+
+def refuse_other_changes(
+    before: dict[str, Any], after: dict[str, Any], values: Mapping[tuple[str, ...], str]
+) -> None:
+    """Refuse an edited file that does not say what it said before, and the values at their paths.
+
+    Raises `InvalidDocument`. It stands between a fault in our editing and people's settings.
+    """
+    wished = copy.deepcopy(before)
+    for path, value in values.items():
+        place = wished
+        for name in path[:-1]:
+            place = place.setdefault(name, {})
+        place[path[-1]] = json.loads(value)
+    if _said(after) != _said(wished):
+        raise InvalidDocument(
+            f"gitguard cannot edit {_WHAT} without changing something else in it",
+            "Make the changes by hand; nothing was changed",
+        )
+
+
+def _said(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True, default=repr)
 
 
 def text_of(data: bytes, what: str) -> str:

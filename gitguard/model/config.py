@@ -13,7 +13,7 @@ from gitguard.model.record import Kind, Later, Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any, ClassVar
 
     from gitguard.model.config_handoff import HandoffConfig
@@ -36,6 +36,8 @@ _MAINTENANCE = Later("gitguard.model.config_maintenance", "MaintenanceConfig")
 
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
+_WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
+"""The gauge's levels that rise."""
 
 
 class Thresholds(Section):
@@ -79,10 +81,32 @@ class GaugeConfig(Section):
     warn_critical: float = 0.85
     extra: Mapping[str, Any] = {}
 
-    def warning_at(self, pressure: float) -> int:
-        """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none."""
+    def check(self, what: str) -> None:
+        """Refuse levels of warnings that do not rise."""
+        levels = [f"`{name} {getattr(self, name)}`" for name in _WARNINGS]
+        if not 0 < self.warn_hand_over < self.warn_compact < self.warn_critical <= 1:
+            raise InvalidConfig(
+                f"{what}: the gauge's warnings must rise between 0 and 1, not {', '.join(levels)}"
+            )
+
+    def warning_at(self, pressure: float, said: int = 0) -> int:
+        """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none.
+
+        What was said up to a warning counts as reached until pressure is a step below its level.
+        """
         levels = enumerate((self.warn_hand_over, self.warn_compact, self.warn_critical), start=1)
-        return max((warning for warning, level in levels if pressure >= level), default=0)
+        return max(
+            (
+                warning
+                for warning, level in levels
+                if pressure >= level or (warning <= said and not self.is_below(pressure, level))
+            ),
+            default=0,
+        )
+
+    def is_below(self, pressure: float, level: float) -> bool:
+        """Say whether a pressure is so far below a level that reaching it counts once more."""
+        return pressure <= round(level - self.checkpoint_step, 9)  # shares are decimal to people
 
 
 class WindowConfig(Section):
@@ -275,11 +299,11 @@ def check_config(config: Config, *, what: str) -> None:
 def tighten(user: Config, repository: Config) -> Config:
     """Apply a repository's configuration: every number only gets stricter, lists only grow."""
     caps = [cap for cap in (user.window.cap, repository.window.cap) if cap]
+    gauge, other = user.gauge, repository.gauge
+    least = {name: min(getattr(gauge, name), getattr(other, name)) for name in gauge.kinds}
     config = user.replace(
-        thresholds=_tighten_thresholds(user.thresholds, repository.thresholds),
-        gauge=GaugeConfig(
-            *(min(getattr(user.gauge, n), getattr(repository.gauge, n)) for n in GaugeConfig.kinds)
-        ),
+        thresholds=Thresholds(**_lower(user.thresholds, repository.thresholds, Thresholds.kinds)),
+        gauge=GaugeConfig(**least | _lower(gauge, other, _WARNINGS)),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
@@ -291,16 +315,18 @@ def tighten(user: Config, repository: Config) -> Config:
     return config.replace(redaction=user.redaction.replace(rules=own + further))
 
 
-def _tighten_thresholds(user: Thresholds, repository: Thresholds) -> Thresholds:
-    """Take the lower ones; what would lie above the next keeps the user's distance below it."""
-    critical = min(user.critical, repository.critical)
-    compress = min(user.compress, repository.compress)
-    if compress >= critical:
-        compress = critical * user.compress / user.critical
-    warning = min(user.warning, repository.warning)
-    if warning >= compress:
-        warning = compress * user.warning / user.compress
-    return Thresholds(warning, compress, critical)
+def _lower(user: Section, repository: Section, names: Iterable[str]) -> dict[str, Any]:
+    """Take the lower of rising levels; one above the next keeps the user's distance below it."""
+    lowered: dict[str, Any] = {}
+    above = ""
+    for name in reversed(tuple(names)):
+        own = getattr(user, name)
+        level = min(own, getattr(repository, name))
+        if above and level >= lowered[above]:
+            level = lowered[above] * own / getattr(user, above)
+        lowered[name] = level
+        above = name
+    return lowered
 
 
 def loosening(repository: dict[str, Any]) -> tuple[str, ...]:

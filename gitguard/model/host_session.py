@@ -97,6 +97,7 @@ class HostSession(Record):
         "told_calls": Kind("count", "Calls that had ended when the agent was last advised."),
         "paced_tokens": Kind("number", "Usage from which a call's average is counted, else -1."),
         "paced_calls": Kind("count", "Calls that had ended by then."),
+        "paced_upto": Kind("number", "Usage at the last look; below it, the average begins anew."),
         "summary_tokens": Kind("count", "What the newest compaction's summary takes, about."),
         "told_spiral": Kind("flag", "Whether it was said that compactions eat the context up."),
         "imported": Kind("flag", "Whether it was imported, and no hook told of it since."),
@@ -124,6 +125,7 @@ class HostSession(Record):
     told_calls: int = 0
     paced_tokens: float = -1
     paced_calls: int = 0
+    paced_upto: float = -1
     summary_tokens: int = 0
     told_spiral: bool = False
     head: str = ""

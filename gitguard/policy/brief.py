@@ -73,7 +73,7 @@ def _render(task: str, state: TaskState, wishes: Wishes, sections: list[Section]
     return render(
         "brief.md.j2",
         fence=_FENCE,
-        goal=shorten(_safe(state.goal), _LONGEST_GOAL) or "(missing)",
+        goal=shorten(_safe(state.goal), _LONGEST_GOAL),
         task=_lines(task),
         sections=[section for section in sections if section.items],
         tokens=wishes.tokens,

@@ -125,10 +125,12 @@ def _lessons(advised: Sequence[Advised]) -> tuple[Lesson, ...]:
 
 
 def _verdict(became: list[str]) -> str:
-    if became[-1] == ROLLED_BACK:
+    # To be given once more is no outcome, so it takes no lesson away.
+    newest = next((outcome for outcome in reversed(became) if outcome != GIVEN), GIVEN)
+    if newest == ROLLED_BACK:
         return "was rolled back: do not advise it again without a new reason"
-    if became[-1] == APPLIED and became.count(APPLIED) >= OFTEN:
+    if newest == APPLIED and became.count(APPLIED) >= OFTEN:
         return f"applied {became.count(APPLIED)} times: make it the default"
-    if became[-1] == DECLINED and became.count(DECLINED) >= OFTEN:
+    if newest == DECLINED and became.count(DECLINED) >= OFTEN:
         return f"declined {became.count(DECLINED)} times: leave it"
     return ""

@@ -42,6 +42,8 @@ USUAL = {
 """Tokens that one of them usually takes."""
 USUAL_SHARE_OF_TOOLS = 0.6
 """Of what is said and done in a conversation; the rest is talk."""
+LEAST_CALLS = 10
+"""Fewer calls than this tell no runway."""
 
 
 class Range(Value):
@@ -140,6 +142,10 @@ class Facts(Value):
     """Older messages that were too many to be looked at."""
     halt_at: float
     scale: Scale
+    broken: int = 0
+    """Entries that do not parse, and so are in no number."""
+    is_untimed: bool = False
+    """Whether the transcript tells usage, but not when it was measured."""
 
 
 class Profile(Value):
@@ -161,7 +167,7 @@ class Profile(Value):
     runway: Runway | None
     spiral: str
     """Why this is the death spiral, empty where it is not."""
-    note: str
+    notes: tuple[str, ...]
     """What the numbers show about themselves."""
 
 
@@ -172,19 +178,20 @@ def profile(facts: Facts) -> Profile:
     for component in known:
         total = total.plus(component.tokens)
     used = total if facts.used is None else Range(facts.used, facts.used)
+    since = facts.scale.tokens(facts.later if facts.used is not None else 0)
     ordered = sorted(known, key=lambda component: -component.tokens.high)
     return Profile(
         used=used,
         used_source=f"{RULE}, {COUNTED}" if facts.used is None else MEASURED,
         answered=facts.answered,
-        since=facts.scale.tokens(facts.later if facts.used is not None else 0),
+        since=since,
         components=(*ordered, *_unexplained(facts.used, total)),
         tools=tuple(_tool(part, facts.scale) for part in facts.tools),
         largest=facts.largest,
         share_of_tools=share_of_tools(facts.parts),
-        runway=_runway(facts, used),
+        runway=_runway(facts, used.plus(since)),
         spiral=_spiral(facts),
-        note=_note(facts, total),
+        notes=tuple(_notes(facts, total)),
     )
 
 
@@ -235,15 +242,27 @@ def _unexplained(used: int | None, total: Range) -> tuple[Component, ...]:
     return (Component(UNEXPLAINED, Range(used - total.high, used - total.low), DEDUCED),)
 
 
-def _note(facts: Facts, total: Range) -> str:
+def _notes(facts: Facts, total: Range) -> Iterator[str]:
+    if facts.broken:
+        is_skipped = "entry is" if facts.broken == 1 else "entries are"
+        yield f"{facts.broken:,} broken {is_skipped} skipped"
+    if facts.used is None and facts.is_untimed:
+        yield (
+            "the transcript tells usage but no times, so what it measured may be from before a "
+            "compaction and is not used"
+        )
+    if facts.used is not None and facts.used > facts.window:
+        yield (
+            "more is used than the window holds, so the window is wrong: set `window.models` in "
+            "your configuration"
+        )
     if facts.left_out:
-        return f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
-    if facts.used is None or facts.used >= total.low:
-        return ""
-    return (
-        "the transcript holds more than its host measured, so something in it no longer reaches "
-        "the model; the components say what is in the transcript"
-    )
+        yield f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
+    elif facts.used is not None and facts.used < total.low:
+        yield (
+            "the transcript holds more than its host measured, so something in it no longer "
+            "reaches the model; the components say what is in the transcript"
+        )
 
 
 def _tool(part: ToolPart, scale: Scale) -> ToolShare:
@@ -258,7 +277,7 @@ def _tool(part: ToolPart, scale: Scale) -> ToolShare:
 
 def _runway(facts: Facts, used: Range) -> Runway | None:
     calls = facts.parts.get(TOOL_RESULTS, Part()).count
-    if not calls:
+    if calls < LEAST_CALLS:
         return None
     low, high = _cost_of_a_call(facts, calls)
     at_least = runway(used.high, facts.window, high, facts.halt_at)

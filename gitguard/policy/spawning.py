@@ -88,7 +88,7 @@ class Decision(Value):
     answer: str
     """spawn, keep or ask."""
     rule: str
-    """What decided: one sentence without its stop."""
+    """What decided, and for `ask` what to give: one sentence without its stop."""
     pressure: float | None
     """The used share of the window that it was decided for, None if that is not known."""
     source: str = ""
@@ -172,7 +172,8 @@ def _whatever_the_count(
     if answers[0][0] == answers[1][0]:
         return answers[0]
     said = "always" if rule.answer == SPAWN else "never"
-    return ASK, f"how many {rule.count} there are is not known; {said} handed over: {rule.what}"
+    unknown = f"how many {rule.count} there are is not known: give it with --{rule.count}"
+    return ASK, f"{unknown}; {said} handed over: {rule.what}"
 
 
 def _by_pressure(
@@ -187,7 +188,8 @@ def _by_pressure(
         return answers[
             0
         ], f"{shown}, and with {counted(calls, 'tool call')} every threshold says the same"
-    return ASK, f"{shown}, and with {counted(calls, 'tool call')} it would decide"
+    would = f"{shown}, and with {counted(calls, 'tool call')} it would decide"
+    return ASK, f"{would}: give it with --pressure"
 
 
 def _at(calls: int, threshold: Threshold | None, shown: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import (
     AGENT,
+    BROKEN,
     CALL,
     COMPACTION,
     IMAGE,
@@ -64,6 +65,8 @@ class Measure(Value):
     """In the context."""
     answered: int
     """Of these, the answer itself."""
+    is_timed: bool = True
+    """Whether it is known when; what is older than a compaction could not be told otherwise."""
 
 
 class Story(Value):
@@ -75,8 +78,12 @@ class Story(Value):
     rest_seconds: float
     """Of all rests together."""
     compactions: int
+    compacted_at: int
+    """Where in the transcript the newest of them is, -1 where there is none."""
     opening: Opening | None
     newest: Measure | None
+    broken: int = 0
+    """Entries that do not parse."""
 
     def count(self, component: str) -> int:
         """Return how often a component is there."""
@@ -120,23 +127,27 @@ class Teller:
         self._stretches: list[Stretch] = []
         self._began = self._last = self._rest = 0.0
         self._calls = self._compactions = 0
+        self._compacted_at = -1
         self._opening: Opening | None = None
         self._newest: Measure | None = None
         self._answer = ""
+        self._broken = 0
 
     def take(self, entry: Entry) -> None:
         """Go on with the next entry; those of sub-agents are no part of the conversation."""
         if entry.is_aside:
             return
+        self._broken += entry.kind == BROKEN
         if entry.kind == RESET:
             self._begin()
         elif entry.kind == COMPACTION:
             self._compactions += 1
+            self._compacted_at = entry.at
         elif entry.kind == MESSAGE:
             self._sums.add(entry)
             self._keep_time(entry)
         if is_measured(entry):
-            self._newest = Measure(entry.tokens, entry.answered)
+            self._newest = Measure(entry.tokens, entry.answered, entry.time > 0)
         self._keep_opening(entry)
 
     def _keep_time(self, entry: Entry) -> None:
@@ -172,8 +183,10 @@ class Teller:
             stretches,
             self._rest,
             self._compactions,
+            self._compacted_at,
             self._opening,
             self._newest,
+            self._broken,
         )
 
 

@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(\r\n|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _DROPPED = ("\n", "\r", "\r\n", "\u2028", "\u2029")
+_LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _NAME = re.compile(r"[^\W\d]|[$_]")
 _NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}
@@ -89,10 +90,10 @@ def _root(text: str, what: str) -> Node:
 
 def _insert(text: str, node: Node, path: tuple[str, ...], value: str) -> str:
     """Put a member at the end of an object, in the way in which its others are written."""
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = _newline_of(text)
     outer = _indent_at(text, node.start)
     inner = _indent_at(text, node.key_starts[-1]) if node.key_starts else outer + _INDENT
-    spread = not node.key_starts or newline in text[node.start : node.end]
+    spread = not node.key_starts or not _LINE_ENDS.isdisjoint(text[node.start : node.end])
     member = _member(path, value, inner if spread else None, newline)
     body = text[node.start + 1 : node.inner_end]
     if node.key_starts and not node.ends_with_comma:
@@ -118,8 +119,14 @@ def _member(path: tuple[str, ...], value: str, indent: str | None, newline: str)
     return f"{json.dumps(name)}: {{{newline}{indent}{_INDENT}{below}{newline}{indent}}}"
 
 
+def _newline_of(text: str) -> str:
+    if "\r\n" in text:
+        return "\r\n"
+    return "\r" if "\r" in text and "\n" not in text else "\n"
+
+
 def _indent_at(text: str, at: int) -> str:
-    line = text[text.rfind("\n", 0, at) + 1 : at]
+    line = text[max(text.rfind(end, 0, at) for end in _LINE_ENDS) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 

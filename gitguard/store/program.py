@@ -1,4 +1,8 @@
-"""Runs a host's own program, for commands that people run: never in hooks."""
+"""Runs a host's own program, for commands that people run: never in hooks.
+
+What it is about to write must not come after we have gone on or given up: it ends with us, and
+where we are killed, it holds our locks until it has ended.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from contextlib import suppress
 
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.value import Value
+from gitguard.store import lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +55,8 @@ class Program:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                pass_fds=lock.held(),
+                # A group of its own, because what it starts holds our pipes too.
                 start_new_session=True,
             )
         except OSError as error:
@@ -57,14 +64,22 @@ class Program:
         try:
             said = process.communicate(timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired:
-            # What it started holds our pipes too.
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            _end(process)
             return ProgramOutcome(124, "", f"it did not end within {TIME_LIMIT} s")
+        except BaseException:
+            _end(process)
+            raise
         return ProgramOutcome(
             process.returncode, *(part.decode("utf-8", "replace") for part in said)
         )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pipe in filter(None, (process.stdout, process.stderr)):
+        pipe.close()
+    process.wait()
 
 
 def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Program | None:

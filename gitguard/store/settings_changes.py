@@ -48,6 +48,11 @@ class MadeChange(Value):
     after: str = ""
     """The SHA-256 of the file as it was left; empty until all settings are made."""
 
+    hidden: tuple[str, ...] = ()
+    """The lines that it brought into the project's `info/exclude`."""
+    wrote: str = ""
+    """The SHA-256 of the file as gitguard itself wrote it; empty where the host's command did."""
+
     @property
     def is_finished(self) -> bool:
         """Whether all of its settings were made."""
@@ -58,10 +63,12 @@ class MadeChange(Value):
         """Read what the file holds."""
         texts = {name: str(document[name]) for name in cls.field_names if name not in _OTHERS}
         changes = tuple((str(k), str(b), str(a)) for k, b, a in document["changes"])
-        return cls(**texts, mode=int(document["mode"]), changes=changes)
+        hidden = tuple(map(str, document.get("hidden", ())))
+        wrote = str(document.get("wrote", ""))
+        return cls(**texts, mode=int(document["mode"]), changes=changes, hidden=hidden, wrote=wrote)
 
 
-_OTHERS = ("mode", "changes")
+_OTHERS = ("mode", "changes", "hidden", "wrote")
 
 
 class ChangesFile:

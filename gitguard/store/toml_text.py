@@ -21,6 +21,8 @@ def load(text: str, *, what: str) -> dict[str, Any]:
         raise InvalidDocument(
             f"{what} does not read: {error}", "Correct it; nothing was changed"
         ) from error
+    except RecursionError:
+        raise _too_deep(what) from None
 
 
 def set_value(text: str, name: str, value: str, *, what: str) -> str:
@@ -35,4 +37,10 @@ def set_value(text: str, name: str, value: str, *, what: str) -> str:
         raise InvalidDocument(
             f"{what} does not read: {error}", "Correct it; nothing was changed"
         ) from error
+    except RecursionError:
+        raise _too_deep(what) from None
     return tomlkit.dumps(document)
+
+
+def _too_deep(what: str) -> InvalidDocument:
+    return InvalidDocument(f"{what} is nested too deeply", "Correct it; nothing was changed")

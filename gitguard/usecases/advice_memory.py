@@ -23,17 +23,18 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
     A session that is not begun, or is no longer, is no fault: nobody relies on its memory.
     """
     said = [f"{advice.host} {one.key} {one.after}" for one in advice.changes]
-    return _record(desk, advice.figures.pattern, outcome, said)
+    return _record(desk, advice.pattern, outcome, said)
 
 
 def remember_change(desk: Desk, applied: Applied) -> str:
     """Record a change that was made, as a decision of the session too."""
     made = applied.made
-    done = [one for one in made.changes if one[0] not in applied.left_out]
-    values = ", ".join(f"{key} {before or 'not set'} → {after}" for key, before, after in done)
+    values = ", ".join(
+        f"{key} {before or 'not set'} → {after}" for key, before, after in made.changes
+    )
     what = f"Settings of {made.host} changed in {made.file}: {values}"
     why = f"advised for {made.pattern} work; `gitguard config rollback {made.host}` goes back"
-    said = [f"{made.host} {key} {after}" for key, _, after in done]
+    said = [f"{made.host} {key} {after}" for key, _, after in made.changes]
     return _decide(desk, what, why) or _record(desk, made.pattern, APPLIED, said)
 
 

@@ -12,7 +12,7 @@ from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import MIXED, UNKNOWN
 from gitguard.store import files
-from gitguard.store.disk import content
+from gitguard.store.disk import FileChange, content
 from gitguard.store.ledger import LedgerFile
 from gitguard.store.program import find_program
 from gitguard.store.settings_changes import ChangesFile
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
+
+_LEAST_WINDOW = 10_000
+"""Tokens; a smaller number is a slip, as 200 for 200,000."""
 
 
 class Desk(Value):
@@ -123,6 +126,8 @@ class Advice(Value):
     title: str
     found: Found
     figures: Figures
+    pattern: str
+    """The way of working as it is known; unknown where that of the figures is assumed."""
     evidence: tuple[str, ...]
     """How the pattern is known, in words."""
     window_source: str
@@ -147,20 +152,21 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
     if question.window < 0 or question.hours < 0:
         raise InvalidInput("a window and a number of hours are at least 0")
+    if 0 < question.window < _LEAST_WINDOW:
+        raise InvalidInput(
+            f"no agent works in a window of {question.window:,} tokens",
+            f"Name it in tokens, at least {_LEAST_WINDOW:,}",
+        )
     pattern, evidence = _pattern(question)
-    at = desk.surroundings(adviser)
-    try:
-        found = adviser.look(at)
-    except InvalidDocument as error:
-        cut = unfinished(desk, adviser.NAME)
-        raise cut_off(cut) if cut else error from None
+    found, seen = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
     window, source = _window(desk.config, found, question.window, work)
     halting = None
     if desk.is_halted(adviser.NAME):
         halting = Halting(desk.config.gauge.checkpoint_at, desk.config.thresholds.critical)
+    work_style = MIXED if pattern == UNKNOWN else pattern
     figures = figures_for(
-        pattern, window, halting=halting, hours=question.hours, spared=question.spared
+        work_style, window, halting=halting, hours=question.hours, spared=question.spared
     )
     offer = adviser.offer(found, figures)
     verdict = judge(offer.settings)
@@ -169,15 +175,43 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         adviser.TITLE,
         found,
         figures,
+        pattern,
         evidence,
         source,
         verdict.right,
         verdict.changes,
         offer,
-        desk.read(found.file),
+        seen,
         work.runway if work else None,
         unfinished(desk, adviser.NAME, found.file),
     )
+
+
+def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
+    """Return what a host has set, and its file; raises `SettingsMoved` where it changed meanwhile.
+
+    A host's commands take seconds, and what they said is shown to people as what stands there.
+    """
+    first: dict[str, bytes | None] = {}
+
+    def read(path: str) -> bytes | None:
+        data = desk.read(path)
+        first.setdefault(path, data)
+        return data
+
+    try:
+        found = adviser.look(desk.surroundings(adviser).replace(read=read))
+    except InvalidDocument as error:
+        cut = unfinished(desk, adviser.NAME)
+        raise cut_off(cut) if cut else error from None
+    seen = desk.read(found.file)
+    if first.get(found.file, seen) != seen:
+        raise SettingsMoved(
+            f"somebody changed `{found.file}` while {adviser.TITLE} was asked about it",
+            "Ask for the advice again",
+            FileChange(found.file, found.file.lstrip("/"), first[found.file], seen).diff(),
+        )
+    return found, seen
 
 
 def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
@@ -187,14 +221,15 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
     if question.work and question.work.pattern != UNKNOWN:
         return question.work.pattern, question.work.evidence
     why = question.work.evidence if question.work else ("no conversation tells",)
-    return MIXED, ("assumed; name it with --pattern", *why)
+    return UNKNOWN, ("assumed; name it with --pattern", *why)
 
 
 def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
     """Return a change of a host's settings that was cut off."""
     made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
-    cut = (one for one in made if not one.is_finished and file in ("", one.file))
-    return next(cut, None)
+    real = os.path.realpath(file)
+    cut = (one for one in made if not one.is_finished)
+    return next((one for one in cut if not file or os.path.realpath(one.file) == real), None)
 
 
 def cut_off(made: MadeChange) -> SettingsMoved:

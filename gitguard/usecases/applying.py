@@ -1,4 +1,4 @@
-"""Makes the settings that were advised, and takes them back.
+"""Makes the settings that were advised.
 
 A change is written down and the file kept beside itself before the first setting is made. Whatever
 goes wrong after that gives the file back, byte for byte, before it is said.
@@ -10,28 +10,29 @@ import os
 import stat
 from json import loads
 
-from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidInput
 from gitguard.hosts.advising import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import exclude, files
-from gitguard.store.disk import FileChange, content
+from gitguard.store import files
+from gitguard.store.disk import FileChange
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import cut_off, digest, unfinished
-from gitguard.usecases.planning import EXCLUDE
+from gitguard.usecases.giving_back import LOCK_TIMEOUT, put_back, refuse_moved
+from gitguard.usecases.hiding_settings import hide, lines_to_hide, unhide
 from gitguard.usecases.rollback_document import rollback_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.hosts.advising import Adviser, CommandAdviser, Surroundings
+    from gitguard.hosts.advising import Adviser, CommandAdviser, FileAdviser, Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
+    from gitguard.store.program import ProgramOutcome
     from gitguard.usecases.advising import Advice, Desk
 
-_LOCK_TIMEOUT = 10.0
 _AS_BEFORE = "The settings are as they were before"
 
 
@@ -54,6 +55,8 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         raise InvalidInput("there is nothing to apply", "All settings are as advised")
     if advice.unfinished is not None:
         raise cut_off(advice.unfinished)
+    if advice.found.unfit:
+        raise InvalidDocument(advice.found.unfit, "Make the changes yourself; nothing was changed")
     file = advice.found.file if has_command(adviser) else os.path.realpath(advice.found.file)
     _refuse_unfit(adviser, file, advice.seen)
     at = timestamp(desk.clock())
@@ -67,7 +70,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         document=files.free_name(os.path.join(folder, f"gitguard-{advice.host}-{stamp}.md")),
         before=digest(advice.seen),
         mode=mode,
-        pattern=advice.figures.pattern,
+        pattern=advice.pattern,
         project=desk.project_of(file),
         changes=tuple((one.key, one.before, one.after) for one in advice.changes),
     )
@@ -98,48 +101,71 @@ def apply(
     the host refuses.
     """
     record = ChangesFile(desk.places.state_home)
-    with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
+    with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
         cut = unfinished(desk, advice.host, planned.file)
         if cut is not None:
             raise cut_off(cut)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))
-        _keep(desk, adviser, advice, planned, record)
+        edited = None if has_command(adviser) else _edited(adviser, advice)
+        hidden = lines_to_hide(desk.common_dir, planned)
+        planned = planned.replace(hidden=hidden, wrote=digest(edited))
         try:
-            left_out, checked_by = _make(desk, adviser, advice, planned, tell)
+            _keep(desk, adviser, advice, planned, record)
+            refuse_moved(planned.file, advice.seen, desk.read(planned.file))
         except BaseException:
-            _give_back(desk, planned, advice.seen, record)
+            _drop(desk, planned, record)
             raise
-        made = planned.replace(after=digest(desk.read(planned.file)))
-        record.put(made)
+        try:
+            left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
+            made = planned.replace(
+                after=digest(desk.read(planned.file)),
+                changes=tuple(one for one in planned.changes if one[0] not in left_out),
+            )
+            if left_out:
+                _write_document(made, advice, adviser)
+            record.put(made)
+        except BaseException as error:
+            kept = put_back(desk, planned, advice.seen)
+            _drop(desk, planned, record)
+            _say_where(error, kept)
+            raise
     return Applied(made, left_out, checked_by)
+
+
+def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
+    return adviser.edit(advice.seen, {one.key: one.after for one in advice.changes})
+
+
+def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
+    """Let nothing stay of a change that was not made, or is given back."""
+    for path in filter(None, (planned.backup, planned.document)):
+        files.remove(path)
+    unhide(desk.common_dir, planned)
+    record.forget(planned)
+
+
+def _say_where(error: BaseException, kept: str) -> None:
+    """Add to what is said of a failure where the file is kept as it was found then."""
+    if kept and isinstance(error, GitguardError):
+        said = f"what was in the file by then is kept in `{kept}`"
+        error.hint = "; ".join(filter(None, (error.hint, said)))
 
 
 def _keep(
     desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, record: ChangesFile
 ) -> None:
     """Write down what is about to happen: the backup, how to go back, the change itself."""
-    _hide(desk, planned)
+    record.put(planned)
+    hide(desk.common_dir, planned)
     if advice.seen is not None:
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
-    text = rollback_document(planned, advice, adviser.UNDO)
-    files.make_folder(os.path.dirname(planned.document))
-    files.write_bytes(planned.document, text.encode())
-    record.put(planned)
+    _write_document(planned, advice, adviser)
     desk.places.at_step("settings kept")
 
 
-def _hide(desk: Desk, planned: MadeChange) -> None:
-    """Keep what a change puts beside a project's file, and a new file, out of `git status`."""
-    if not planned.project:
-        return
-    name = os.path.relpath(planned.file, planned.project)
-    before = content(desk.common_dir, EXCLUDE)
-    known = exclude.lines_of(before)
-    wanted = [f"/{name}.gitguard-*", *([] if planned.backup else [f"/{name}"])]
-    lines = tuple(dict.fromkeys([*known, *wanted]))
-    if lines != known:
-        after = exclude.with_block(before, lines)
-        FileChange(os.path.join(desk.common_dir, EXCLUDE), EXCLUDE, before, after).make()
+def _write_document(made: MadeChange, advice: Advice, adviser: Adviser) -> None:
+    files.make_folder(os.path.dirname(made.document))
+    files.write_bytes(made.document, rollback_document(made, advice, adviser.UNDO).encode())
 
 
 def _make(
@@ -147,6 +173,7 @@ def _make(
     adviser: Adviser,
     advice: Advice,
     planned: MadeChange,
+    edited: bytes | None,
     tell: Callable[[int, int], object],
 ) -> tuple[tuple[str, ...], str]:
     """Make the settings; return keys that were left out, and the host's command that checked."""
@@ -155,10 +182,8 @@ def _make(
     if has_command(adviser):
         if at.ask is None:
             raise HostFailed(f"`{adviser.PROGRAM}` is gone from PATH", _AS_BEFORE)
-        left_out = _make_by_command(desk, adviser, at.ask, advice.changes, tell)
+        left_out = _make_by_command(desk, adviser, at.ask, advice, tell)
     else:
-        values = {one.key: one.after for one in advice.changes}
-        edited = adviser.edit(advice.seen, values)
         FileChange(planned.file, planned.file, advice.seen, edited).make()
     desk.places.at_step("settings made")
     return left_out, _confirm(adviser, at, advice, left_out)
@@ -168,25 +193,39 @@ def _make_by_command(
     desk: Desk,
     adviser: CommandAdviser,
     ask: Ask,
-    changes: tuple[Setting, ...],
+    advice: Advice,
     tell: Callable[[int, int], object],
 ) -> tuple[str, ...]:
     """Make settings one key at a time; return those that this version does not have."""
     left_out = []
-    for done, setting in enumerate(changes):
-        tell(done, len(changes))
+    before = advice.seen
+    for done, setting in enumerate(advice.changes):
+        tell(done, len(advice.changes))
         answer = ask(adviser.write_command(setting.key, setting.after))
+        now = desk.read(advice.found.file)
         desk.places.at_step(f"setting {setting.key}")
-        if answer.returncode == 0:
+        if adviser.is_unknown(answer):
+            left_out.append(setting.key)
             continue
-        if not adviser.is_unknown(answer):
+        _refuse_failed(adviser, setting, answer)
+        if now == before:
             raise HostFailed(
-                f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: "
-                f"{answer.complaint}",
-                _AS_BEFORE,
+                f"{adviser.TITLE} says that it set `{setting.key}`, but did not change "
+                f"`{advice.found.file}`",
+                "That file is as it was before; look where the setting went",
             )
-        left_out.append(setting.key)
+        before = now
+    if len(left_out) == len(advice.changes):
+        raise HostFailed(f"this version of {adviser.TITLE} has none of these settings", _AS_BEFORE)
     return tuple(left_out)
+
+
+def _refuse_failed(adviser: Adviser, setting: Setting, answer: ProgramOutcome) -> None:
+    if answer.returncode:
+        raise HostFailed(
+            f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: {answer.complaint}",
+            _AS_BEFORE,
+        )
 
 
 def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple[str, ...]) -> str:
@@ -206,112 +245,3 @@ def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple
                 _AS_BEFORE,
             )
     return found.checked_by
-
-
-# Back
-
-
-class Rollback(Value):
-    """What taking a change back would do."""
-
-    made: MadeChange
-    before: bytes | None
-    """The file as it was before the change, and will be again."""
-    now: bytes | None
-    is_moved: bool
-    """Whether the file is not as the change left it."""
-
-    def difference(self) -> str:
-        """Return what taking it back does to the file."""
-        return _difference(self.made.file, self.now, self.before)
-
-
-def plan_rollback(desk: Desk, host: str) -> Rollback:
-    """Return what taking the newest change of a host's settings back would do.
-
-    Without a host it is the newest of all, and one that was cut off goes before others. Raises
-    `InvalidInput` where there is none, and `InvalidDocument` where the backup is not what was kept.
-    """
-    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
-    if not made:
-        whose = f"settings of `{host}`" if host else "host's settings"
-        raise InvalidInput(
-            f"gitguard has changed no {whose} that could be taken back",
-            "`gitguard config advise --apply` makes changes",
-        )
-    newest = next((one for one in made if not one.is_finished), made[-1])
-    before = desk.read(newest.backup) if newest.backup else None
-    if digest(before) != newest.before:
-        raise InvalidDocument(
-            f"the backup `{newest.backup}` is not what was kept",
-            f"Look at it, and at `{newest.document}`; nothing was changed",
-        )
-    now = desk.read(newest.file)
-    moved = newest.is_finished and digest(now) != newest.after
-    return Rollback(newest, before, now, moved)
-
-
-def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> str:
-    """Take a change back; return where the file as it was found is kept, empty for nowhere.
-
-    Raises `SettingsMoved` where the file is not as the change left it, unless told to go on, and
-    where it changed since this was planned.
-    """
-    record, made = ChangesFile(desk.places.state_home), planned.made
-    with Lock(record.lock_path, timeout=_LOCK_TIMEOUT, clock=desk.clock):
-        now = desk.read(made.file)
-        refuse_moved(made.file, planned.now, now)
-        refuse_moved_since(planned, even_if_moved=even_if_moved)
-        kept = ""
-        foreign = planned.is_moved or not made.is_finished
-        if now is not None and now != planned.before and foreign:
-            kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
-            files.write_bytes(kept, now, mode=made.mode & 0o600)
-        _restore(desk, made, planned.before)
-        record.forget(made)
-    return kept
-
-
-def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
-    """Refuse to take back what somebody changed since, unless told to."""
-    if planned.is_moved and not even_if_moved:
-        raise SettingsMoved(
-            f"`{planned.made.file}` was changed after gitguard changed it",
-            "Say --even-if-changed to go back all the same; what is there now is kept beside it",
-            planned.difference(),
-        )
-
-
-def _restore(desk: Desk, made: MadeChange, before: bytes | None) -> None:
-    if before is None:
-        files.remove(made.file)
-    else:
-        files.write_bytes(made.file, before, mode=made.mode)
-        os.chmod(made.file, made.mode)
-    if digest(desk.read(made.file)) != made.before:
-        raise InvalidDocument(
-            f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
-        )
-
-
-def _give_back(desk: Desk, planned: MadeChange, before: bytes | None, record: ChangesFile) -> None:
-    """Undo a change that failed; what was written down of it goes, as nothing has changed."""
-    _restore(desk, planned, before)
-    record.forget(planned)
-    for path in filter(None, (planned.backup, planned.document)):
-        files.remove(path)
-
-
-def refuse_moved(file: str, seen: bytes | None, now: bytes | None) -> None:
-    """Refuse to go on with a file that somebody changed since it was looked at."""
-    if seen == now:
-        return
-    raise SettingsMoved(
-        f"somebody changed `{file}` since it was looked at; gitguard changed nothing",
-        "Look at the difference, and ask for the advice again",
-        _difference(file, seen, now),
-    )
-
-
-def _difference(file: str, old: bytes | None, new: bytes | None) -> str:
-    return FileChange(file, file.lstrip("/"), old, new).diff()

@@ -64,7 +64,7 @@ def judge(
     share, halt = pressure.share if pressure else None, host_session.halt
     if halt is not None:
         # It ends with a compaction, a new conversation or an override, not with a better figure.
-        return Verdict(HALT, True, True, HALT_STATUS, (halt.reason,), share)
+        return Verdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
     lifted = host_session.override
     return decide(
         share,
@@ -72,6 +72,11 @@ def judge(
         overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
         **flags,
     )
+
+
+def halt_reason(halt: Stop) -> str:
+    """Say why a halt began, which the newest figure may not show any more."""
+    return f"the halt began with: {halt.reason}"
 
 
 def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession:
@@ -234,15 +239,31 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
     at, step = gauge.checkpoint_at, gauge.checkpoint_step
     if crosses_checkpoint(pressure, last, at=at, step=step):
         return "auto-80pct"
-    return "auto-75pct" if last < 0 and pressure.share >= gauge.warn_compact else ""
+    is_first = last < gauge.warn_compact * pressure.window.tokens
+    return "auto-75pct" if is_first and pressure.share >= gauge.warn_compact else ""
+
+
+def rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
+    """Return the record after a fall, from which on the first checkpoint of a rise is due again."""
+    if known.checkpointed_tokens < 0:
+        return known
+    gauge = config.gauge
+    is_low = gauge.is_below(pressure.share, min(gauge.warn_compact, gauge.checkpoint_at))
+    return known.replace(checkpointed_tokens=-1) if is_low else known
 
 
 def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
     """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
     if pressure is None:
         return True
-    is_said = config.gauge.warning_at(pressure.share) == known.warned
-    return is_said and not risen_to(known, pressure, config)
+    is_said = config.gauge.warning_at(pressure.share, known.warned) == known.warned
+    is_armed = rearmed(known, pressure, config) is not known
+    return is_said and not is_armed and not risen_to(known, pressure, config)
+
+
+def has_shrunk(known: HostSession, pressure: Pressure) -> bool:
+    """Say whether less is used than when usage was looked at last, as after a host's pruning."""
+    return pressure.used < max(known.paced_tokens, known.paced_upto)
 
 
 def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:

@@ -201,6 +201,15 @@ class Conversation:
         self._known, line = line_of(self._known, pressure, self._config, moment)
         return line
 
+    def _halt_text(self, reason: str, pressure: Pressure | None, saved: str = "") -> str:
+        """Return what a halted agent or its user reads: status, last warning, why, and the way."""
+        from gitguard.context.gate import HALT_STATUS
+        from gitguard.usecases.speaking import halt_line
+
+        _, warning = halt_line(self._known, pressure, self._config)
+        why = " ".join(text for text in (f"{reason}.", saved, self._way_out) if text)
+        return "\n".join(line for line in (HALT_STATUS, warning, why) if line)
+
     # Small parts
 
     @property

@@ -70,12 +70,14 @@ def profile_of(
         later=sum(entry.size for entry in context.entries[len(measured) :]),
         summaries=Part(max(usage.compactions, story.compactions), len(context.summary)),
         opening=story.opening,
-        growth=_growth(measured),
+        growth=_growth(measured, story.compacted_at),
         tools=tools_in(measured),
         largest=(),
         left_out=thin.left_out,
         halt_at=config.thresholds.critical,
         scale=Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin),
+        broken=story.broken,
+        is_untimed=story.newest is not None and not story.newest.is_timed,
     )
     facts = facts.replace(largest=_largest(transcript, measured, facts.scale, redactor))
     return Profiled(usage, profile(facts), classify(story))
@@ -107,9 +109,12 @@ def _answered(story: Story, usage: Usage) -> int:
     return newest.answered if newest is not None and newest.tokens == usage.tokens else 0
 
 
-def _growth(entries: Sequence[Entry]) -> Growth:
-    """Say by how much the context grew from the first measured answer that stands to the last."""
-    places = [i for i, entry in enumerate(entries) if is_measured(entry)]
+def _growth(entries: Sequence[Entry], since: int) -> Growth:
+    """Say by how much the context grew from the first measured answer behind a place to the last.
+
+    An answer that a compaction keeps was measured with all that the compaction took away.
+    """
+    places = [i for i, entry in enumerate(entries) if entry.at > since and is_measured(entry)]
     if not places:
         return Growth()
     between = entries[places[0] : places[-1] + 1]

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:
     """Return the document, as markdown."""
+    made = {key for key, _, _ in planned.changes}
     rows = [
         f"| {one.title} | `{one.key}` | `{_value(one.before)}` | `{_value(one.after)}` |"
         for one in advice.changes
+        if one.key in made
     ]
     parts = [
         f"# Settings of {advice.title} changed by gitguard, {planned.at}",
@@ -23,7 +25,7 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         "## What changed",
         "\n".join(["| what | setting | before | after |", "| --- | --- | --- | --- |", *rows]),
         "## How to go back",
-        f"    gitguard config rollback {planned.host}",
+        f"    {rollback_command(planned)}",
         f"Or without gitguard:\n\n    {_by_hand(planned)}",
         "## How to make a change count",
         undo.restart[:1].upper() + undo.restart[1:] + ".",
@@ -33,6 +35,12 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         undo.repair[:1].upper() + undo.repair[1:] + ".",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def rollback_command(made: MadeChange) -> str:
+    """Return what to type, in whatever folder, to take a change back."""
+    project = f" --root {quote(made.project)}" if made.project else ""
+    return f"gitguard config rollback {made.host}{project}"
 
 
 def _value(text: str) -> str:

@@ -6,6 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import load_yaml
+from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.policy.bands import Band, band_of
 from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
@@ -68,17 +69,24 @@ def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision
     return decide(task, pressure, policy)
 
 
-def newest_pressure(store: SessionStore | None, host_session: str) -> float | None:
-    """Return the newest measured share of the window, None where nothing tells."""
+def newest_pressure(store: SessionStore | None, named: str = "", around: str = "") -> float | None:
+    """Return the newest measured share of the window, None where nothing tells.
+
+    named and around are as for `standing`.
+    """
     if store is None:
         return None
-    _, _, pressure, _ = _measured(store, host_session)
+    _, _, pressure, _ = _measured(store, named, around)
     return pressure.share if pressure else None
 
 
-def standing(store: SessionStore, host_session: str) -> Standing:
-    """Say where a conversation stands; the session's newest one if the named one is not known."""
-    key, known, pressure, problem = _measured(store, host_session)
+def standing(store: SessionStore, named: str = "", around: str = "") -> Standing:
+    """Say where a conversation stands: the named one, else the one around if it is known, else the
+    session's newest.
+
+    Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
+    """
+    key, known, pressure, problem = _measured(store, named, around)
     _, calls = store.journal.calls(key) if key else (0, 0)
     share = pressure.share if pressure else 0.0
     return Standing(
@@ -94,11 +102,16 @@ def standing(store: SessionStore, host_session: str) -> Standing:
 
 
 def _measured(
-    store: SessionStore, host_session: str
+    store: SessionStore, named: str, around: str
 ) -> tuple[str, HostSession | None, Pressure | None, str]:
     """Return a conversation's name, record and pressure, and why that is not known."""
     conversations = store.workspace.read_record(store.session).host_sessions
-    key = host_session if host_session in conversations else _newest(conversations)
+    if named and named not in conversations:
+        raise InvalidInput(
+            f"the conversation `{shorten(one_line(named), 80)}` is not known to this session",
+            "Leave --host-session out for the newest one, or give the pressure with --pressure",
+        )
+    key = named or (around if around in conversations else _newest(conversations))
     if not key:
         return "", None, None, "no conversation of this session is known"
     known = conversations[key]

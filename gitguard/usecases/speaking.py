@@ -17,7 +17,7 @@ from gitguard.policy.warnings import (
     tokens_per_call,
     warning_line,
 )
-from gitguard.usecases.gate import OVERRIDE_ROOM
+from gitguard.usecases.gate import OVERRIDE_ROOM, has_shrunk, rearmed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,15 +62,13 @@ def line_of(
 def _warn(
     known: HostSession, pressure: Pressure, config: Config, moment: Moment
 ) -> tuple[HostSession, str]:
-    """Return the record and the warning that is due; a fall arms what lies above it again."""
-    warning = config.gauge.warning_at(pressure.share)
+    """Return the record and the warning that is due; a fall of a step arms it again."""
+    warning = config.gauge.warning_at(pressure.share, known.warned)
     line = ""
     if warning > known.warned:
         left = calls_left(known, pressure, config, moment.calls)
         line = warning_line(warning, pressure.share, pressure.used, pressure.window.tokens, left)
-    elif warning < known.warned:
-        known = _rearmed(known, pressure, config)
-    return known.replace(warned=warning), line
+    return rearmed(known, pressure, config).replace(warned=warning), line
 
 
 def _spiral(known: HostSession, pressure: Pressure) -> str:
@@ -78,22 +76,20 @@ def _spiral(known: HostSession, pressure: Pressure) -> str:
     return spiral_line(reason) if reason else ""
 
 
-def _rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
-    """Return the record after a fall that no compaction caused; small ones save nothing again."""
-    fallen = known.checkpointed_tokens - pressure.used
-    if fallen < config.gauge.checkpoint_step * pressure.window.tokens:
-        return known
-    return known.replace(checkpointed_tokens=-1)
-
-
 def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
-    """Return the record with a usage to count the average of a call from."""
+    """Return the record with a usage to count the average of a call from.
+
+    A context that shrank since it was looked at tells nothing about calls, so it begins anew there.
+    """
     begun = known.paced_tokens >= 0 and known.paced_calls <= calls
-    return known if begun else known.replace(paced_tokens=pressure.used, paced_calls=calls)
+    if not begun or has_shrunk(known, pressure):
+        known = known.replace(paced_tokens=pressure.used, paced_calls=calls)
+    return known.replace(paced_upto=pressure.used)
 
 
 def calls_left(known: HostSession, pressure: Pressure, config: Config, calls: int) -> int | None:
     """Return the runway in tool calls, None when it is not known."""
+    known = paced(known, pressure, calls)
     average = tokens_per_call(known.paced_tokens, known.paced_calls, pressure.used, calls)
     critical = config.thresholds.critical
     if known.override is not None:

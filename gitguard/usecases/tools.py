@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gitguard.context.actions import destructive_rule, owner_command
-from gitguard.context.gate import HALT_STATUS
 from gitguard.errors import GitguardError
 from gitguard.model import events, journal
 from gitguard.model.config import DESTRUCTIVE
@@ -66,7 +65,7 @@ class ToolCalls(Conversation):
         from gitguard.usecases.speaking import halt_line
 
         reason = verdict.reasons[0]
-        noted, warning = halt_line(self._known, pressure, self._config)
+        noted, _ = halt_line(self._known, pressure, self._config)
         try:
             with self._record():
                 halted_before = self._known.halt is not None
@@ -78,8 +77,7 @@ class ToolCalls(Conversation):
         except GitguardError as error:
             self._mark(error)
             saved = f"The checkpoint failed: {error.message}."
-        said = "\n".join(line for line in (HALT_STATUS, warning) if line)
-        return HookReply(stop=f"{said}\n{reason}. {saved} {self._way_out}")
+        return HookReply(stop=self._halt_text(reason, pressure, saved))
 
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""
@@ -112,7 +110,8 @@ class ToolCalls(Conversation):
 
         if pressure is None:
             return False
-        return bool(band_of(pressure.share).advice) or self._known.paced_tokens < 0
+        unpaced = self._known.paced_tokens < 0 or gate.has_shrunk(self._known, pressure)
+        return unpaced or bool(band_of(pressure.share).advice)
 
     def _save_unheard(self, pressure: Pressure | None) -> HookReply:
         """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""

@@ -40,7 +40,8 @@ class Turns(Capturing, HandingBack):
     def _prompt(self) -> HookReply:
         halt = self._known.halt and self._noticed().halt
         if halt is not None:
-            return HookReply(refuse=f"{HALT_STATUS}\n{halt.reason}. {self._way_out}")
+            _, pressure = self._measure()
+            return HookReply(refuse=self._halt_text(gate.halt_reason(halt), pressure))
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
@@ -59,8 +60,10 @@ class Turns(Capturing, HandingBack):
         """Return the line about the context; advice is in it where tool calls got no answer."""
         _, pressure = self._measure()
         _, calls = self._store.journal.calls(self._event.host_session)
-        unheard = not self._abilities.hears_after_tools
-        due = unheard and calls - self._known.told_calls >= gate.ASSESS_EVERY
+        told = self._known.told_calls
+        # Calls are counted anew once those of others fill what is read of the journal.
+        since = calls - told if calls >= told else calls
+        due = not self._abilities.hears_after_tools and since >= gate.ASSESS_EVERY
         return self._line(pressure, calls, assess=due, begins_turn=True)
 
     def _keep_window(self) -> None:

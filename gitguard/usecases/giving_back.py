@@ -1,0 +1,164 @@
+"""Takes changes of hosts' settings back, and loses nothing that somebody wrote into the file."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.model.value import Value
+from gitguard.store import files
+from gitguard.store.disk import FileChange
+from gitguard.store.lock import Lock
+from gitguard.store.settings_changes import ChangesFile, MadeChange
+from gitguard.usecases.advising import digest
+from gitguard.usecases.hiding_settings import unhide
+from gitguard.usecases.rollback_document import rollback_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.usecases.advising import Desk
+
+LOCK_TIMEOUT = 10.0
+"""Seconds; a host's command that is left over may still write."""
+
+
+class Rollback(Value):
+    """What taking a change back would do."""
+
+    made: MadeChange
+    before: bytes | None
+    """The file as it was before the change, and will be again."""
+    now: bytes | None
+    is_moved: bool
+    """Whether the file is not as the change left it."""
+
+    def difference(self) -> str:
+        """Return what taking it back does to the file."""
+        return _difference(self.made.file, self.now, self.before)
+
+
+def plan_rollback(desk: Desk, host: str) -> Rollback:
+    """Return what taking the newest change of a host's settings back would do.
+
+    Without a host it is the newest of all; one that was cut off goes before others, and one whose
+    backup is gone after them. Raises `InvalidInput` where there is none, and `InvalidDocument`
+    where no backup is what was kept.
+    """
+    made = _made(desk, host)
+    cut = next((one for one in made if not one.is_finished), None)
+    for one in (cut,) if cut else reversed(made):
+        now, before = desk.read(one.file), _before(desk, one)
+        if digest(now) == one.before:
+            before = now
+        if digest(before) == one.before:
+            moved = one.is_finished and digest(now) not in (one.before, one.after)
+            return Rollback(one, before, now, moved)
+    lost = newest_change(desk, host)
+    raise InvalidDocument(
+        f"the backup `{lost.backup}` is not what was kept",
+        f"Look at it, and at `{lost.document}`; `{rollback_command(lost)} --forget` leaves "
+        f"`{lost.file}` as it is and forgets the change",
+    )
+
+
+def _before(desk: Desk, made: MadeChange) -> bytes | None:
+    try:
+        return desk.read(made.backup) if made.backup else None
+    except InvalidDocument:
+        return None
+
+
+def newest_change(desk: Desk, host: str) -> MadeChange:
+    """Return a host's change that was cut off, else the newest; without a host that of all.
+
+    Raises `InvalidInput` where there is none.
+    """
+    made = _made(desk, host)
+    return next((one for one in made if not one.is_finished), made[-1])
+
+
+def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
+    record = ChangesFile(desk.places.state_home)
+    made = record.of(host, desk.worktree)
+    if made:
+        return made
+    whose = f"settings of `{host}`" if host else "host's settings"
+    none = f"gitguard has changed no {whose} that could be taken back"
+    others = [f"`{rollback_command(one)}`" for one in record.read() if host in ("", one.host)]
+    if others:
+        raise InvalidInput(
+            f"{none} here, but some in other projects", ", ".join(dict.fromkeys(others))
+        )
+    raise InvalidInput(none, "`gitguard config advise --apply` makes changes")
+
+
+def forget(desk: Desk, made: MadeChange) -> None:
+    """Forget a change; its file and what is beside it stay as they are."""
+    record = ChangesFile(desk.places.state_home)
+    with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
+        record.forget(made)
+
+
+def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> str:
+    """Take a change back; return where the file as it was found is kept, empty for nowhere.
+
+    Raises `SettingsMoved` where the file is not as the change left it, unless told to go on, and
+    where it changed since this was planned.
+    """
+    record, made = ChangesFile(desk.places.state_home), planned.made
+    with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
+        refuse_moved(made.file, planned.now, desk.read(made.file))
+        refuse_moved_since(planned, even_if_moved=even_if_moved)
+        kept = put_back(desk, made, planned.before)
+        unhide(desk.common_dir, made)
+        record.forget(made)
+    return kept
+
+
+def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
+    """Refuse to take back what somebody changed since, unless told to."""
+    if planned.is_moved and not even_if_moved:
+        raise SettingsMoved(
+            f"`{planned.made.file}` was changed after gitguard changed it",
+            "Say --even-if-changed to go back all the same; what is there now is kept beside it",
+            planned.difference(),
+        )
+
+
+def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
+    """Give a file the bytes that it had; return where it is kept as it was found.
+
+    Nothing is kept of a file that is not there, is as before, or is what gitguard itself wrote: all
+    else may be somebody's work, done while the host made its settings or looked at them.
+    """
+    now = desk.read(made.file)
+    kept = ""
+    if now is not None and digest(now) not in (made.before, made.wrote):
+        kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
+        files.write_bytes(kept, now, mode=made.mode & 0o600)
+    if before is None:
+        files.remove(made.file)
+    else:
+        if now != before:
+            files.write_bytes(made.file, before, mode=made.mode)
+        os.chmod(made.file, made.mode)
+    if digest(desk.read(made.file)) != made.before:
+        raise InvalidDocument(
+            f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
+        )
+    return kept
+
+
+def refuse_moved(file: str, seen: bytes | None, now: bytes | None) -> None:
+    """Refuse to go on with a file that somebody changed since it was looked at."""
+    if seen == now:
+        return
+    raise SettingsMoved(
+        f"somebody changed `{file}` since it was looked at; gitguard changed nothing",
+        "Look at the difference, and ask for the advice again",
+        _difference(file, seen, now),
+    )
+
+
+def _difference(file: str, old: bytes | None, new: bytes | None) -> str:
+    return FileChange(file, file.lstrip("/"), old, new).diff()
