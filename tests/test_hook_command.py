@@ -17,6 +17,7 @@ from gitguard.hosts import claude_code, claude_code_settings
 from gitguard.store import plumbing
 
 from .conversation import PAYLOADS, Conversation
+from .waiting import wait_until
 
 COMMAND = Path(sys.executable).with_name("gitguard")
 
@@ -206,7 +207,7 @@ def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
     assert any("Overdue" in fault for fault in talk.faults())
     children = (folder / "children").read_text().split()
     assert children
-    assert not any(is_alive(int(pid)) for pid in children)
+    wait_until(lambda: not any(is_alive(int(pid)) for pid in children))
 
 
 @pytest.mark.parametrize("asks", [True, False])
@@ -222,7 +223,7 @@ def test_a_git_that_hangs_is_ended_with_all_it_started(
     assert process.finish().returncode != 0
     assert time.monotonic() - started < 5
     children = (folder / "children").read_text().split()
-    assert not any(is_alive(int(pid)) for pid in children)
+    wait_until(lambda: not any(is_alive(int(pid)) for pid in children))
 
 
 def test_a_hook_ends_itself_before_its_host_would_end_it() -> None:
