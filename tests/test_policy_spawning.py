@@ -250,6 +250,25 @@ def test_every_task_gets_an_answer_and_its_rule(
         assert decision.answer != SPAWN
 
 
+@pytest.mark.parametrize(
+    ("pressure", "said"),
+    [
+        (0.501, "pressure is 0.501, above 50%"),
+        (0.5, "pressure is 0.50, above no threshold"),
+        (0.699, "pressure is 0.70, above 50%"),
+        (0.7000001, "pressure is 0.7000001, above 70%"),
+        (-0.0, "pressure is 0.00, above no threshold"),
+    ],
+)
+def test_the_pressure_is_shown_so_that_it_fits_what_it_is_above(pressure: float, said: str) -> None:
+    assert decide(Task(6), pressure, BUILT_IN).rule.startswith(said)
+
+
+def test_a_threshold_is_shown_whole() -> None:
+    own = SpawnPolicy(thresholds=(Threshold(0.505, 1),))
+    assert "above 50.5%" in decide(Task(6), 0.6, own).rule
+
+
 # In a workspace
 
 
