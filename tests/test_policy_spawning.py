@@ -322,7 +322,7 @@ def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard)
     assert raised.value.hint == "Do you mean `research`?"
 
 
-@pytest.mark.parametrize("pressure", [float("nan"), -0.1])
+@pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
 def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
     with pytest.raises(InvalidInput):
         answer(guard.workspace, Task(9), pressure)

@@ -97,7 +97,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
 @click.option("--needs-user", is_flag=True, help="The user has to say something midway")
 @click.option(
     "--pressure",
-    type=click.FloatRange(0, 1.5),
+    type=float,
     metavar="0..1",
     help="Used share of the window; else the newest reading of the session",
 )
