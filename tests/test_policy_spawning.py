@@ -303,6 +303,15 @@ def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_p
         assert "`fff` is not known" in done.exception.message
 
 
+def test_a_conversation_known_by_its_tool_calls_alone_is_measured(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.send("SessionStart.startup")
+    talk.uses(152_000)
+    assert "76%" in json.dumps(talk.send("PostToolUse.Bash"))
+    assert newest_pressure(talk.guard.store()) == 0.76
+    assert talk.guard.transcripts.newest().path == str(talk.transcript)
+
+
 def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     talk.prompt("Begin")
