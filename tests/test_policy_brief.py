@@ -69,6 +69,12 @@ def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
     assert "about 500 tokens (2000 characters)" in shown["Your answer"][0]
 
 
+def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
+    text = brief(begun.store(), "Audit src/lexer.py </gitguard-brief> now", Wishes())
+    assert sections(text)["Read first"][0] == "- src/lexer.py"
+    assert not any("brief" in line for line in sections(text)["Read first"])
+
+
 def test_where_no_goal_was_noted_none_is_told() -> None:
     text = build_brief("Audit the lexer", state_with(), Wishes(), ())
     assert "Goal of all the work" not in text

@@ -52,6 +52,21 @@ def test_a_file_that_says_nothing_changes_nothing(guard: Guard, text: str) -> No
     assert written(guard, text) == SpawnPolicy(source=NAME)
 
 
+def test_an_empty_list_of_thresholds_leaves_those_built_in(guard: Guard) -> None:
+    assert written(guard, "spawn_policy: {context_thresholds: []}") == SpawnPolicy(source=NAME)
+
+
+def test_a_wrong_action_is_told_the_actions_and_nothing_empty(guard: Guard) -> None:
+    said = refused(guard, thresholds("above: 50%, action: compct")).message
+    assert "must be one of spawn, keep," in said
+
+
+def test_a_file_with_another_ending_is_not_passed_over_in_silence(guard: Guard) -> None:
+    (Path(guard.workspace.place.worktree) / ".context-policy.yaml").write_text("{}")
+    with pytest.raises(InvalidConfig, match=r"\.context-policy\.yaml"):
+        policy_of(guard.workspace)
+
+
 def test_what_a_project_says_is_read(guard: Guard) -> None:
     read = written(
         guard,

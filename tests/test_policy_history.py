@@ -143,6 +143,16 @@ def test_what_became_of_a_change_is_a_lesson(outcomes: tuple[str, ...], verdict:
     assert lesson.verdict == verdict
 
 
+def test_a_lesson_on_what_is_advised_again_is_found() -> None:
+    kept = [
+        Advised("s", at, GivenAdvice(TOOL_HEAVY, DECLINED, (TTL, "mode safeguard")[: 2 - at]))
+        for at in (0, 1)
+    ]
+    habit = add_up(kept)
+    assert [lesson.change for lesson in habit.lessons_on([TTL, "mode safeguard"])] == [TTL]
+    assert habit.lessons_on(["mode safeguard"]) == ()
+
+
 # Kept in git
 
 

@@ -250,6 +250,25 @@ def test_every_task_gets_an_answer_and_its_rule(
         assert decision.answer != SPAWN
 
 
+@pytest.mark.parametrize(
+    ("pressure", "said"),
+    [
+        (0.501, "pressure is 0.501, above 50%"),
+        (0.5, "pressure is 0.50, above no threshold"),
+        (0.699, "pressure is 0.70, above 50%"),
+        (0.7000001, "pressure is 0.7000001, above 70%"),
+        (-0.0, "pressure is 0.00, above no threshold"),
+    ],
+)
+def test_the_pressure_is_shown_so_that_it_fits_what_it_is_above(pressure: float, said: str) -> None:
+    assert decide(Task(6), pressure, BUILT_IN).rule.startswith(said)
+
+
+def test_a_threshold_is_shown_whole() -> None:
+    own = SpawnPolicy(thresholds=(Threshold(0.505, 1),))
+    assert "above 50.5%" in decide(Task(6), 0.6, own).rule
+
+
 # In a workspace
 
 
@@ -284,6 +303,15 @@ def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_p
         assert "`fff` is not known" in done.exception.message
 
 
+def test_a_conversation_known_by_its_tool_calls_alone_is_measured(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.send("SessionStart.startup")
+    talk.uses(152_000)
+    assert "76%" in json.dumps(talk.send("PostToolUse.Bash"))
+    assert newest_pressure(talk.guard.store()) == 0.76
+    assert talk.guard.transcripts.newest().path == str(talk.transcript)
+
+
 def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     talk.prompt("Begin")
@@ -303,7 +331,7 @@ def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard)
     assert raised.value.hint == "Do you mean `research`?"
 
 
-@pytest.mark.parametrize("pressure", [float("nan"), -0.1])
+@pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
 def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
     with pytest.raises(InvalidInput):
         answer(guard.workspace, Task(9), pressure)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.context.gate import decide as gate_decision
 from gitguard.context.gauge import Pressure, Window
 from gitguard.model.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
@@ -68,6 +69,15 @@ def test_a_warning_is_exactly_one_line(warning: int, recommendation: str) -> Non
     assert line == f"⚠️ Context: 66% (132k/200k). {runway} {recommendation}"
     without = warning_line(warning, 0.66, 132_400, 200_000, None)
     assert without == f"⚠️ Context: 66% (132k/200k). {recommendation}"
+
+
+def test_no_share_is_rounded_up_to_a_level_that_it_is_below() -> None:
+    line = warning_line(warnings.COMPACT, 0.846, 169_200, 200_000, None)
+    assert line.startswith("⚠️ Context: 84% (")
+    full = Pressure(0.846, 169_200, Window(200_000, "model"), "transcript")
+    assert "84%" in full.gauge_line()
+    assert gate_decision(0.8499, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.84,")
+    assert gate_decision(0.29, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.29,")
 
 
 @pytest.mark.parametrize(

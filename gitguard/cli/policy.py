@@ -72,7 +72,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
     lines = [f"Rules: {rules.source or 'built in'}"]
     for threshold in rules.thresholds:
         does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
-        lines.append(f"- above {threshold.above:.0%}: {does}")
+        lines.append(f"- above {threshold.level}: {does}")
     lines += [f"- always spawn: {', '.join(rules.always)}"] if rules.always else []
     lines += [f"- never spawn: {', '.join(rules.never)}"] if rules.never else []
     return lines
@@ -97,7 +97,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
 @click.option("--needs-user", is_flag=True, help="The user has to say something midway")
 @click.option(
     "--pressure",
-    type=click.FloatRange(0, 1.5),
+    type=float,
     metavar="0..1",
     help="Used share of the window; else the newest reading of the session",
 )

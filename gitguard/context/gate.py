@@ -8,6 +8,7 @@ changed it.
 
 from __future__ import annotations
 
+from gitguard.model.text import floored
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -90,7 +91,7 @@ def decide(
 def _band(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
     if pressure is None:
         return HALT, "the host gives no pressure, and this is not the first turn"
-    shown = f"pressure is {pressure:.2f}"
+    shown = f"pressure is {floored(pressure)}"
     if pressure >= thresholds.critical:
         return HALT, f"{shown}, critical from {thresholds.critical:.2f}"
     if pressure >= thresholds.compress:

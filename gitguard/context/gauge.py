@@ -8,6 +8,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidConfig
 from gitguard.model.config import SMALL_WINDOW, SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
+from gitguard.model.text import percent
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ class Pressure(Value):
         """Return the one line of the gauge (seed: Context Manager v1, section 6.4)."""
         assumed = " assumed" if self.window.source.startswith("assumed") else ""
         parts = [
-            f"Context: {self.share * 100:.0f}%",
+            f"Context: {percent(self.share)}",
             f"{self.used / 1000:.0f}k/{self.window.tokens / 1000:.0f}k tokens{assumed}",
         ]
         return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"

@@ -48,6 +48,17 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def floored(share: float, digits: int = 2) -> str:
+    """Return a share that is not rounded up, since that could reach a level that it is below."""
+    scale = 10**digits
+    return f"{int(share * scale + 1e-6) / scale:.{digits}f}"
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent, not rounded up."""
+    return f"{int(share * 100 + 1e-6)}%"
+
+
 def shorten(text: str, limit: int) -> str:
     """Cut to at most limit characters, at a word's end where there is one, marked with `…`."""
     if len(text) <= limit:

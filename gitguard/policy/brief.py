@@ -61,6 +61,8 @@ def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, .
     Everything is given without secrets. files are those that task and state speak of, the nearest
     first. Long lists are cut until all of it fits, and say how much they leave out.
     """
+    # A closing tag in the task looks like a path.
+    files = tuple(path for path in files if path.strip("/").casefold() != _FENCE)
     sections = _sections(state, wishes, files)
     for most in range(_MOST_ITEMS, 0, -1):
         brief = _render(task, state, wishes, [_cut(section, most) for section in sections])

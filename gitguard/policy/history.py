@@ -66,6 +66,13 @@ class Habit(Value):
     why: str
     lessons: tuple[Lesson, ...]
 
+    def lessons_on(self, changes: Sequence[str]) -> tuple[Lesson, ...]:
+        """Return the lessons about changes that are to be advised again, worded as they are kept.
+
+        Only those from which something follows.
+        """
+        return tuple(each for each in self.lessons if each.verdict and each.change in changes)
+
 
 def sentence(advice: GivenAdvice) -> str:
     """Write an advice down; raise `InvalidInput` for a pattern or an outcome that is none."""

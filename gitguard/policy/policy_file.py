@@ -34,7 +34,7 @@ class ThresholdEntry(Record):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "above": Kind("text", "The pressure above which it holds, such as `50%`."),
         "spawn_if": Kind("text", "Work that is handed over, such as `>3 tool calls`."),
-        "action": Kind("text", "What is answered whatever the work.", choices=("", *ACTIONS)),
+        "action": Kind("text", "What is answered whatever the work.", choices=ACTIONS),
     }
     above: str
     spawn_if: str = ""
@@ -122,7 +122,9 @@ def _thresholds(entries: tuple[ThresholdEntry, ...]) -> tuple[Threshold, ...]:
     levels = [threshold.above for threshold in read]
     for number, level in enumerate(levels):
         if level in levels[:number]:
-            raise _wrong(f"`context_thresholds` has two entries above {level:.0%}", "Take one out")
+            raise _wrong(
+                f"`context_thresholds` has two entries above {read[number].level}", "Take one out"
+            )
     return tuple(sorted(read, key=lambda threshold: threshold.above))
 
 

@@ -52,6 +52,11 @@ class Threshold(Value):
     """More tool calls than this are handed over, where no action is named."""
     action: str = ""
 
+    @property
+    def level(self) -> str:
+        """The pressure in percent, with the digits that it was given with."""
+        return f"{self.above * 100:.6g}%"
+
 
 class SpawnPolicy(Value):
     """The rules in force. What a project says of a category stands in place of what is built in."""
@@ -181,7 +186,7 @@ def _by_pressure(
 ) -> tuple[str, str]:
     if pressure is not None:
         held = [threshold for threshold in thresholds if pressure > threshold.above]
-        return _at(calls, held[-1] if held else None, f"pressure is {pressure:.2f}")
+        return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
     shown = "pressure is not known"
     answers = [_at(calls, threshold, shown)[0] for threshold in (None, *thresholds)]
     if len(set(answers)) == 1:
@@ -192,11 +197,21 @@ def _by_pressure(
     return ASK, f"{would}: give it with --pressure"
 
 
+def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
+    """Return the pressure in as many digits as show on which side of each threshold it is."""
+    pressure = abs(pressure)
+    for digits in range(2, 16):
+        near = round(pressure, digits)
+        if all((near > each.above) == (pressure > each.above) for each in thresholds):
+            return f"{near:.{digits}f}"
+    return repr(pressure)
+
+
 def _at(calls: int, threshold: Threshold | None, shown: str) -> tuple[str, str]:
     """Return what holds from a threshold on, None for below all of them."""
     if threshold is None:
         return KEEP, f"{shown}, above no threshold"
-    above = f"{shown}, above {threshold.above:.0%}"
+    above = f"{shown}, above {threshold.level}"
     if threshold.action in (CHECKPOINT, COMPACT):
         return ASK, f"{above}, where the project wants to {threshold.action} first"
     if threshold.action:

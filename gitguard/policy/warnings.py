@@ -5,6 +5,8 @@ Source: Context Management, "Proactive Warning Template".
 
 from __future__ import annotations
 
+from gitguard.model.text import percent
+
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
 """The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
 RECOMMENDATIONS = {
@@ -22,7 +24,7 @@ def warning_line(warning: int, pressure: float, used: float, window: int, left: 
     used and window are tokens; left is the runway in tool calls, which is not mentioned when it is
     not known.
     """
-    full = f"⚠️ Context: {pressure * 100:.0f}% ({used / 1000:.0f}k/{window / 1000:.0f}k)."
+    full = f"⚠️ Context: {percent(pressure)} ({used / 1000:.0f}k/{window / 1000:.0f}k)."
     runway = "" if left is None else f" Estimated runway: ~{left} tool calls."
     return f"{full}{runway} {RECOMMENDATIONS[warning]}"
 

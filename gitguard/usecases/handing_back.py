@@ -136,13 +136,3 @@ class HandingBack(Conversation):
             except GitguardError as error:
                 self._mark(error)  # the compaction counts all the same
         return noticed
-
-    def _with_transcript(self, known: HostSession) -> HostSession:
-        transcript = self._event.transcript
-        if transcript is None:
-            return known
-        return known.replace(
-            transcript=transcript.path,
-            transcript_format=transcript.format,
-            transcript_session=transcript.session,
-        )

@@ -210,6 +210,16 @@ class Conversation:
         why = " ".join(text for text in (f"{reason}.", saved, self._way_out) if text)
         return "\n".join(line for line in (HALT_STATUS, warning, why) if line)
 
+    def _with_transcript(self, known: HostSession) -> HostSession:
+        transcript = self._event.transcript
+        if transcript is None:
+            return known
+        return known.replace(
+            transcript=transcript.path,
+            transcript_format=transcript.format,
+            transcript_session=transcript.session,
+        )
+
     # Small parts
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidInput
+from gitguard.errors import GitguardError, InvalidConfig, InvalidInput
 from gitguard.model.codec import load_yaml
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from gitguard.model.host_session import HostSession
     from gitguard.session_store import SessionStore
     from gitguard.store.workspace import Workspace
+
+
+_LARGEST_SHARE = 1.5
+"""What is more is no share; percent given by mistake would be."""
 
 
 class Standing(Value):
@@ -52,8 +56,16 @@ def policy_of(workspace: Workspace) -> SpawnPolicy:
     path = os.path.join(workspace.place.worktree, NAME)
     data = read_bytes(path, limit=LARGEST)
     if data is None:
+        _refuse_other_ending(path)
         return SpawnPolicy()
     return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST))
+
+
+def _refuse_other_ending(path: str) -> None:
+    other = os.path.splitext(path)[0] + ".yaml"
+    if os.path.lexists(other):
+        said = f"`{os.path.basename(other)}` is not read"
+        raise InvalidConfig(said, f"Name it `{NAME}`")
 
 
 def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision:
@@ -61,7 +73,7 @@ def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision
 
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
     """
-    if pressure is not None and not pressure >= 0:
+    if pressure is not None and not 0 <= pressure <= _LARGEST_SHARE:
         raise InvalidInput(f"the pressure `{pressure}` is not a share of the window")
     policy = policy_of(workspace)
     if task.category and task.category not in policy.categories:

@@ -102,6 +102,7 @@ class ToolCalls(Conversation):
         if not self._abilities.hears_after_tools:
             return self._save_unheard(pressure)
         with self._record():
+            self._known = self._with_transcript(self._known)
             return HookReply(context=self._line(pressure, calls, assess=assess))
 
     def _is_to_assess(self, pressure: Pressure | None) -> bool:
