@@ -191,3 +191,14 @@ def test_whose_context_files_is_asked_only_where_some_are_added(tmp_path: Path, 
     assert done.returncode == 23
     assert "Add them: --bootstrap" in done.stderr
     person.run("bundle", "--host", "openclaw", "--bootstrap")
+
+
+@pytest.mark.parametrize("words", [["repair"], ["repair", "--dry-run"], ["compact"], ["prune"]])
+def test_a_session_of_a_newer_version_is_only_read(words: list[str], tmp_path: Path) -> None:
+    header, *rest = pi([user("one"), user("two")])
+    path = write(tmp_path / "t.jsonl", [{**header, "version": 4}, *rest, b"{torn"])
+    before = path.read_bytes()
+    said = run(*words, path, cwd=tmp_path, code=23)
+    assert "is a session of version 4, which is only read" in said
+    assert path.read_bytes() == before
+    run("show", path, cwd=tmp_path)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable
 
 
+_NEWEST_SESSION = 3
+"""The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
+
+
 class Writer(Value):
     """Where and how a conversation's compactions are written."""
 
@@ -31,8 +35,8 @@ class Writer(Value):
 def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     """Return a transcript's file, and how its lines are written.
 
-    Raises `InvalidInput` for a format that is read only, and where the file clearly is of another
-    format than it is named.
+    Raises `InvalidInput` for a format or a version that is read only, and where the file clearly is
+    of another format than it is named.
     """
     from gitguard.transcripts.openclaw import file_of
     from gitguard.transcripts.recognition import refuse_another
@@ -46,7 +50,22 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
             "The files of claude-code and pi, and openclaw's of before 2026.8, can be written",
         )
     refuse_another(transcript)
+    if not is_claude_code:
+        _refuse_newer(path)
     return path, claude_code_writing if is_claude_code else session_writing
+
+
+def _refuse_newer(path: str) -> None:
+    from gitguard.transcripts import jsonl
+
+    for line in jsonl.first_documents(path):
+        version = line.get("version") if line.get("type") == "session" else None
+        if isinstance(version, int) and version > _NEWEST_SESSION:
+            raise InvalidInput(
+                f"`{path}` is a session of version {version:,}, which is only read; up to "
+                f"{_NEWEST_SESSION} they are written",
+                "A newer gitguard may write it",
+            )
 
 
 def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
