@@ -169,6 +169,15 @@ def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     assert place.host.config.read_bytes() == before
 
 
+def test_what_was_rolled_back_is_named_when_it_is_advised_again(place: Place) -> None:
+    place.type("gitguard ensure")
+    assert ": was rolled back" not in place.type(ADVISE).stdout
+    place.json(f"{ADVISE} --apply --yes")
+    place.json("gitguard config rollback --yes")
+    said = place.type(ADVISE).stdout
+    assert ": was rolled back: do not advise it again without a new reason." in said
+
+
 def test_a_change_by_somebody_is_shown_without_secrets_and_left_alone(place: Place) -> None:
     place.type(f"{ADVISE} --apply --yes")
     document = place.host.document()

@@ -100,7 +100,7 @@ def advise(
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = Question(pattern or "", hours, protect, window, _newest_work(console))
     with showing_differences(console, desk):
-        advice = advise(desk, adviser, question)
+        advice = _with_lessons(console, advise(desk, adviser, question))
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
@@ -222,6 +222,17 @@ def open_desk(console: Console) -> Desk:
         workspace.state_folder,
         store,
     )
+
+
+def _with_lessons(console: Console, advice: Advice) -> Advice:
+    from gitguard.usecases.advice_memory import with_lessons
+    from gitguard.usecases.learning import past_advice
+
+    try:
+        guard = console.guard
+    except NotARepository:
+        return advice
+    return with_lessons(advice, past_advice(guard.store, guard.sessions()))
 
 
 def _newest_work(console: Console) -> Work | None:

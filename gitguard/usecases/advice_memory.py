@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gitguard.store.settings_changes import MadeChange
     from gitguard.usecases.advising import Advice, Desk
     from gitguard.usecases.applying import Applied
+    from gitguard.usecases.learning import Past
 
 
 def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
@@ -22,8 +23,18 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
 
     A session that is not begun, or is no longer, is no fault: nobody relies on its memory.
     """
-    said = [f"{advice.host} {one.key} {one.after}" for one in advice.changes]
-    return _record(desk, advice.pattern, outcome, said)
+    return _record(desk, advice.pattern, outcome, _words(advice))
+
+
+def with_lessons(advice: Advice, past: Past) -> Advice:
+    """Note beside an advice what came of the same one in past sessions."""
+    lessons = past.habit.lessons_on(_words(advice))
+    notes = tuple(f"`{lesson.change}`: {lesson.verdict}" for lesson in lessons)
+    return advice.replace(offer=advice.offer.replace(notes=(*advice.offer.notes, *notes)))
+
+
+def _words(advice: Advice) -> list[str]:
+    return [f"{advice.host} {one.key} {one.after}" for one in advice.changes]
 
 
 def remember_change(desk: Desk, applied: Applied) -> str:
