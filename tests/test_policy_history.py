@@ -136,8 +136,11 @@ def test_of_each_session_the_newest_pattern_counts() -> None:
         ((APPLIED, ROLLED_BACK, APPLIED), "applied 2 times: make it the default"),
     ],
 )
-def test_what_became_of_a_change_is_a_lesson(outcomes: tuple[str, ...], verdict: str) -> None:
-    told = [advised("s", i, MIXED, outcome, TTL) for i, outcome in enumerate(outcomes)]
+@pytest.mark.parametrize("seconds", [1, 0])
+def test_what_became_of_a_change_is_a_lesson(
+    outcomes: tuple[str, ...], verdict: str, seconds: int
+) -> None:
+    told = [advised("s", i * seconds, MIXED, outcome, TTL) for i, outcome in enumerate(outcomes)]
     [lesson] = add_up(list(reversed(told))).lessons
     assert (lesson.change, lesson.times, lesson.newest) == (TTL, len(outcomes), outcomes[-1])
     assert lesson.verdict == verdict

@@ -99,15 +99,19 @@ def advice_in(text: str) -> GivenAdvice | None:
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:
-    """Say what past advice adds up to; of each session its newest pattern counts."""
+    """Say what past advice adds up to; of each session its newest pattern counts.
+
+    Of what was advised within one second the newest comes first.
+    """
     newest: dict[str, str] = {}
-    for each in sorted(advised, key=lambda each: each.at):
+    in_order = sorted(advised, key=lambda each: -each.at)[::-1]
+    for each in in_order:
         if each.advice.pattern != UNKNOWN:
             newest[each.session] = each.advice.pattern
     counts = {name: list(newest.values()).count(name) for name in PATTERNS}
     frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda found: -found[1])
     usual, why = _usual(frequent, len(newest))
-    return Habit(len(newest), tuple(frequent), usual, why, _lessons(advised))
+    return Habit(len(newest), tuple(frequent), usual, why, _lessons(in_order))
 
 
 def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str]:
@@ -119,9 +123,9 @@ def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str
     return name, f"{count} of {sessions} sessions were {name}"
 
 
-def _lessons(advised: Sequence[Advised]) -> tuple[Lesson, ...]:
+def _lessons(in_order: Sequence[Advised]) -> tuple[Lesson, ...]:
     outcomes: dict[str, list[str]] = {}
-    for each in sorted(advised, key=lambda each: each.at):
+    for each in in_order:
         for change in each.advice.changes:
             outcomes.setdefault(change, []).append(each.advice.outcome)
     lessons = (
