@@ -94,15 +94,6 @@ def rewrite(
         os.close(handle)
 
 
-def read_tree(path: str, writable: Writable) -> Tree:
-    """Return the places of a file's entries."""
-    handle = open_file(path)
-    try:
-        return _tree(handle, os.fstat(handle).st_size, writable)
-    finally:
-        os.close(handle)
-
-
 def parse(raw: bytes) -> dict[str, Any] | None:
     """Return the document that a line is, None for what is none; bad bytes survive in it."""
     found = read_line(raw, "surrogateescape")
