@@ -71,7 +71,11 @@ class GuardedOpenClaw:
         return found
 
     def say(self, message: str, key: str = MAIN_KEY) -> str:
-        """One turn, until it is saved: the host answers before a turn's end is told to plugins."""
+        """One turn, until it is saved: the host answers before a turn's end is told to plugins.
+
+        What is said must differ from what was said before: the same words within one second are
+        one exchange, so the state is the one that is saved already.
+        """
         before = self.head(key)
         answer = self.openclaw.send(message, session_key=key)
         deadline = time.monotonic() + _SAVED_WITHIN

@@ -305,9 +305,9 @@ def test_a_warning_comes_with_the_next_prompt_and_once(
     roomy.openclaw.start_gateway()
     model.script(note("--goal", "Port the parser"), says("Begun.", tokens=132_000))
     roomy.say("Port the parser, please")
-    for tokens in (132_500, 133_000):
-        model.script(says("Gone on.", tokens=tokens))
-        roomy.say("Go on")
+    for file, tokens in (("lexer.py", 132_500), ("parser.py", 133_000)):
+        model.script(says(f"Ported {file}.", tokens=tokens))
+        roomy.say(f"Go on with {file}")
     warned = [
         request.text.count("Spawning sub-agents for remaining tool-heavy work.")
         for request in model.requests(Kind.MAIN)
