@@ -19,7 +19,7 @@ from gitguard.usecases.conversations import find_conversation
 
 from .spoken import NOW
 from .test_transcript_compact_command import User
-from .transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, run
+from .transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, finished, run
 from .written_conversations import pi, user, write
 
 READERS = [["show"], ["usage"], ["export"], ["budget"], ["import"], ["prune", "--dry-run"]]
@@ -66,14 +66,7 @@ def test_of_the_hosts_own_lines_no_part_can_be_chosen(words: list[str], tmp_path
 @pytest.mark.parametrize("kind", ["jsonl", "markdown", "host"])
 def test_the_lines_of_an_export_are_no_document_of_ours(kind: str, tmp_path: Path) -> None:
     words = ("export", CLAUDE_CODE, "--as", kind, "--json")
-    done = subprocess.run(
-        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = finished(*words, cwd=tmp_path)
     assert done.returncode == 23
     assert '"hint": "Leave --json out, or name a file with --output"' in done.stdout
     assert '"path": "out"' in run(*words, "-o", "out", cwd=tmp_path)

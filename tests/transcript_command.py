@@ -23,9 +23,9 @@ RECORDED = [
 """One of each host."""
 
 
-def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
-    """Return what is printed: to standard output, or the error where another code is expected."""
-    done = subprocess.run(
+def finished(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run `gitguard transcript` with these words."""
+    return subprocess.run(
         [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
         cwd=cwd,
         capture_output=True,
@@ -33,6 +33,11 @@ def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
         check=False,
         timeout=60,
     )
+
+
+def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
+    """Return what is printed: to standard output, or the error where another code is expected."""
+    done = finished(*words, cwd=cwd)
     assert "Traceback" not in done.stderr
     assert done.returncode == code, done.stderr
     return done.stdout if code == 0 else done.stderr

@@ -13,6 +13,7 @@ from gitguard.cli.console import Console, printable, progress, wants_colour, wit
 from gitguard.cli.transcript_naming import (
     config_of,
     find_transcript,
+    naming_a_model,
     naming_a_transcript,
     telling,
     transcripts_of,
@@ -35,7 +36,7 @@ _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"
 
 @click.command()
 @naming_a_transcript
-@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@naming_a_model
 @click.option("--history", is_flag=True, help="Past sessions: their patterns, and what was advised")
 @with_console
 def profile(

@@ -10,6 +10,7 @@ from gitguard.cli.console import Console, fields_of, named, progress, with_conso
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
+    naming_a_model,
     naming_a_transcript,
     telling,
     transcripts_of,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @naming_a_transcript
-@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@naming_a_model
 @click.option(
     "--session-key",
     default=None,
@@ -114,7 +115,7 @@ def _document(found: Standing) -> dict[str, Any]:
 
 @click.command()
 @naming_a_transcript
-@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@naming_a_model
 @click.option("--dry-run", is_flag=True, help="Show what would be pruned, and stop")
 @with_console
 def prune(

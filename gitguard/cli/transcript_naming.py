@@ -49,6 +49,11 @@ def naming_a_transcript(command: F) -> F:
     return command
 
 
+naming_a_model = click.option(
+    "--model", default="", metavar="NAME", help="Where the transcript names none"
+)
+
+
 def find_transcript(
     console: Console,
     path: str | None,

@@ -14,6 +14,7 @@ from gitguard.cli.console import Console, fields_of, named, printable, progress,
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
+    naming_a_model,
     naming_a_transcript,
     transcripts_of,
 )
@@ -49,7 +50,7 @@ def choosing_entries(command: Any) -> Any:
 
 @click.command()
 @naming_a_transcript
-@click.option("--model", default="", metavar="NAME", help="Where the transcript names none")
+@naming_a_model
 @with_console
 def usage(
     console: Console,
