@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,8 +31,18 @@ def talk(tmp_path: Path) -> Conversation:
 
 def after_tool(talk: Conversation, **changes: object) -> str:
     """A tool call ends; return what is added to the context."""
-    answer = talk.send("PostToolUse.Bash", **changes)
-    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return added(talk.send("PostToolUse.Bash", **changes), "PostToolUse")
+
+
+def after_failure(talk: Conversation, **changes: object) -> str:
+    """A tool call fails; return what is added to the context."""
+    return added(talk.send("PostToolUseFailure", **changes), "PostToolUseFailure")
+
+
+def added(answer: dict[str, Any], event: str) -> str:
+    said = answer.get("hookSpecificOutput", {"hookEventName": event})
+    assert said["hookEventName"] == event, "the host would not read it"
+    return str(said.get("additionalContext", ""))
 
 
 @pytest.mark.parametrize(
@@ -85,12 +96,19 @@ def test_below_the_bands_nothing_is_said(talk: Conversation) -> None:
     assert [after_tool(talk) for _ in range(10)] == [""] * 10
 
 
-def test_a_fifth_call_that_failed_is_made_up_for_by_the_next(talk: Conversation) -> None:
+def test_a_fifth_call_that_failed_is_answered_as_any_other(talk: Conversation) -> None:
     talk.uses(104_000)
     assert [after_tool(talk) for _ in range(4)] == [""] * 4
-    assert talk.send("PostToolUseFailure") == {}
+    assert "more than 3" in after_failure(talk)
+    assert [after_tool(talk) for _ in range(4)] == [""] * 4
     assert "more than 3" in after_tool(talk)
-    assert [after_tool(talk) for _ in range(3)] == [""] * 3
+
+
+def test_what_the_user_interrupts_does_not_count(talk: Conversation) -> None:
+    talk.uses(104_000)
+    for _ in range(4):
+        after_tool(talk)
+    assert after_failure(talk, is_interrupt=True) == ""
     assert "more than 3" in after_tool(talk)
 
 
@@ -141,13 +159,13 @@ def test_any_name_of_a_conversation_is_counted(name: str, calls: list[str]) -> N
         for call in calls:
             whose = name + "'" if call == "other" else name
             event = FAILED if call == "fail" else ENDED
-            known = journal.calls(whose)[1]
+            known = journal.calls(whose)
             entry = Entry(event, "2026-01-31T09:30:00Z", whose, summary=f'"host_session":"{name}"')
             if call == "end" or call == "other":
                 entry = entry.replace(calls=known + 1)
             journal.append(entry.replace(sub_agent="a" if call == "sub" else ""))
             expected += call in ("end", "fail")
-        assert journal.calls(name)[1] == expected
+        assert journal.calls(name) == expected
 
 
 def unheard(talk: Conversation, kind: str, tokens: int) -> str:

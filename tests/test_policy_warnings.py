@@ -21,7 +21,7 @@ from gitguard.usecases.speaking import Moment, calls_left, line_of
 from gitguard.usecases.tools import ToolCalls
 
 from .conversation import Conversation
-from .test_policy_bands import after_tool
+from .test_policy_bands import after_failure, after_tool
 
 HAND_OVER = "Spawning sub-agents for remaining tool-heavy work."
 COMPACT = "Recommend compacting soon. Writing checkpoint."
@@ -112,6 +112,13 @@ def test_each_level_is_said_once_a_rise(talk: Conversation) -> None:
     assert [bool(line) for line in said] == [False, True, False, False, True, False, True]
     assert said[1] == f"⚠️ Context: 65% (130k/200k). {HAND_OVER}"
     assert said[4] == f"⚠️ Context: 75% (150k/200k). {COMPACT}"
+
+
+def test_calls_that_fail_are_warned_and_saved_as_those_that_do_not(talk: Conversation) -> None:
+    talk.uses(152_000)
+    assert after_failure(talk).endswith(COMPACT)
+    assert talk.triggers()[-1] == "auto-75pct"
+    assert after_failure(talk) == ""
 
 
 def test_a_jump_over_several_levels_says_the_gravest_alone(talk: Conversation) -> None:

@@ -126,19 +126,17 @@ class JournalFile:
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
         return _entries(self._own(_open_calls(_placed(lines, 0)), journal_id))
 
-    def calls(self, host_session: str) -> tuple[int, int]:
-        """Return how many of a conversation's own calls ended well or badly, and since when.
+    def calls(self, host_session: str) -> int:
+        """Return how many of a conversation's own calls ended, well or badly.
 
-        That is the count that its newest well ended call carries, and that count with the calls
-        that failed since.
+        That is the count that its newest well ended call carries, and the calls that failed since.
         """
         size = self._size()
         position = max(size - _COUNT_BACK, 0)
         lines, _ = files.complete_lines(self.path, offset=position, limit=_COUNT_BACK)
         own = _calls_of(_placed(lines, position), host_session)
         counted = [_number_in(line) for line in self._own(own, _id_in(self._begins()))]
-        told = max(counted, default=0)
-        return told, told + counted.count(0)
+        return max(counted, default=0) + counted.count(0)
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""

@@ -186,7 +186,7 @@ def _said(
         return known, ""
     if verdict.halts:
         return halt_line(known, pressure, store.config)
-    _, calls = store.journal.calls(question.host_session)
+    calls = store.journal.calls(question.host_session)
     return line_of(known, pressure, store.config, Moment(calls))
 
 

@@ -99,7 +99,7 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Standing
     Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
     """
     key, known, pressure, problem = _measured(store, named, around)
-    _, calls = store.journal.calls(key) if key else (0, 0)
+    calls = store.journal.calls(key) if key else 0
     share = pressure.share if pressure else 0.0
     return Standing(
         conversation=key,

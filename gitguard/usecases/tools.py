@@ -28,10 +28,8 @@ class ToolCalls(Conversation):
         main = not self._event.sub_agent
         if self._event.kind == events.TOOL_START:
             return self._tool_start() if main else self._begin_tool()
-        if self._event.kind == events.TOOL_FAILED:
-            return self._tool_failed()
-        calls = self._tool_ended()
-        return self._after_tool(*calls) if main else NEUTRAL
+        calls = self._end_tool() if self._bring_back() else 0
+        return self._after_tool(calls) if calls else NEUTRAL
 
     def _tool_start(self) -> HookReply:
         refused = self._bring_up()
@@ -89,13 +87,12 @@ class ToolCalls(Conversation):
         if found.state is not None:
             self._store.write_summary(found.state)
 
-    def _after_tool(self, before: int, calls: int) -> HookReply:
-        """Answer the end of a call; before and calls are the counts without it and with it."""
+    def _after_tool(self, calls: int) -> HookReply:
+        """Answer the end of a call, with which so many of the conversation have ended."""
         if "gitguard" in self._tool.command:
             self._adopt_own_head()
         _, pressure = self._measure()
-        is_fifth = before // gate.ASSESS_EVERY < calls // gate.ASSESS_EVERY
-        assess = is_fifth and self._is_to_assess(pressure)
+        assess = calls % gate.ASSESS_EVERY == 0 and self._is_to_assess(pressure)
         calm = gate.is_calm(self._known, pressure, self._config)
         if self._known.halt is not None or (calm and not assess):
             return NEUTRAL
@@ -121,29 +118,22 @@ class ToolCalls(Conversation):
                 self._auto_checkpoint(pressure)
         return NEUTRAL
 
-    def _tool_ended(self) -> tuple[int, int]:
-        """Journal the end of a call; return the conversation's count before it and with it."""
-        if not self._bring_back():
-            return 0, 0
-        entry = self._entry(journal.ENDED)
-        with self._lock():
-            before, now = 0, 0
-            if not self._event.sub_agent:
-                before, now = self._store.journal.calls(self._event.host_session)
-                now += 1
-            self._store.journal.append(entry.replace(calls=now))
-        return before, now
+    def _end_tool(self) -> int:
+        """Journal the end of a call; return how many of the conversation have ended with it.
 
-    def _tool_failed(self) -> HookReply:
-        tool = self._tool
-        event = journal.INTERRUPTED if tool.interrupted else journal.FAILED
-        if not self._bring_back():
-            return NEUTRAL
+        0 is returned where it does not count: calls of sub-agents, and what the user interrupted.
+        """
+        has_failed, interrupted = self._event.kind == events.TOOL_FAILED, self._tool.interrupted
+        event = journal.FAILED if has_failed else journal.ENDED
+        entry = self._entry(journal.INTERRUPTED if interrupted else event)
+        calls = 0
         with self._lock():
-            self._store.journal.append(self._entry(event))
-            if not tool.interrupted:
+            if not self._event.sub_agent and not interrupted:
+                calls = self._store.journal.calls(self._event.host_session) + 1
+            self._store.journal.append(entry if has_failed else entry.replace(calls=calls))
+            if has_failed and not interrupted:
                 self._fold()
-        return NEUTRAL
+        return calls
 
     def _adopt_own_head(self) -> None:
         """Count checkpoints that the agent itself took by command as this conversation's own."""

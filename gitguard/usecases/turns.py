@@ -59,7 +59,7 @@ class Turns(Capturing, HandingBack):
     def _about_context(self) -> str:
         """Return the line about the context; advice is in it where tool calls got no answer."""
         _, pressure = self._measure()
-        _, calls = self._store.journal.calls(self._event.host_session)
+        calls = self._store.journal.calls(self._event.host_session)
         told = self._known.told_calls
         # Calls are counted anew once those of others fill what is read of the journal.
         since = calls - told if calls >= told else calls

@@ -75,6 +75,20 @@ def test_the_advice_of_a_band_comes_after_every_fifth_call(
     assert (asked["answer"], asked["pressure"]) == ("spawn", 0.55)
 
 
+def test_a_warning_reaches_the_model_after_a_call_that_failed(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    for number in range(3):
+        calls = (bash(f"exit {number + 1}"),)
+        model.script(Step(f"step {number}", calls, input_tokens=152_000, output_tokens=0))
+    model.script(Step("All done.", input_tokens=152_000, output_tokens=0))
+    guarded.claude.run("go")
+    ((*_, recommendation),) = said(model)
+    assert recommendation == COMPACT
+    assert guarded.triggers().count("auto-75pct") == 1
+    assert guarded.faults() == []
+
+
 def test_the_halts_message_holds_the_critical_warning(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
