@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.hosts import openclaw
-from gitguard.model.events import PROMPT, TOOL_END, Abilities, HookEvent, Reading, ToolCall
+from gitguard.model.events import (
+    PROMPT,
+    TOOL_END,
+    TOOL_FAILED,
+    Abilities,
+    HookEvent,
+    Reading,
+    ToolCall,
+)
 from gitguard.model.journal import ENDED, FAILED, Entry
 from gitguard.policy.bands import BANDS, band_of
 from gitguard.store.journal import JournalFile
@@ -203,6 +211,18 @@ def test_where_calls_are_counted_anew_the_next_prompt_still_advises(talk: Conver
 
 
 def test_where_tool_calls_get_no_answer_the_next_prompt_warns(talk: Conversation) -> None:
-    assert unheard(talk, TOOL_END, 151_000) == ""
-    assert talk.triggers()[-1] == "auto-75pct"
+    for kind in (TOOL_END, TOOL_FAILED):
+        assert unheard(talk, kind, 151_000) == ""
+        assert talk.triggers() == ["start", "auto-75pct"]
     assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+
+
+def test_where_tool_calls_get_no_answer_a_fall_between_prompts_arms_again(
+    talk: Conversation,
+) -> None:
+    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+    for tokens in (100_000, 151_000):
+        assert unheard(talk, TOOL_END, tokens) == ""
+    assert talk.triggers().count("auto-75pct") == 2
+    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+    assert talk.triggers().count("auto-75pct") == 2

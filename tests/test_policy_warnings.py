@@ -6,17 +6,17 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitguard.context.gate import decide as gate_decision
-from gitguard.context.gauge import Pressure, Window
+from gitguard.context.gauge import FIRST_TURN, Pressure, Window
 from gitguard.model.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
 from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
-from gitguard.usecases.gate import checkpointed, risen_to
+from gitguard.usecases.gate import checkpointed, is_calm, rearmed, risen_to
 from gitguard.usecases.speaking import Moment, calls_left, line_of
 from gitguard.usecases.tools import ToolCalls
 
@@ -246,6 +246,7 @@ def test_whatever_pressure_does_each_level_comes_once_a_rise(thousandths: list[i
 
 
 @given(PRESSURES)
+@example([860, 780, 860])
 def test_the_warning_that_names_a_checkpoint_always_comes_with_one(thousandths: list[int]) -> None:
     for config in (DEFAULTS, DEFAULTS.replace(gauge=GaugeConfig(checkpoint_at=0.6))):
         known = HostSession(started_at="2026-01-31T09:30:00Z")
@@ -254,7 +255,28 @@ def test_the_warning_that_names_a_checkpoint_always_comes_with_one(thousandths: 
             trigger = risen_to(known, pressure, config)
             known = checkpointed(known, pressure) if trigger else known
             known, line = line_of(known, pressure, config, Moment(calls=9))
-            assert trigger or not line.endswith(COMPACT)
+            assert trigger or not line.endswith((COMPACT, CRITICAL))
+
+
+@given(PRESSURES)
+def test_a_checkpoint_comes_only_where_usage_moved_or_a_warning_came(
+    thousandths: list[int],
+) -> None:
+    known, last = HostSession(started_at="2026-01-31T09:30:00Z"), 0
+    for share in thousandths:
+        pressure = using(share * 200)
+        trigger = risen_to(known, pressure, DEFAULTS)
+        known = checkpointed(known, pressure) if trigger else known
+        known, line = line_of(known, pressure, DEFAULTS, Moment(calls=9))
+        assert not trigger or abs(share - last) >= 50 or line.startswith("⚠️")
+        last = share if trigger else last
+
+
+def test_where_nothing_is_measured_nothing_has_fallen() -> None:
+    told = HostSession("2026-01-31T09:30:00Z", warned=2, checkpointed_tokens=152_000)
+    unmeasured = Pressure(0.0, None, Window(200_000, "host"), FIRST_TURN)
+    assert rearmed(told, unmeasured, DEFAULTS) == told
+    assert is_calm(told, unmeasured, DEFAULTS)
 
 
 # What is done
@@ -287,6 +309,15 @@ def test_a_small_fall_and_rise_saves_nothing_again(talk: Conversation) -> None:
     talk.uses(150_000)
     assert COMPACT in after_tool(talk)
     assert talk.triggers().count("auto-75pct") == 2
+
+
+def test_the_critical_warning_is_saved_however_near_the_last_checkpoint_is(
+    talk: Conversation,
+) -> None:
+    for tokens in (164_000, 171_000, 172_000):
+        talk.uses(tokens)
+        talk.prompt()
+    assert talk.triggers() == ["start", "auto-80pct", "auto-85pct"]
 
 
 def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:

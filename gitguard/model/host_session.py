@@ -91,7 +91,7 @@ class HostSession(Record):
         "counted_upto": Kind("count", "Up to where in the transcript they are counted."),
         "answer": Kind("text", "How the agent's last answer began."),
         "checkpointed_tokens": Kind(
-            "number", "Usage at the last `auto-75pct` or `auto-80pct`; -1: re-armed."
+            "number", "Usage at the last checkpoint that it brought; -1: re-armed."
         ),
         "warned": Kind("count", "The warning that was said last in this rise, 1 to 3; else 0."),
         "told_calls": Kind("count", "Calls that had ended when the agent was last advised."),

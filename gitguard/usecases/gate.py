@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from gitguard.context.gate import HALT, HALT_STATUS, Verdict, decide
-from gitguard.context.gauge import Circumstances, Pressure, crosses_checkpoint, window_warning
+from gitguard.context.gauge import (
+    FIRST_TURN,
+    Circumstances,
+    Pressure,
+    crosses_checkpoint,
+    window_warning,
+)
 from gitguard.errors import Complete, GitguardError, InvalidInput
 from gitguard.model.host_session import Stop
 from gitguard.model.text import one_line, shorten, timestamp
@@ -231,7 +237,8 @@ def _save_halt(store: SessionStore, why: str, circumstances: Circumstances) -> S
 def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> str:
     """Return the trigger of the checkpoint that pressure has risen to, empty where there is none.
 
-    What is taken with the warning at 75 % is the first of a rise; `auto-80pct` comes a step later.
+    What is taken with the warning at 75 % is the first of a rise; `auto-80pct` comes a step later,
+    and `auto-85pct` with the critical warning where nothing was saved above it yet.
     """
     if pressure is None:
         return ""
@@ -239,26 +246,38 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
     at, step = gauge.checkpoint_at, gauge.checkpoint_step
     if crosses_checkpoint(pressure, last, at=at, step=step):
         return "auto-80pct"
-    is_first = last < gauge.warn_compact * pressure.window.tokens
-    return "auto-75pct" if is_first and pressure.share >= gauge.warn_compact else ""
+    for level, trigger in ((gauge.warn_critical, "auto-85pct"), (gauge.warn_compact, "auto-75pct")):
+        if pressure.share >= level and last < level * pressure.window.tokens:
+            return trigger
+    return ""
 
 
 def rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
-    """Return the record after a fall, from which on the first checkpoint of a rise is due again."""
-    if known.checkpointed_tokens < 0:
+    """Return the record after a fall, from which on warnings and checkpoints are due again."""
+    if pressure.source == FIRST_TURN:
         return known
-    gauge = config.gauge
-    is_low = gauge.is_below(pressure.share, min(gauge.warn_compact, gauge.checkpoint_at))
-    return known.replace(checkpointed_tokens=-1) if is_low else known
+    gauge, share, window = config.gauge, pressure.share, pressure.window.tokens
+    saved = known.checkpointed_tokens
+    if gauge.is_below(share, min(gauge.warn_compact, gauge.checkpoint_at)):
+        saved = -1
+    elif saved >= gauge.warn_critical * window and gauge.is_below(share, gauge.warn_critical):
+        saved = gauge.warn_compact * window
+    warned = min(known.warned, gauge.warning_at(share, known.warned))
+    return known.replace(checkpointed_tokens=saved, warned=warned)
 
 
 def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
     """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
     if pressure is None:
         return True
-    is_said = config.gauge.warning_at(pressure.share, known.warned) == known.warned
-    is_armed = rearmed(known, pressure, config) is not known
-    return is_said and not is_armed and not risen_to(known, pressure, config)
+    is_said = config.gauge.warning_at(pressure.share, known.warned) <= known.warned
+    return is_said and not is_to_keep(known, pressure, config)
+
+
+def is_to_keep(known: HostSession, pressure: Pressure, config: Config) -> bool:
+    """Say whether pressure has risen to a checkpoint, or fallen so that one is due again."""
+    has_fallen = rearmed(known, pressure, config) != known
+    return has_fallen or bool(risen_to(known, pressure, config))
 
 
 def has_shrunk(known: HostSession, pressure: Pressure) -> bool:

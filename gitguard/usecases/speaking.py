@@ -63,12 +63,13 @@ def _warn(
     known: HostSession, pressure: Pressure, config: Config, moment: Moment
 ) -> tuple[HostSession, str]:
     """Return the record and the warning that is due; a fall of a step arms it again."""
+    known = rearmed(known, pressure, config)
     warning = config.gauge.warning_at(pressure.share, known.warned)
     line = ""
     if warning > known.warned:
         left = calls_left(known, pressure, config, moment.calls)
         line = warning_line(warning, pressure.share, pressure.used, pressure.window.tokens, left)
-    return rearmed(known, pressure, config).replace(warned=warning), line
+    return known.replace(warned=warning), line
 
 
 def _spiral(known: HostSession, pressure: Pressure) -> str:

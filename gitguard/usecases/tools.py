@@ -113,9 +113,10 @@ class ToolCalls(Conversation):
 
     def _save_unheard(self, pressure: Pressure | None) -> HookReply:
         """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
-        if gate.risen_to(self._known, pressure, self._config):
+        if pressure is not None and gate.is_to_keep(self._known, pressure, self._config):
             with self._record():
                 self._auto_checkpoint(pressure)
+                self._known = gate.rearmed(self._known, pressure, self._config)
         return NEUTRAL
 
     def _end_tool(self) -> int:
