@@ -52,8 +52,9 @@ def test_a_file_that_says_nothing_changes_nothing(guard: Guard, text: str) -> No
     assert written(guard, text) == SpawnPolicy(source=NAME)
 
 
-def test_an_empty_list_of_thresholds_leaves_those_built_in(guard: Guard) -> None:
-    assert written(guard, "spawn_policy: {context_thresholds: []}") == SpawnPolicy(source=NAME)
+def test_an_empty_list_of_thresholds_means_none(guard: Guard) -> None:
+    read = written(guard, "spawn_policy: {context_thresholds: []}")
+    assert read == SpawnPolicy(thresholds=(), source=NAME)
 
 
 def test_a_wrong_action_is_told_the_actions_and_nothing_empty(guard: Guard) -> None:
@@ -124,6 +125,7 @@ def test_a_typo_is_named_with_what_is_meant(guard: Guard, text: str, named: str,
         thresholds("above: half, action: keep"),
         thresholds("above: ٥0%, action: keep"),
         thresholds("above: 50%"),
+        "spawn_policy: {context_thresholds: }",
         thresholds("action: keep"),
         thresholds('above: 50%, action: keep, spawn_if: ">3 tool calls"'),
         thresholds("above: 50%, action: rm -rf /"),

@@ -211,6 +211,15 @@ def test_a_projects_thresholds_stand_in_place_of_what_is_built_in(
     assert decided(pressure, 4, own) == expected
 
 
+@pytest.mark.parametrize("pressure", [None, 0.0, 1.0])
+def test_without_thresholds_pressure_decides_nothing(pressure: float | None) -> None:
+    none = SpawnPolicy(thresholds=())
+    decision = decide(Task(1000), pressure, none)
+    assert decision.answer == KEEP
+    assert decision.rule == "no rule is about it, and there is no threshold"
+    assert decided(pressure, 1000, none, category="research") == SPAWN
+
+
 COUNTS = st.none() | st.integers(0, 9)
 TASKS = st.builds(
     Task,
@@ -371,3 +380,6 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
         "- above 60%: ask",
         "- never spawn: audit",
     ]
+    (talk.root / ".context-policy.yml").write_text("spawn_policy: {context_thresholds: []}")
+    shown = run(talk.root, "show", GITGUARD_STATE_DIR=str(tmp_path / "state"))
+    assert shown.splitlines()[-2:] == ["Rules: .context-policy.yml", "- no thresholds"]

@@ -73,6 +73,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
     for threshold in rules.thresholds:
         does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
         lines.append(f"- above {threshold.level}: {does}")
+    lines += [] if rules.thresholds else ["- no thresholds"]
     lines += [f"- always spawn: {', '.join(rules.always)}"] if rules.always else []
     lines += [f"- never spawn: {', '.join(rules.never)}"] if rules.never else []
     return lines
@@ -107,7 +108,7 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     """Ask whether a task goes to a sub-agent
 
     Answers `spawn`, `keep` or `ask`, with the rule that decided. `ask` means that rules contradict,
-    that the project wants something else first, or that what is not known would decide: the
+    that the project wants it or something else first, or that what is not known would decide: the
     pressure, or how many files or tests there are.
     """
     from gitguard.usecases.spawning import answer, newest_pressure

@@ -34,7 +34,7 @@ class ThresholdEntry(Record):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "above": Kind("text", "The pressure above which it holds, such as `50%`."),
         "spawn_if": Kind("text", "Work that is handed over, such as `>3 tool calls`."),
-        "action": Kind("text", "What is answered whatever the work.", choices=ACTIONS),
+        "action": Kind("text", "What holds however many calls it takes.", choices=ACTIONS),
     }
     above: str
     spawn_if: str = ""
@@ -52,7 +52,7 @@ class SpawnEntries(Record):
     }
     always_spawn: tuple[str, ...] = ()
     never_spawn: tuple[str, ...] = ()
-    context_thresholds: tuple[ThresholdEntry, ...] = ()
+    context_thresholds: tuple[ThresholdEntry, ...] | None = None
     extra: Mapping[str, Any] = {}
 
 
@@ -79,8 +79,10 @@ def read_policy(document: dict[str, Any]) -> SpawnPolicy:
     both = sorted(set(always) & set(never))
     if both:
         raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Take one out")
-    thresholds = _thresholds(entries.context_thresholds)
-    return SpawnPolicy(always, never, thresholds or SpawnPolicy().thresholds, NAME)
+    policy = SpawnPolicy(always, never, source=NAME)
+    if entries.context_thresholds is None:
+        return policy
+    return policy.replace(thresholds=_thresholds(entries.context_thresholds))
 
 
 def _refuse_unknown(record: Record, where: str) -> None:

@@ -31,6 +31,6 @@ def death_spiral(compactions: int, summaries: int, window: int) -> str:
     if compactions > MOST_COMPACTIONS:
         return f"{compactions:,} compactions, more than {MOST_COMPACTIONS}"
     if window > 0 and summaries > MOST_SUMMARIES * window:
-        share = summaries / window
-        return f"summaries take {share:.1%} of the window, more than {MOST_SUMMARIES:.0%}"
+        taken = f"about {summaries / 1000:.0f}k tokens"
+        return f"summaries take {taken}, more than {MOST_SUMMARIES:.0%} of the window"
     return ""

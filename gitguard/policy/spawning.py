@@ -66,7 +66,7 @@ class SpawnPolicy(Value):
     never: tuple[str, ...] = ()
     """Categories that it never does."""
     thresholds: tuple[Threshold, ...] = (Threshold(0.50, 5), Threshold(0.70, 2))
-    """Lowest first."""
+    """Lowest first; none where pressure is to decide nothing."""
     source: str = ""
     """The project's file, empty for what is built in."""
 
@@ -103,8 +103,8 @@ class Decision(Value):
 def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     """Say whether a task goes to a sub-agent.
 
-    `ask` is the answer where rules contradict each other, where a project wants something else
-    first, and where what is not known (the pressure, or how many files or tests) would decide.
+    `ask` is the answer where rules contradict each other, where a project wants it or something
+    else first, and where what is not known (the pressure, or how many files or tests) would decide.
     """
     answer, rule = _decide(task, pressure, policy)
     return Decision(answer, rule, pressure, policy.source)
@@ -184,6 +184,8 @@ def _whatever_the_count(
 def _by_pressure(
     calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]
 ) -> tuple[str, str]:
+    if not thresholds:
+        return KEEP, "no rule is about it, and there is no threshold"
     if pressure is not None:
         held = [threshold for threshold in thresholds if pressure > threshold.above]
         return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
