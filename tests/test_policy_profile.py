@@ -178,6 +178,13 @@ def test_nothing_measured_makes_the_whole_a_range() -> None:
     assert component(found, UNEXPLAINED) is None
 
 
+def test_what_is_in_no_number_is_no_source_of_the_whole() -> None:
+    """After a compaction the first request still tells the baseline."""
+    assert profile(facts(used=None)).used_source == f"{DEDUCED}, {COUNTED}"
+    hidden = profile(facts(used=None, opening=None, parts={THOUGHTS: Part(3, 0)}))
+    assert hidden.used_source == RULE
+
+
 def test_what_came_after_the_measure_is_told_apart() -> None:
     assert profile(facts(later=4_000)).since == Range(833, 1_200)
 
@@ -233,11 +240,11 @@ def test_more_than_the_window_holds_is_noted() -> None:
 
 
 def test_the_runway_is_between_calls_alone_and_all_that_grows() -> None:
-    """Ten calls took 9,000 tokens by themselves, while the context grew by 50,000."""
+    """Ten calls took 7,500 tokens by themselves at least, while the context grew by 50,000."""
     found = profile(facts()).runway
     assert found is not None
-    assert found.per_call == Range(900, 5_000)
-    assert found.calls == Range(14, 77)
+    assert found.per_call == Range(750, 5_000)
+    assert found.calls == Range(14, 93)
     assert (found.from_calls, found.halt_at) == (10, 0.85)
 
 
@@ -245,13 +252,29 @@ def test_what_came_after_the_measure_shortens_the_runway() -> None:
     """Between 10,000 and 14,400 tokens more than the 100,000 that were measured."""
     found = profile(facts(later=48_000)).runway
     assert found is not None
-    assert found.calls == Range((170_000 - 114_400) // 5_000, (170_000 - 110_000) // 900)
+    assert found.calls == Range((170_000 - 114_400) // 5_000, (170_000 - 110_000) // 750)
 
 
-def test_an_unmeasured_runway_goes_by_characters() -> None:
-    found = profile(facts(growth=Growth())).runway
+@pytest.mark.parametrize("growth", [Growth(), Growth(0, 500), Growth(10, -50_000)])
+def test_a_runway_that_is_not_measured_is_as_wide_as_the_guess(growth: Growth) -> None:
+    """36,000 characters of calls, 48,000 in all: a fifth more or less than 9,000 and 12,000."""
+    found = profile(facts(growth=growth)).runway
     assert found is not None
-    assert found.per_call == Range(900, 1_200)
+    assert found.per_call == Range(750, 1_440)
+
+
+def test_a_runway_tells_of_how_few_calls_the_growth_is() -> None:
+    """As soon after a compaction that kept some calls."""
+    found = profile(facts(growth=Growth(2, 50_000))).runway
+    assert found is not None
+    assert (found.per_call, found.from_calls) == (Range(750, 25_000), 2)
+
+
+def test_calls_that_grow_less_than_they_are_make_no_average_below_it() -> None:
+    """As where a host clears old results: 10,800 tokens of calls at most, and 5,000 grown."""
+    found = profile(facts(growth=Growth(10, 5_000))).runway
+    assert found is not None
+    assert found.per_call == Range(500, 1_080)
 
 
 def test_a_conversation_without_calls_has_no_runway() -> None:

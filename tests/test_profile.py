@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,7 @@ from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import timestamp
 from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, TOOL_HEAVY, UNKNOWN
-from gitguard.policy.profiling import COUNTED, DEDUCED, HIDDEN, MEASURED, RULE, Component
+from gitguard.policy.profiling import COUNTED, DEDUCED, HIDDEN, MEASURED, RULE, Component, Range
 from gitguard.policy.tally import (
     ANSWERS,
     HOST_NOTES,
@@ -46,7 +47,7 @@ from .scratch import make_repository, shell
 from .spoken import DIALECTS, NOW, Said, entries, turns
 from .test_references import check_console
 from .test_transcripts_openclaw import LAY_OUT, MAIN
-from .written_conversations import agent, user, write
+from .written_conversations import Document, agent, user, write
 from .written_conversations import claude_code as claude_code_lines
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -238,7 +239,7 @@ def test_a_measure_tells_the_baseline_and_the_growth(tmp_path: Path) -> None:
     assert found.profile.used.low == 20_010 + 12 * 600
     runway = found.profile.runway
     assert runway is not None
-    assert (runway.per_call.low, runway.per_call.high) == (506, 600)
+    assert (runway.per_call.low, runway.per_call.high) == (422, 608)
     assert runway.from_calls == 12
 
 
@@ -274,6 +275,55 @@ def test_codex_tells_its_usages_in_lines_of_their_own(tmp_path: Path) -> None:
     baseline = part(found, "baseline")
     assert baseline.source == DEDUCED
     assert 19_000 < baseline.tokens.low <= baseline.tokens.high <= 20_050
+
+
+def codex_work(
+    calls: int, size: int, *, first: int = 20_000, said: str = "Look at all of it."
+) -> list[Document]:
+    """A turn of Codex's in which each call adds 1,000 tokens; counts come a step late."""
+
+    def item(what: str, **more: Any) -> Document:
+        return {"type": "response_item", "payload": {"type": what, **more}}
+
+    content = [{"type": "input_text", "text": said}]
+    lines = [item("message", role="user", id="m", content=content)]
+    for number in range(calls):
+        usage = {"input_tokens": first + 1_000 * number, "output_tokens": 50}
+        usage["total_tokens"] = usage["input_tokens"] + 50
+        count = {"type": "token_count", "info": {"last_token_usage": usage}}
+        named = {"call_id": f"c{number}"}
+        lines += [
+            item("function_call", id=f"f{number}", name="exec_command", arguments="{}", **named),
+            {"type": "token_usage_record", "payload": {"usage": usage}},
+            item("function_call_output", id=f"o{number}", output="x" * size, **named),
+            {"type": "event_msg", "payload": count},
+        ]
+    return lines
+
+
+def codex(path: Path, *turns: list[Document]) -> Transcript:
+    told = [line for turn in turns for line in turn]
+    stamped = [{"timestamp": timestamp(NOW + at), **line} for at, line in enumerate(told)]
+    header = {"timestamp": timestamp(NOW), "type": "session_meta", "payload": {"id": "s"}}
+    return recognise(str(write(path, [header, *stamped])), "codex")
+
+
+def test_codex_tells_the_growth_between_its_usages(tmp_path: Path) -> None:
+    """The newest count says once more what was measured before the newest result."""
+    found = profiled(codex(tmp_path / "t.jsonl", codex_work(12, 400))).profile
+    assert (found.used.low, found.since) == (31_050, Range(83, 120))
+    assert found.runway is not None
+    assert (found.runway.per_call.high, found.runway.from_calls) == (1_000, 11)
+
+
+def test_what_was_measured_of_a_turn_that_was_taken_back_tells_nothing(tmp_path: Path) -> None:
+    """Its 60,000 characters were in the first request, and are in the context no more."""
+    gone = {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}
+    turns = [*codex_work(1, 10, first=35_000, said="x" * 60_000), gone], codex_work(12, 400)
+    found = profiled(codex(tmp_path / "t.jsonl", *turns))
+    baseline = part(found, "baseline")
+    assert baseline.source == DEDUCED
+    assert 19_900 < baseline.tokens.low <= baseline.tokens.high < 20_100
 
 
 def test_what_follows_the_measure_is_not_in_it(tmp_path: Path) -> None:
@@ -318,10 +368,27 @@ def test_both_generations_tell_what_was_given_to_a_call(version: str, tmp_path: 
 
 
 def given_in(transcript: Transcript, told: list[Entry]) -> dict[str, str]:
-    wanted = {block.id for entry in told for block in entry.blocks if block.kind == CALL}
-    found = _given(transcript, told, wanted, Redactor())
-    assert found.keys() == wanted
-    return found
+    return {
+        block.id: _given(transcript, entry.at, block.id, Redactor())
+        for entry in told
+        for block in entry.blocks
+        if block.kind == CALL
+    }
+
+
+@dialects
+def test_results_are_named_by_their_own_calls_where_ids_come_again(
+    tmp_path: Path, dialect: str
+) -> None:
+    """As of models that count calls anew in every answer, and of a result whose call has none."""
+    said: list[Said] = [("user", "go")]
+    for number in range(3):
+        said += [("call", "call_1", f"tool{number}", f"/{number}.py")]
+        said += [("result", "call_1", "x" * (100 - number))]
+    told = DIALECTS[dialect](tmp_path / "t.jsonl", [*said, ("result", "", "y" * 9)])
+    found = [(each.tool, each.given) for each in profiled(told).profile.largest[:3]]
+    assert found == [(f"tool{number}", f"/{number}.py") for number in range(3)]
+    assert profiled(told).profile.largest[3].given == ""
 
 
 def test_failed_calls_are_counted_by_tool(tmp_path: Path) -> None:
@@ -649,6 +716,16 @@ def test_colour_is_for_terminals_that_want_it(
     assert "\x1b" not in ran(path).output
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[33m" not in ran(path, color=True).output
+
+
+def test_a_runway_that_is_one_number_when_rounded_is_no_range(tmp_path: Path) -> None:
+    """For who trusts the guess of tokens wholly."""
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "gitguard" / "config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text("budget: {safety_margin: 1.0}\n")
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000)), 20_000, 0)
+    [runway] = [line for line in lines_of(ran(transcript.path)) if line.startswith("Runway:")]
+    assert runway.startswith("Runway: about 300 tool calls until the halt at 85%, at about 510 ")
 
 
 def test_a_hostile_conversation_forges_nothing(tmp_path: Path) -> None:

@@ -230,9 +230,7 @@ def _name(tool: str) -> str:
 
 
 def _runway(runway: Runway) -> str:
-    calls = f"{_rounded(runway.calls.low):,}–{_rounded(runway.calls.high):,}"
-    if runway.calls.low == runway.calls.high:
-        calls = f"{runway.calls.low:,}"
+    calls = _tokens(runway.calls).removeprefix("about ")
     return (
         f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
         f"{_tokens(runway.per_call)} tokens each "

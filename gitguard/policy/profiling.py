@@ -25,7 +25,7 @@ from gitguard.policy.tally import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MEASURED, COUNTED, RULE = "measured", "counted characters", "rule of thumb"
 DEDUCED, HIDDEN = "measured less counted characters", "hidden by the host"
@@ -107,9 +107,10 @@ class Runway(Value):
 
     calls: Range
     per_call: Range
-    """Tokens: from a call with its result alone, to all that was said beside it as well."""
+    """Tokens: from the least that a call with its result may have, to the most that was added
+    beside it as well."""
     from_calls: int
-    """The calls of this conversation that the average is of."""
+    """The calls of this conversation that the averages are of, at least."""
     halt_at: float
 
 
@@ -182,7 +183,7 @@ def profile(facts: Facts) -> Profile:
     ordered = sorted(known, key=lambda component: -component.tokens.high)
     return Profile(
         used=used,
-        used_source=f"{RULE}, {COUNTED}" if facts.used is None else MEASURED,
+        used_source=_sources(ordered) if facts.used is None else MEASURED,
         answered=facts.answered,
         since=since,
         components=(*ordered, *_unexplained(facts.used, total)),
@@ -210,6 +211,10 @@ def _components(facts: Facts) -> Iterator[Component]:
             is_hidden = name == THOUGHTS and part.count and not part.characters
             source = HIDDEN if is_hidden else COUNTED
             yield Component(name, tokens, source, part.count, _times(name, part.count))
+
+
+def _sources(components: Iterable[Component]) -> str:
+    return ", ".join(dict.fromkeys(part.source for part in components if part.tokens.high))
 
 
 def _bounded(component: Component, used: int | None) -> Component:
@@ -279,23 +284,23 @@ def _runway(facts: Facts, used: Range) -> Runway | None:
     calls = facts.parts.get(TOOL_RESULTS, Part()).count
     if calls < LEAST_CALLS:
         return None
-    low, high = _cost_of_a_call(facts, calls)
+    alone, grown = facts.scale.tokens(characters_of_tools(facts.parts)), _grown(facts, calls)
+    low = min(alone.low / calls, grown.tokens / grown.calls)
+    high = max(alone.high / calls, grown.tokens / grown.calls)
     at_least = runway(used.high, facts.window, high, facts.halt_at)
     at_most = runway(used.low, facts.window, low, facts.halt_at)
     if at_least is None or at_most is None:
         return None
-    return Runway(Range(at_least, at_most), Range(int(low), -int(-high // 1)), calls, facts.halt_at)
+    per_call = Range(int(low), -int(-high // 1))
+    return Runway(Range(at_least, at_most), per_call, min(calls, grown.calls), facts.halt_at)
 
 
-def _cost_of_a_call(facts: Facts, calls: int) -> tuple[float, float]:
-    """Return the tokens of a call with its result alone, and with all that was said beside it."""
-    per_token, parts = facts.scale.characters_per_token, facts.parts
-    alone = characters_of_tools(parts) / per_token / calls
+def _grown(facts: Facts, calls: int) -> Growth:
+    """Return the growth that was measured, else all that the transcript shows beside the calls."""
     if facts.growth.calls and facts.growth.tokens > 0:
-        grown = facts.growth.tokens / facts.growth.calls
-    else:
-        grown = sum(part.characters for part in parts.values()) / per_token / calls
-    return min(alone, grown), max(alone, grown)
+        return facts.growth
+    everything = sum(part.characters for part in facts.parts.values())
+    return Growth(calls, facts.scale.tokens(everything).high)
 
 
 def _spiral(facts: Facts) -> str:

@@ -31,6 +31,7 @@ USER_MESSAGES, ANSWERS, THOUGHTS = "user messages", "answers", "thinking"
 TOOL_CALLS, TOOL_RESULTS, HOST_NOTES = "tool calls", "tool results", "notes of the host"
 SAID = (USER_MESSAGES, ANSWERS, THOUGHTS, TOOL_CALLS, TOOL_RESULTS, HOST_NOTES)
 """The components whose characters a transcript shows."""
+_OF_THE_AGENT = {CALL: TOOL_CALLS, THINKING: THOUGHTS}
 QUIET_SECONDS = 1_800
 """Without a message for so long, a conversation rests."""
 
@@ -213,7 +214,7 @@ def component_of(entry: Entry, block: Block) -> str:
         return HOST_NOTES
     if entry.role == USER:
         return USER_MESSAGES
-    return {CALL: TOOL_CALLS, THINKING: THOUGHTS}.get(block.kind, ANSWERS)
+    return _OF_THE_AGENT.get(block.kind, ANSWERS)
 
 
 def characters_of_tools(parts: Mapping[str, Part]) -> int:
@@ -245,7 +246,7 @@ class ToolPart(Value):
 def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
     """Return what each tool takes, the largest first."""
     found: dict[str, ToolPart] = {}
-    for tool, block in named_blocks(entries):
+    for tool, block, _ in named_blocks(entries):
         part = found.get(tool) or ToolPart(tool)
         found[tool] = part.replace(
             calls=part.calls + (block.kind == CALL),
@@ -256,13 +257,15 @@ def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
     return tuple(sorted(found.values(), key=lambda part: -part.characters))
 
 
-def named_blocks(entries: Iterable[Entry]) -> Iterator[tuple[str, Block]]:
-    """Yield calls and results, each with the tool's name."""
-    names: dict[str, str] = {}
+def named_blocks(entries: Iterable[Entry]) -> Iterator[tuple[str, Block, int]]:
+    """Yield calls and results, each with the tool's name and where its call is, -1 if nowhere."""
+    calls: dict[str, tuple[str, int]] = {}
     for entry in entries:
         for block in entry.blocks:
             if block.kind == CALL:
-                names[block.id] = block.name
-                yield block.name, block
+                if block.id:
+                    calls[block.id] = block.name, entry.at
+                yield block.name, block, entry.at
             elif block.kind == RESULT:
-                yield block.name or names.get(block.id, ""), block
+                name, called_at = calls.get(block.id, ("", -1))
+                yield block.name or name, block, called_at

@@ -43,12 +43,14 @@ _LOOKED_AT = 400
 
 def entries_of(path: str, since: int) -> Iterator[Entry]:
     """Yield the entries of a file behind an offset."""
-    gone, found = taken_back(path), jsonl.entries(path, since, fields_of)
-    if not gone:
-        yield from found
-    for entry in found:
+    gone, told = taken_back(path), (0, 0)
+    for entry in jsonl.entries(path, since, fields_of):
         is_gone = any(begin <= entry.at < end for begin, end in gone)
-        yield jsonl.unsaid(entry) if is_gone else entry
+        # The counts for the screen repeat an answer's own record, some behind its results.
+        is_again = entry.tokens > 0 and (entry.tokens, entry.answered) == told
+        if entry.tokens and not is_gone:
+            told = entry.tokens, entry.answered
+        yield jsonl.unsaid(entry) if is_gone or is_again else entry
 
 
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:

@@ -177,8 +177,8 @@ def entry_of(
 
 
 def unsaid(entry: Entry) -> Entry:
-    """Return an entry of which the model is given nothing any more; only messages change."""
-    if entry.kind != MESSAGE:
+    """Return an entry of which the model is given nothing any more, nor measured with it."""
+    if entry.kind not in (MESSAGE, UNKNOWN):
         return entry
     return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
+from itertools import takewhile
+
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.text import one_line, shorten_clean
 from gitguard.model.value import Value
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gitguard.model.config import Config
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.model.redaction import Redactor
@@ -126,32 +129,23 @@ def _largest(
     transcript: Transcript, entries: Sequence[Entry], scale: Scale, redactor: Redactor
 ) -> tuple[LargeResult, ...]:
     """Name the largest results; what was given to their calls is looked up in the transcript."""
-    blocks = named_blocks(entries)
-    results = [(tool, block) for tool, block in blocks if block.kind == RESULT and block.size]
-    largest = sorted(results, key=lambda result: -result[1].size)[:_MOST_LISTED]
-    wanted = {block.id for _, block in largest if block.id}
-    given = _given(transcript, entries, wanted, redactor)
+    found = (each for each in named_blocks(entries) if each[1].kind == RESULT and each[1].size)
     return tuple(
-        LargeResult(tool, given.get(block.id, ""), block.size, scale.tokens(block.size))
-        for tool, block in largest
+        LargeResult(
+            tool,
+            _given(transcript, called_at, block.id, redactor),
+            block.size,
+            scale.tokens(block.size),
+        )
+        for tool, block, called_at in nlargest(_MOST_LISTED, found, key=lambda each: each[1].size)
     )
 
 
-def _given(
-    transcript: Transcript, entries: Sequence[Entry], wanted: set[str], redactor: Redactor
-) -> dict[str, str]:
-    """Read again what was given to some calls, from the first of them on."""
-    places = [entry.at for entry in entries for block in _calls(entry) if block.id in wanted]
-    given: dict[str, str] = {}
-    for entry in find_format(transcript.format).entries(transcript, min(places)) if places else ():
-        for block in _calls(entry):
-            if block.id in wanted:
-                words = one_line(parameters(block))
-                given[block.id] = shorten_clean(words, _LONGEST_GIVEN, redactor)
-        if len(given) == len(places):
-            break
-    return given
-
-
-def _calls(entry: Entry) -> Iterator[Block]:
-    return (block for block in entry.blocks if block.kind == CALL)
+def _given(transcript: Transcript, at: int, call: str, redactor: Redactor) -> str:
+    """Read again what was given to a call in the entry at a place, nothing where that is none."""
+    told = find_format(transcript.format).entries(transcript, at) if at >= 0 else ()
+    for entry in takewhile(lambda entry: entry.at == at, told):
+        for block in entry.blocks:
+            if block.kind == CALL and block.id == call:
+                return shorten_clean(one_line(parameters(block)), _LONGEST_GIVEN, redactor)
+    return ""

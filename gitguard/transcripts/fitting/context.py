@@ -37,7 +37,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
     known: dict[str, Entry] = {}
     turning: list[str] = []
     for number, entry in enumerate(entries):
-        if entry.is_aside or not (entry.id or entry.kind in (MESSAGE, COMPACTION)):
+        if not can_stand(entry):
             continue
         name = entry.id or f"#{number}"
         known.pop(name, None)  # the last line is what the next one follows, also as a copy
@@ -52,6 +52,12 @@ def context_of(entries: Iterable[Entry]) -> Context:
     else:
         found = _on_the_path(known, len(set(turning)))
     return found.replace(ids=ids)
+
+
+def can_stand(entry: Entry) -> bool:
+    """Say whether an entry can be part of a context: others follow it, it speaks or measures."""
+    is_told = entry.id or entry.tokens or entry.kind in (MESSAGE, COMPACTION)
+    return bool(is_told) and not entry.is_aside
 
 
 def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:

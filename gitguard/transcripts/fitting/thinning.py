@@ -6,6 +6,7 @@ from collections import deque
 
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block, Entry
 from gitguard.model.value import Value
+from gitguard.transcripts.fitting.context import can_stand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
     found: deque[Entry] = deque(maxlen=most)
     taken, is_told = 0, False
     for entry in entries:
-        if entry.is_aside or not (entry.id or entry.kind in (MESSAGE, COMPACTION)):
+        if not can_stand(entry):
             continue
         if entry.kind == COMPACTION and not entry.keeps_on:
             found = deque(_kept(found, entry), maxlen=most)
