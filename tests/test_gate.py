@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from gitguard.context.gate import HALT_STATUS, decide
 from gitguard.context.gauge import (
     MODEL_WINDOWS,
+    Pressure,
     Window,
+    crosses_checkpoint,
     measure,
     newest,
     resolve_window,
@@ -248,6 +250,16 @@ def test_a_halt_is_a_halt_even_where_no_checkpoint_can_be_written(begun: Guard, 
     assert gated.saved is not None
     assert gated.saved.pending
     assert begun.gate("host", given_share(begun, 0.9)).verdict.halts
+
+
+@given(st.integers(16_000, 2_000_000), st.integers(0, 15))
+def test_a_step_between_two_shares_is_one_in_every_window(tokens: int, above: int) -> None:
+    last, now = (
+        Pressure((hundredths + above) / 100, None, Window(tokens, "host"), "given")
+        for hundredths in (80, 85)
+    )
+    assert crosses_checkpoint(now, last.used, at=0.80, step=0.05)
+    assert not crosses_checkpoint(now, last.used + 1, at=0.80, step=0.05)
 
 
 def test_crossing_80_percent_takes_one_checkpoint_a_rise(begun: Guard) -> None:

@@ -75,6 +75,13 @@ def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
     assert not any("brief" in line for line in sections(text)["Read first"])
 
 
+def test_words_that_only_look_like_paths_are_no_files_to_read(begun: Guard) -> None:
+    (Path(begun.workspace.place.worktree) / "Makefile.in").write_text("")
+    said = "Audit input/output and/or TCP/IP, e.g. in node.js, Makefile.in and lib/new.py"
+    shown = sections(brief(begun.store(), said, Wishes()))
+    assert shown["Read first"] == ["- Makefile.in", "- lib/new.py", "- src/parser.py — the old one"]
+
+
 def test_where_no_goal_was_noted_none_is_told() -> None:
     text = build_brief("Audit the lexer", state_with(), Wishes(), ())
     assert "Goal of all the work" not in text

@@ -62,6 +62,12 @@ def test_a_wrong_action_is_told_the_actions_and_nothing_empty(guard: Guard) -> N
     assert "must be one of spawn, keep," in said
 
 
+def test_a_missing_quote_is_named(guard: Guard) -> None:
+    text = "spawn_policy:\n  context_thresholds:\n    - above: 50%\n      spawn_if: >3 tool calls\n"
+    assert '">3 tool calls"' in refused(guard, text).hint
+    assert refused(guard, "a: b: c").hint == ""
+
+
 def test_a_file_with_another_ending_is_not_passed_over_in_silence(guard: Guard) -> None:
     (Path(guard.workspace.place.worktree) / ".context-policy.yaml").write_text("{}")
     with pytest.raises(InvalidConfig, match=r"\.context-policy\.yaml"):

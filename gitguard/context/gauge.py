@@ -135,4 +135,5 @@ def crosses_checkpoint(pressure: Pressure, last_tokens: float, *, at: float, ste
     """
     if pressure.share < at:
         return False
-    return last_tokens < 0 or abs(pressure.used - last_tokens) >= step * pressure.window.tokens
+    moved, needed = abs(pressure.used - last_tokens), step * pressure.window.tokens
+    return last_tokens < 0 or round(moved, 3) >= round(needed, 3)  # shares are decimal to people

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.context.bundle import relevant_artifacts
 from gitguard.errors import InvalidInput
 from gitguard.policy.brief import Wishes, build_brief
@@ -27,9 +29,17 @@ def brief(store: SessionStore, task: str, wishes: Wishes) -> str:
     found = store.look().state
     assert found is not None
     state, _ = found.redacted(redactor)
-    near = relevant_artifacts(state.replace(next_action=task, artifacts=()))
+    words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
+    root = store.workspace.place.worktree
+    near = (word for word in words if _is_file(word, root))
     known = (artifact.path for artifact in reversed(state.artifacts))
     return build_brief(task, state, _clean(wishes, redactor), (*near, *known))
+
+
+def _is_file(word: str, root: str) -> bool:
+    """Say whether a word that looks like a path is one, which `e.g` and `and/or` are not."""
+    is_surely = "/" in word and os.path.splitext(word)[1]
+    return bool(is_surely) or os.path.lexists(os.path.join(root, word))
 
 
 def _clean(wishes: Wishes, redactor: Redactor) -> Wishes:

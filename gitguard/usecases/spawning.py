@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidConfig, InvalidInput
+from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.model.codec import load_yaml
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gitguard.store.workspace import Workspace
 
 
+_UNQUOTED = b": >"
+_QUOTE_IT = 'What begins with `>` needs quotes: `spawn_if: ">3 tool calls"`'
 _LARGEST_SHARE = 1.5
 """What is more is no share; percent given by mistake would be."""
 
@@ -58,7 +60,11 @@ def policy_of(workspace: Workspace) -> SpawnPolicy:
     if data is None:
         _refuse_other_ending(path)
         return SpawnPolicy()
-    return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST))
+    try:
+        return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST))
+    except InvalidDocument as error:
+        hint = _QUOTE_IT if _UNQUOTED in data else error.hint
+        raise InvalidDocument(error.message, hint) from error
 
 
 def _refuse_other_ending(path: str) -> None:
