@@ -156,6 +156,13 @@ def test_a_lesson_on_what_is_advised_again_is_found() -> None:
     assert habit.lessons_on(["mode safeguard"]) == ()
 
 
+def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
+    change = 'tools.deny ["a;b",\n "c"]'
+    advice = advice_in(sentence(GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (change,))))
+    assert advice is not None
+    assert len(add_up([Advised("s", 0, advice)]).lessons_on([change])) == 1
+
+
 # Kept in git
 
 
@@ -175,6 +182,14 @@ def test_an_advice_is_a_checkpoint_that_plain_git_shows(talk: Conversation) -> N
     assert f"Advice for tool-heavy work (applied): {TTL}" in body
 
 
+def test_of_an_advice_too_long_for_a_message_whole_changes_are_kept(talk: Conversation) -> None:
+    changes = tuple(f"some.setting.{number} {'v' * 100}{number}" for number in range(30))
+    record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN, changes))
+    [advised] = past_advice(talk.guard.store, talk.guard.sessions()).advised
+    assert 1 < len(advised.advice.changes) < 30
+    assert set(advised.advice.changes) < set(changes)
+
+
 def test_all_sessions_are_looked_through(talk: Conversation) -> None:
     from gitguard.model.session import Session
 
@@ -189,6 +204,28 @@ def test_all_sessions_are_looked_through(talk: Conversation) -> None:
     ]
     assert past.habit.patterns == ((TOOL_HEAVY, 2),)
     assert past.problems == ()
+
+
+def test_sessions_that_were_put_away_are_past_sessions_too(
+    talk: Conversation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is one of its own, though the next has the same name."""
+    monkeypatch.setenv("GITGUARD_STATE_DIR", str(tmp_path / "state"))
+    closed = []
+    for _ in range(2):
+        record(talk)
+        closed.append(f"main@{talk.guard.close_session().commit[:12]}")
+        talk.guard.ensure()
+        talk.clock.pass_by(60)
+    record(talk, ROLLED_BACK)
+    guard = talk.guard
+    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
+    assert [each.session for each in past.advised] == ["main", *reversed(closed)]
+    assert past.habit.usual == TOOL_HEAVY
+    assert past.problems == ()
+    shown = ran(talk.root, "--history").output
+    assert f"{closed[0]}: tool-heavy, advice applied: {TTL}" in shown
+    assert "Usual: tool-heavy (3 of 3 sessions were tool-heavy)" in shown
 
 
 def test_a_session_that_does_not_read_is_named_and_the_others_are_told(

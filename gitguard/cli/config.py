@@ -232,7 +232,9 @@ def _with_lessons(console: Console, advice: Advice) -> Advice:
         guard = console.guard
     except NotARepository:
         return advice
-    return with_lessons(advice, past_advice(guard.store, guard.sessions()))
+    return with_lessons(
+        advice, past_advice(guard.store, guard.sessions(), guard.archived_sessions())
+    )
 
 
 def _newest_work(console: Console) -> Work | None:

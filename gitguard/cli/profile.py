@@ -100,7 +100,7 @@ def _show_history(console: Console) -> None:
     from gitguard.usecases.learning import past_advice
 
     guard = console.guard
-    past = past_advice(guard.store, guard.sessions())
+    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
     console.say(_history(past), {name: getattr(past, name) for name in past.field_names})
 
 

@@ -38,6 +38,7 @@ class Advised(Value):
     """An advice, and where and when it was given."""
 
     session: str
+    """Its key, and of one that was put away the newest checkpoint as well."""
     at: int
     """Unix seconds."""
     advice: GivenAdvice
@@ -67,11 +68,12 @@ class Habit(Value):
     lessons: tuple[Lesson, ...]
 
     def lessons_on(self, changes: Sequence[str]) -> tuple[Lesson, ...]:
-        """Return the lessons about changes that are to be advised again, worded as they are kept.
+        """Return the lessons about changes that are to be advised again, worded as they were.
 
         Only those from which something follows.
         """
-        return tuple(each for each in self.lessons if each.verdict and each.change in changes)
+        wanted = set(map(_kept, changes))
+        return tuple(each for each in self.lessons if each.verdict and each.change in wanted)
 
 
 def sentence(advice: GivenAdvice) -> str:
@@ -81,9 +83,13 @@ def sentence(advice: GivenAdvice) -> str:
             f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are no pattern and outcome",
             f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
         )
-    changes = [one_line(change).replace(";", ",") for change in advice.changes]
-    said = "; ".join(filter(None, changes)) or _NOTHING
+    said = "; ".join(filter(None, map(_kept, advice.changes))) or _NOTHING
     return f"{_BEGIN}{advice.pattern}{_BETWEEN}{advice.outcome}{_END}{said}"
+
+
+def _kept(change: str) -> str:
+    """Return a change as the sentence keeps it."""
+    return one_line(change).replace(";", ",")
 
 
 def advice_in(text: str) -> GivenAdvice | None:
@@ -94,8 +100,9 @@ def advice_in(text: str) -> GivenAdvice | None:
         return None
     if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
         return None
-    changes = () if said == _NOTHING else tuple(filter(None, said.split("; ")))
-    return GivenAdvice(pattern, outcome, changes)
+    changes = () if said == _NOTHING else said.split("; ")
+    # Of a very long advice the message of a commit holds the beginning; half a change is none.
+    return GivenAdvice(pattern, outcome, tuple(c for c in changes if c and not c.endswith("…")))
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:

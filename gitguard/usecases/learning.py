@@ -17,7 +17,9 @@ from gitguard.store import artifacts, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gitguard.store.archive import Archived
 
 _MOST_LOOKED_AT = 2_000
 """Of a session's newest checkpoints."""
@@ -80,25 +82,35 @@ def _note_in_log(store: SessionStore, said: str) -> str:
     return name
 
 
-def past_advice(store_of: Callable[[Session], SessionStore], heads: Mapping[str, str]) -> Past:
-    """Look through the checkpoints of all sessions; heads are their branches, by name."""
+def past_advice(
+    store_of: Callable[[Session], SessionStore],
+    heads: Mapping[str, str],
+    archived: Iterable[Archived] = (),
+) -> Past:
+    """Look through the checkpoints of all sessions; heads are their branches, by name.
+
+    Archived histories are sessions of their own, named with their heads: the next session often
+    has the same name.
+    """
     found: list[Advised] = []
     problems = []
-    for name, head in heads.items():
+    histories = [(name, head, "") for name, head in heads.items()]
+    histories += [(one.name, one.commit, f"@{one.commit[:12]}") for one in archived]
+    for name, head, at in histories:
         try:
-            found += _advised(store_of(Session(name, name)), head)
+            found += _advised(store_of(Session(name, name)), head, at)
         except GitguardError as error:
-            problems.append(f"{name}: {error.message}")
+            problems.append(f"{name}{at}: {error.message}")
     found.sort(key=lambda each: -each.at)
     return Past(tuple(found), add_up(found), tuple(problems))
 
 
-def _advised(store: SessionStore, head: str) -> list[Advised]:
+def _advised(store: SessionStore, head: str, at: str) -> list[Advised]:
     found = []
     for number, checkpoint in enumerate(store.chain.history(head)):
         if number >= _MOST_LOOKED_AT:
             break
         advice = advice_in(checkpoint.why) if checkpoint.trigger == ADVICE else None
         if advice is not None:
-            found.append(Advised(checkpoint.session_key, checkpoint.at, advice))
+            found.append(Advised(f"{checkpoint.session_key}{at}", checkpoint.at, advice))
     return found
