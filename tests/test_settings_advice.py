@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Mapping
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.guard import Guard
 from gitguard.hosts import openclaw_advice
-from gitguard.hosts.advising import NAMES, Found, find_adviser
+from gitguard.hosts.advising import NAMES, Found, Offer, Surroundings, find_adviser
 from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import PATTERNS
+from gitguard.store.program import ProgramOutcome
+from gitguard.usecases.advising import Desk, Question, advise
 
 USUAL = Halting(0.80, 0.85)
 OLDER, NEWER = "2026.3.13", "2026.9.6"
@@ -117,6 +125,22 @@ def test_a_default_that_fits_is_right_and_what_is_set_counts_before_it() -> None
     verdict = judge((unset, unset.replace(before="4"), unset.replace(before="3", default="")))
     assert [one.before for one in verdict.right] == ["", "3"]
     assert [one.before for one in verdict.changes] == ["4"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question(hours=math.nan),
+        Question(hours=math.inf),
+        Question(hours=-0.1),
+        Question(window=-1),
+        Question(window=15_999),
+    ],
+)
+def test_a_question_that_means_nothing_is_refused(guard: Guard, question: Question) -> None:
+    desk = Desk(guard.workspace.places, guard.config, guard.clock)
+    with pytest.raises(InvalidInput, match="numbers from 0 on|no agent works in a window"):
+        advise(desk, find_adviser("pi"), question)
 
 
 # --- OpenClaw by version
@@ -279,13 +303,263 @@ def test_where_nobody_knows_the_window_nothing_that_depends_on_it_is_advised(hos
     assert any("--window" in note for note in offer.notes)
 
 
-@pytest.mark.parametrize(("window", "settings"), [(30_000, 0), (99_999, 0), (100_000, 1)])
-def test_in_a_window_below_its_least_setting_claude_code_is_advised_nothing(
+@pytest.mark.parametrize(("window", "settings"), [(30_000, 0), (131_999, 0), (132_000, 1)])
+def test_where_claude_code_would_keep_more_than_a_quarter_free_it_is_advised_nothing(
     window: int, settings: int
 ) -> None:
     offer = find_adviser("claude-code").offer(Found("", "/x", {}), figures_for("mixed", window))
     assert len(offer.settings) == settings
     assert any(f"a window of {window:,} tokens" in note for note in offer.notes) != settings
+
+
+def kept_free(host: str, offer: Offer, window: int) -> int:
+    """Return how many tokens stay free by the settings that are advised, none where none is."""
+    values: dict[str, Any] = {
+        one.key.rpartition(".")[2]: json.loads(one.after) for one in offer.settings
+    }
+    match host:
+        case "claude-code" if values:
+            return window - int(values["CLAUDE_CODE_AUTO_COMPACT_WINDOW"]) + 33_000
+        case "codex":
+            return window - int(values["model_auto_compact_token_limit"])
+        case "gemini":
+            return int(window * (1 - values["compressionThreshold"]))
+        case "pi":
+            return int(values["reserveTokens"])
+        case "openclaw":
+            return int(max(values["reserveTokensFloor"], values.get("reserveTokens", 16_384)))
+    return 0
+
+
+@given(
+    host=st.sampled_from(NAMES),
+    pattern=st.sampled_from(PATTERNS),
+    window=st.integers(8_000, 1_048_576),
+    hours=st.sampled_from([0.0, 3.0]),
+    halting=st.sampled_from([None, USUAL, Halting(0.60, 0.70)]),
+)
+def test_no_host_is_advised_to_keep_more_than_a_quarter_of_any_window_free(
+    host: str, pattern: str, window: int, hours: float, halting: Halting | None
+) -> None:
+    figures = figures_for(pattern, window, halting=halting, hours=hours)
+    found = Found(OLDER if host == "openclaw" else "", "/x", {}, window)
+    free = kept_free(host, find_adviser(host).offer(found, figures), window)
+    rounding = 0.005 if host == "gemini" else 0  # its setting is a share with two digits
+    assert free <= window * (0.25 + rounding)
+
+
+# --- What else decides
+
+
+def looked_at(
+    host: str,
+    tmp_path: Path,
+    files: Mapping[str, object],
+    answers: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Found:
+    """Let an adviser look at files of a home and a project, and at what the host's command says."""
+    for name, document in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document), encoding="utf-8")
+
+    def ask(arguments: tuple[str, ...]) -> ProgramOutcome:
+        said = (answers or {}).get(" ".join(arguments), "1.0.0")
+        return ProgramOutcome(0, said if isinstance(said, str) else json.dumps(said), "")
+
+    def read(path: str) -> bytes | None:
+        return Path(path).read_bytes() if Path(path).exists() else None
+
+    home, project = str(tmp_path / "home"), str(tmp_path / "repo")
+    return find_adviser(host).look(Surroundings(ask, read, environment or {}, home, project))
+
+
+PERSONAL, SHARED = "repo/.claude/settings.local.json", "repo/.claude/settings.json"
+USER, OWN_FILE = "home/.claude/settings.json", "home/.claude.json"
+NO_AUTO = {"DISABLE_AUTO_COMPACT": "1"}
+PERCENT = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+
+
+@pytest.mark.parametrize(
+    ("files", "environment", "switch"),
+    [
+        ({}, {}, ""),
+        ({}, NO_AUTO, "DISABLE_AUTO_COMPACT"),
+        ({}, {"DISABLE_COMPACT": " Yes "}, "DISABLE_COMPACT"),
+        ({}, {"DISABLE_AUTO_COMPACT": "0"}, ""),
+        ({}, {"DISABLE_AUTO_COMPACT": "2"}, ""),
+        ({PERSONAL: {"env": NO_AUTO}}, {}, "DISABLE_AUTO_COMPACT"),
+        ({USER: {"env": {"DISABLE_AUTO_COMPACT": True}}}, {}, "DISABLE_AUTO_COMPACT"),
+        ({PERSONAL: {"env": {"DISABLE_AUTO_COMPACT": "0"}}}, NO_AUTO, ""),
+        ({USER: {"autoCompactEnabled": False}}, {}, "autoCompactEnabled"),
+        ({SHARED: {"autoCompactEnabled": False}}, {}, "autoCompactEnabled"),
+        ({USER: {"autoCompactEnabled": False}, PERSONAL: {"autoCompactEnabled": True}}, {}, ""),
+        ({OWN_FILE: {"autoCompactEnabled": False}}, {}, "autoCompactEnabled"),
+        ({OWN_FILE: {"autoCompactEnabled": False}, USER: {"autoCompactEnabled": True}}, {}, ""),
+        ({OWN_FILE: {"env": NO_AUTO}}, {}, "DISABLE_AUTO_COMPACT"),
+        ({OWN_FILE: ["no object"]}, {}, ""),
+    ],
+)
+def test_claude_code_is_advised_nothing_where_it_does_not_compact_by_itself(
+    tmp_path: Path, files: Mapping[str, object], environment: dict[str, str], switch: str
+) -> None:
+    found = looked_at("claude-code", tmp_path, files, environment=environment)
+    offer = find_adviser("claude-code").offer(found, figures_for("mixed", 200_000))
+    assert len(offer.settings) == (not switch)
+    assert any(f"does not compact by itself (`{switch}`)" in n for n in offer.notes) == bool(switch)
+
+
+@pytest.mark.parametrize(
+    ("percent", "at"),
+    [("50", "81,500"), ("95", "150,000"), ("0", "150,000"), ("inf", "150,000"), ("nan", "150,000")],
+)
+def test_a_percentage_that_makes_claude_code_compact_earlier_is_in_what_is_said(
+    tmp_path: Path, percent: str, at: str
+) -> None:
+    found = looked_at("claude-code", tmp_path, {}, environment={PERCENT: percent})
+    offer = find_adviser("claude-code").offer(found, figures_for("mixed", 200_000))
+    assert f"once {at} of" in offer.settings[0].practice
+    assert any("PCT_OVERRIDE" in note for note in offer.notes) == (at == "81,500")
+
+
+def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: Path) -> None:
+    other = str(tmp_path / "other")
+    files = {
+        "other/settings.json": {"model": "m"},
+        "other/.claude.json": {"autoCompactEnabled": False},
+        USER: {"model": "n"},
+        OWN_FILE: {},
+    }
+    found = looked_at("claude-code", tmp_path, files, environment={"CLAUDE_CONFIG_DIR": other})
+    assert (found.model, found.standing["autoCompactEnabled"]) == ("m", "false")
+    found = looked_at("gemini", tmp_path, {}, environment={"GEMINI_CLI_HOME": other})
+    assert found.file == f"{other}/.gemini/settings.json"
+
+
+def test_gemini_compresses_at_a_share_of_the_window_that_it_knows(tmp_path: Path) -> None:
+    found = looked_at("gemini", tmp_path, {})
+    offer = find_adviser("gemini").offer(found, figures_for("mixed", 200_000))
+    assert "from 786,432 of 1,048,576 tokens on" in offer.settings[0].practice
+    assert any("no other window" in note for note in offer.notes)
+    files = {"home/.gemini/settings.json": {"model": {"name": "gemma-4-31b-it"}}}
+    assert looked_at("gemini", tmp_path, files).window == 256_000
+
+
+@pytest.mark.parametrize(("value", "noted"), [("1", 1), ("TRUE", 1), ("0", 0), ("yes", 0)])
+def test_what_switches_clearing_off_in_opencode_is_said(
+    tmp_path: Path, value: str, noted: int
+) -> None:
+    paths = {"debug paths": f"config {tmp_path}/home"}
+    found = looked_at("opencode", tmp_path, {}, paths, {"OPENCODE_DISABLE_PRUNE": value})
+    offer = find_adviser("opencode").offer(found, figures_for("mixed", 0))
+    assert sum("OPENCODE_DISABLE_PRUNE" in note for note in offer.notes) == noted
+
+
+def test_of_opencodes_files_the_last_that_counts_is_the_one_to_change(tmp_path: Path) -> None:
+    files = {
+        "repo/opencode.json": {"compaction": {"prune": True}},
+        "repo/.opencode/opencode.json": {"compaction": {"prune": False}},
+    }
+    paths = {"debug paths": f"config {tmp_path}/home"}
+    found = looked_at("opencode", tmp_path, files, paths)
+    assert found.file == str(tmp_path / "repo/.opencode/opencode.json")
+    assert found.standing["compaction.prune"] == "false"
+
+
+def test_pi_that_does_not_compact_by_itself_is_not_advised_when(tmp_path: Path) -> None:
+    files = {"home/.pi/agent/settings.json": {"compaction": {"enabled": False}}}
+    found = looked_at("pi", tmp_path, files)
+    offer = find_adviser("pi").offer(found, figures_for("mixed", 200_000))
+    assert [one.key for one in offer.settings] == ["compaction.keepRecentTokens"]
+    assert "does not compact by itself" in offer.notes[0]
+
+
+def test_what_else_decides_when_codex_compacts_is_said() -> None:
+    standing = {"model_auto_compact_token_limit_scope": '"body_after_prefix"'}
+    offer = find_adviser("codex").offer(Found("", "/x", standing), figures_for("mixed", 100_000))
+    assert any("model_auto_compact_token_limit_scope" in note for note in offer.notes)
+
+
+# --- OpenClaw's agents
+
+
+def openclaw_with(tmp_path: Path, agents: dict[str, object], version: str) -> tuple[str, ...]:
+    """Return the exceptions where these agents are set, in a window of 200,000."""
+    windows = {"a/b": 200_000, "a/small": 40_000, "a/same": 200_000}
+    models: list[dict[str, object]] = [
+        {"key": key, "contextWindow": window} for key, window in windows.items()
+    ]
+    models[0]["tags"] = ["default"]
+    answers = {
+        "--version": f"OpenClaw {version}",
+        "config validate --json": {"valid": True, "path": str(tmp_path / "openclaw.json")},
+        "config get agents --json": agents,
+        "models list --json": {"models": models},
+    }
+    return looked_at("openclaw", tmp_path, {}, answers).exceptions
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ({}, ""),
+        ({"model": "a/same"}, ""),
+        ({"model": "a/small"}, "the agent `ops` has a window of 40,000 tokens"),
+        ({"model": {"primary": "a/small"}}, "the agent `ops` has a window of 40,000 tokens"),
+        ({"model": "a/unlisted"}, "the agent `ops` has a model of its own, `a/unlisted`"),
+        ({"contextTokens": 50_000}, "the agent `ops` has a window of 50,000 tokens"),
+        ({"contextTokens": 900_000}, ""),
+        ({"runtime": {"type": "acp"}}, "of the agent `ops` in another program (`runtime`)"),
+        ({"runtime": {"type": "embedded"}}, ""),
+    ],
+)
+def test_agents_for_which_the_same_numbers_mean_something_else_are_named(
+    tmp_path: Path, agent: dict[str, object], said: str
+) -> None:
+    older = openclaw_with(tmp_path, {"list": [{"id": "main"}, {"id": "ops", **agent}]}, OLDER)
+    newer = openclaw_with(tmp_path, {"entries": {"main": {}, "ops": agent}}, NEWER)
+    assert older == newer
+    assert len(older) == bool(said)
+    assert said in "".join(older)
+    figures = figures_for("mixed", 200_000)
+    for version in (OLDER, NEWER):
+        found = Found(version, "/x", {}, 200_000, exceptions=older)
+        assert set(older) <= set(openclaw_advice.offer(found, figures).notes)
+
+
+@pytest.mark.parametrize(
+    ("window", "standing", "advised"),
+    [
+        (40_000, {}, "10000"),  # 16,384 would be kept free
+        (65_532, {}, "16383"),
+        (65_536, {}, None),
+        (200_000, {"compaction__reserveTokens": "80000"}, "50000"),
+        (200_000, {"compaction__reserveTokens": "50000"}, None),
+        (40_000, {"compaction__reserveTokens": "9000"}, None),
+    ],
+)
+def test_what_older_versions_keep_free_besides_the_floor_is_not_more_than_it(
+    window: int, standing: dict[str, str], advised: str | None
+) -> None:
+    found = offered(OLDER, figures_for("mixed", window), **standing)
+    besides = found.get("compaction.reserveTokens")
+    assert (besides.after if besides else None) == advised
+
+
+def test_where_openclaw_does_not_compact_by_itself_it_is_not_said_when_it_does() -> None:
+    found = Found(NEWER, "/x", {"agents.defaults.compaction.enabled": "false"}, 200_000)
+    notes = openclaw_advice.offer(found, figures_for("mixed", 200_000)).notes
+    assert any("does not compact by itself" in note for note in notes)
+    assert not any("% of the window of" in note for note in notes)
+
+
+@pytest.mark.parametrize("host", NAMES)
+def test_advice_and_rollback_say_alike_when_a_change_counts(host: str) -> None:
+    found = Found(OLDER if host == "openclaw" else "", "/x", {}, 200_000)
+    adviser = find_adviser(host)
+    offer = adviser.offer(found, figures_for("tool-heavy", 200_000))
+    assert offer.consequences[0] == adviser.UNDO.counts
 
 
 def test_a_file_that_says_something_else_after_an_edit_is_refused() -> None:

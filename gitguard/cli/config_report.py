@@ -110,6 +110,8 @@ def _changes(advice: Advice) -> list[str]:
 
 
 def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
+    if advice.found.unfit:
+        return []
     if planned is None:
         return ["- a backup is made beside the file first, and a rollback document is written"]
     backup = f"the backup will be `{planned.backup}`" if planned.backup else "there is no file yet"
@@ -210,7 +212,7 @@ def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: s
     if planned.before is None:
         lines = [f"`{planned.made.file}` is gone, as before the change."]
     lines += [f"What was in it is kept in `{kept}`."] if kept else []
-    lines.append(f"To make it count: {undo.restart}.")
+    lines.append(f"{undo.counts[:1].upper()}{undo.counts[1:]}.")
     return "\n".join([*lines, *_forgotten(problem)])
 
 

@@ -92,6 +92,8 @@ class Found(Value):
     """The model that is set, where the host does not say the window."""
     unfit: str = ""
     """Why gitguard makes no changes in the file, without its full stop; empty where it does."""
+    exceptions: tuple[str, ...] = ()
+    """Where the same settings mean something else, or nothing; sentences without full stop."""
 
 
 class Offer(Value):
@@ -107,8 +109,8 @@ class Offer(Value):
 class UndoHelp(Value):
     """What people need after a change of a host's settings."""
 
-    restart: str
-    """How a change is made to count: a command, or what to do."""
+    counts: str
+    """When a change counts, and what to do where it does not by itself; without its full stop."""
     health: tuple[str, ...]
     """Commands that show whether all is well."""
     repair: str

@@ -2,12 +2,18 @@
 
 It compacts before the next request once min(setting, window) - 33,000 tokens are used (measured
 with 2.1.330). Its settings are plain JSON, and no command of its own changes them.
+
+Variables in the settings' `env` count before those around it. A running conversation takes what is
+set there, but keeps what is taken out again (both tried with 2.1.330).
 """
 
 from __future__ import annotations
 
+import json
 import os
+from contextlib import suppress
 
+from gitguard.errors import InvalidDocument
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.claude_code_settings import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
@@ -22,12 +28,16 @@ from gitguard.hosts.settings_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from gitguard.hosts.advising import Surroundings
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"
 UNDO = UndoHelp(
-    restart="end the conversation and go on with `claude --continue`",
+    counts="a running conversation takes it at the latest after it is ended and resumed "
+    "(`claude --continue`)",
     health=("claude doctor",),
     repair="put the backup back as said above; `claude doctor` says what is wrong with settings",
 )
@@ -36,49 +46,101 @@ __all__ = ["edit"]
 _KEY = "env.CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 _BELOW = 33_000
 """How far below the setting it compacts, in tokens."""
-_LEAST = 100_000
-"""The host takes no smaller one."""
+_LEAST_WINDOW = 4 * _BELOW
+"""In a smaller one this would be more than a quarter of it."""
+_OFF_BY_VARIABLE = ("DISABLE_COMPACT", "DISABLE_AUTO_COMPACT")
+_ENABLED = "autoCompactEnabled"
+_PERCENT = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+_TRUE = ("1", "true", "yes", "on")
+_FOR_ANSWER = 20_000
+"""Tokens of the setting that the host keeps for an answer; the percentage is one of the rest."""
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's, the project's and the personal settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
-    own = os.path.join(at.home, USER)
+    named = at.environment.get("CLAUDE_CONFIG_DIR", "")
+    own = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
     paths = (own, *in_project(at, SHARED), *in_project(at, PERSONAL))
     layers = read_layers(at, paths, strict=True)
     model = next((one["model"] for one in reversed(layers.documents) if "model" in one), "")
-    file = paths[-1]
     return Found(
         before.version if before else version_in(ask),
-        file,
-        layers.standing,
+        paths[-1],
+        {
+            **_switches(at.environment.get),
+            **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),
+            **layers.standing,
+        },
         model=model if isinstance(model, str) else "",
     )
+
+
+def _switches(value_of: Callable[[str], Any]) -> dict[str, str]:
+    """Return the variables that decide whether and where it compacts, as settings name them."""
+    values = {name: value_of(name) for name in (*_OFF_BY_VARIABLE, _PERCENT)}
+    return {f"env.{name}": json.dumps(one) for name, one in values.items() if one is not None}
+
+
+def _in_the_hosts_own_file(at: Surroundings, path: str) -> dict[str, str]:
+    """Return the switches that older versions kept in a file of the host's own, and that count."""
+    with suppress(InvalidDocument, ValueError, AttributeError):
+        document = json.loads(at.read(path) or b"{}")
+        off = {_ENABLED: "false"} if document.get(_ENABLED) is False else {}
+        return {**_switches((document.get("env") or {}).get), **off}
+    return {}
 
 
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
     notes = ["clearing old tool output has no setting in Claude Code"]
-    if found.standing.get("autoCompactEnabled") == "false":
-        notes.append("it does not compact by itself (`autoCompactEnabled`), and that stays so")
+    switch = _switched_off_by(found.standing)
+    if switch:
+        return Offer((), (f"it does not compact by itself (`{switch}`), and that stays so", *notes))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
-    if figures.window < _LEAST:
-        small = (
-            f"no setting counts in a window of {figures.window:,} tokens: the least is {_LEAST:,}"
-        )
-        return Offer((), (small, *notes))
+    if figures.window < _LEAST_WINDOW:
+        return Offer((), (_too_small(figures.window), *notes))
     wanted = figures.window - figures.free + _BELOW
-    value = max(min(round(wanted, -3), figures.window), _LEAST)
-    at = value - _BELOW
-    why = f"; {figures.why_free}" if figures.why_free else ""
+    value = min(-(-wanted // 1000) * 1000, figures.window)
+    lowered = _lowered_to(found.standing, value)
+    if lowered:
+        notes.insert(0, f"that early is the doing of `{_PERCENT}`, which stays")
+    at = lowered or value - _BELOW
+    why = f"; {figures.why_free}" if figures.why_free and not lowered else ""
     practice = (
         f"Claude Code compacts before the next request once {at:,} of {figures.window:,} tokens "
         f"({at / figures.window:.0%}) are used{why}"
     )
     title = "When to compress the conversation"
-    others = (
-        "with another model the same number means another share of its window",
-        "conversations that begin from now on take it",
+    others = (UNDO.counts, "with another model the same number means another share of its window")
+    return Offer((setting(found, _KEY, str(value), title, practice),), tuple(notes), others)
+
+
+def _switched_off_by(standing: Mapping[str, str]) -> str:
+    """Return what keeps it from compacting by itself, empty where nothing does."""
+    for name in _OFF_BY_VARIABLE:
+        if _said(standing, f"env.{name}").lower() in _TRUE:
+            return name
+    return _ENABLED if standing.get(_ENABLED) == "false" else ""
+
+
+def _said(standing: Mapping[str, str], key: str) -> str:
+    """Return a variable's value as text; in settings it may be a number or a truth value."""
+    return standing.get(key, "").strip('"').strip()
+
+
+def _lowered_to(standing: Mapping[str, str], value: int) -> int:
+    """Return the tokens at which a share of the setting makes it compact, 0 where none does."""
+    with suppress(ValueError):
+        percent = float(_said(standing, f"env.{_PERCENT}").rstrip("%"))
+        at = int((value - _FOR_ANSWER) * percent / 100) if 0 < percent <= 100 else 0
+        return at if at < value - _BELOW else 0
+    return 0
+
+
+def _too_small(window: int) -> str:
+    return (
+        f"in a window of {window:,} tokens no value fits: it compacts {_BELOW:,} below it at the "
+        "latest, and never more than a quarter is to stay free"
     )
-    return Offer((setting(found, _KEY, str(value), title, practice),), tuple(notes), others[::-1])

@@ -33,13 +33,18 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
 UNDO = UndoHelp(
-    restart="end the conversation and go on with `codex resume`",
+    counts="a running conversation takes it after it is ended and resumed (`codex resume`)",
     health=("codex doctor",),
     repair="put the backup back as said above; `codex doctor` says what is wrong with the file",
 )
 
 _KEY, _WINDOW = "model_auto_compact_token_limit", "model_context_window"
 _DEFAULT_SHARE = 0.9
+_BESIDES = {
+    f"{_KEY}_scope": f"what is counted is decided by `{_KEY}_scope`, which stays",
+    "model_post_turn_compact_threshold_percent": "between turns it may compact earlier "
+    "(`model_post_turn_compact_threshold_percent`), and that stays so",
+}
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
@@ -98,9 +103,10 @@ def _catalogued(said: str, model: object) -> int:
 
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
-    note = "clearing old tool output has no setting in Codex"
+    notes = ["clearing old tool output has no setting in Codex"]
     if not figures.window:
-        return Offer((), (NO_WINDOW, note))
+        return Offer((), (NO_WINDOW, *notes))
+    notes += [said for key, said in _BESIDES.items() if key in found.standing]
     limit = figures.window - figures.free
     why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
@@ -109,7 +115,7 @@ def offer(found: Found, figures: Figures) -> Offer:
     )
     usual = int(figures.window * _DEFAULT_SHARE)
     one = setting(found, _KEY, limit, "When to compress the conversation", practice, usual)
-    return Offer((one,), (note,), ("conversations that begin from now on take it",))
+    return Offer((one,), tuple(notes), (UNDO.counts,))
 
 
 def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:

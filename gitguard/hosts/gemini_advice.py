@@ -1,11 +1,12 @@
 """What Gemini CLI can be advised to set: from which share of the window on it compresses.
 
-The window is compiled in and the same for its models: 1,048,576 tokens (0.61.0; Gemma apart). The
-program is not asked for its version: at every start it may write settings with old names anew.
+The windows are compiled in (0.61.0), and the share is one of those. The program is not asked for
+its version: at every start it may write settings with old names anew.
 """
 
 from __future__ import annotations
 
+import json
 import os
 
 from gitguard.hosts.advising import Found, Offer, UndoHelp
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"
 UNDO = UndoHelp(
-    restart="end the conversation and go on with `gemini --resume`",
+    counts="a running conversation takes it after it is ended and resumed (`gemini --resume`)",
     health=("gemini --version",),
     repair="put the backup back as said above; Gemini CLI names the line that it cannot read",
 )
@@ -33,26 +34,32 @@ __all__ = ["edit"]
 
 _KEY = "model.compressionThreshold"
 _WINDOW = 1_048_576
+_OTHER_WINDOWS = {"gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000}
 _FILE = ".gemini/settings.json"
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's and the project's settings, of which the last count."""
     program_of(at, PROGRAM, TITLE)
-    paths = (os.path.join(at.home, _FILE), *in_project(at, _FILE))
+    home = at.environment.get("GEMINI_CLI_HOME") or at.home
+    paths = (os.path.join(home, _FILE), *in_project(at, _FILE))
     layers = read_layers(at, paths)
     file = holder(layers, paths, _KEY, paths[0])
-    return Found("", file, layers.standing, _WINDOW)
+    model = json.loads(layers.standing.get("model.name", '""'))
+    return Found("", file, layers.standing, _OTHER_WINDOWS.get(str(model), _WINDOW))
 
 
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
+    window = found.window or _WINDOW
     share = round(figures.compress_at, 2)
     why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
-        f"Gemini CLI compresses the history from {round(share * figures.window):,} of "
-        f"{figures.window:,} tokens on{why}"
+        f"Gemini CLI compresses the history from {round(share * window):,} of {window:,} tokens "
+        f"on{why}"
     )
     one = setting(found, _KEY, share, "When to compress the conversation", practice, 0.5)
-    note = "clearing old tool output is an experiment of Gemini CLI's, and left alone"
-    return Offer((one,), (note,), ("it counts after Gemini CLI is started anew",))
+    notes = ["clearing old tool output is an experiment of Gemini CLI's, and left alone"]
+    if figures.window != window:
+        notes.insert(0, f"Gemini CLI knows no other window than its own of {window:,} tokens")
+    return Offer((one,), tuple(notes), (UNDO.counts,))

@@ -1,7 +1,8 @@
 """What OpenClaw can be advised to set, by version.
 
 The four settings of the seed exist up to 2026.7; from 2026.8 on a file with one of three of them
-is refused whole (2026.3.13 and 2026.9.6 tried, 2026.8 by its documentation).
+is refused whole (2026.3.13 and 2026.9.6 tried, 2026.7.1 and 2026.8.2 by their schemas). None of
+these versions lets an agent have `compaction` or `contextPruning` of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.openclaw_settings import (
     PROGRAM,
-    RESTART,
     is_unknown,
     read_command,
     value_of,
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from gitguard.hosts.advising import Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures, Setting
+    from gitguard.store.program import ProgramOutcome
 
 NAME, TITLE = "openclaw", "OpenClaw"
 UNDO = UndoHelp(
-    restart=RESTART,
+    counts="a running Gateway takes it by itself from the next turn on; only where "
+    "`gateway.reload.mode` is `off`, it needs `openclaw gateway restart`, which restarts the "
+    "Gateway and nothing else",
     health=("openclaw config validate", "openclaw gateway status"),
     repair="put the backup back as said above, then run `openclaw doctor`; `openclaw logs` and "
     "`openclaw gateway run` say why a Gateway does not come up",
@@ -43,15 +46,18 @@ UNDO = UndoHelp(
 __all__ = ["is_unknown", "write_command"]
 
 _INCLUDE = "$include"
-_DEFAULTS = "agents.defaults"
+_AGENTS = "agents"
+_DEFAULTS = f"{_AGENTS}.defaults"
+_CAP = f"{_DEFAULTS}.contextTokens"
 _COMPACTION = f"{_DEFAULTS}.compaction"
-_RESERVE = f"{_COMPACTION}.reserveTokensFloor"
+_FLOOR = f"{_COMPACTION}.reserveTokensFloor"
+_RESERVE = f"{_COMPACTION}.reserveTokens"
 _PRUNING = f"{_DEFAULTS}.contextPruning"
 _NEWER = (2026, 8)
 """From this version on three of the four settings are gone."""
-_NO_RESTART = (2026, 9)
-"""From this version on such changes apply without a restart (as 2026.9.6 says of each)."""
 _BUILT_IN_RESERVE = 20_000
+_BESIDES_THE_FLOOR = 16_384
+"""Tokens that older versions keep free where `reserveTokens` is not set: the larger one counts."""
 _ANTHROPIC_ONLY = "this version clears tool output for models of Anthropic alone"
 _BY_THE_SERVER = (
     "with an API key of Anthropic's own, their server clears, at about 30% of the window and not "
@@ -65,11 +71,15 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     version = before.version if before else _version(ask)
     file = _file(ask)
     unfit = _why_unfit(file, at.read(file))
-    defaults = json.loads(value_of(ask(read_command(_DEFAULTS))) or "{}")
-    standing = dict(flat(defaults, _DEFAULTS))
-    window = before.window if before else _window(ask, standing)
+    agents = json.loads(value_of(ask(read_command(_AGENTS))) or "{}")
+    standing = dict(flat(agents.get("defaults", {}), _DEFAULTS))
     by = f"{PROGRAM} config validate"
-    return Found(version, file, standing, window, by, unfit=unfit)
+    found = Found(version, file, standing, 0, by, unfit=unfit)
+    if before:
+        return found.replace(window=before.window, exceptions=before.exceptions)
+    models = ask(("models", "list", "--json"))
+    window = _capped(window_of(models), json.loads(standing.get(_CAP, "0")))
+    return found.replace(window=window, exceptions=_exceptions(agents, models, window))
 
 
 def _why_unfit(file: str, data: bytes | None) -> str:
@@ -92,11 +102,62 @@ def _includes(value: Any) -> bool:
     return isinstance(value, list) and any(map(_includes, value))
 
 
-def _window(ask: Ask, standing: Mapping[str, str]) -> int:
-    """Return the default model's window, or less where the user has capped it (2026.3.13)."""
-    window = window_of(ask(("models", "list", "--json")))
-    cap = json.loads(standing.get(f"{_DEFAULTS}.contextTokens", "0"))
+def _capped(window: int, cap: object) -> int:
+    """Return a window, or less where the user has capped it (up to 2026.7)."""
     return min(window, cap) if type(cap) is int and cap > 0 else window
+
+
+def _exceptions(agents: dict[str, Any], models: ProgramOutcome, window: int) -> tuple[str, ...]:
+    """Say of which agents the window or the program is another one."""
+    windows = _windows(models)
+    said = (_exception(name, one, windows, window) for name, one in _named(agents))
+    return tuple(filter(None, said))
+
+
+def _named(agents: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the agents that are listed, as versions up to 2026.7 and newer ones do it."""
+    entries, listed = agents.get("entries"), agents.get("list")
+    named = list(entries.items()) if isinstance(entries, dict) else []
+    for one in listed if isinstance(listed, list) else ():
+        named.append((one.get("id") if isinstance(one, dict) else "", one))
+    return [(str(name), one) for name, one in named if isinstance(one, dict)]
+
+
+def _windows(models: ProgramOutcome) -> dict[str, int]:
+    """Return the windows of the models that are listed; up to 2026.7 the default one alone is."""
+    said = json.loads(value_of(models) or "{}")
+    listed = said.get("models") if isinstance(said, dict) else None
+    known = (one for one in listed or () if isinstance(one, dict))
+    return {
+        str(one.get("key")): one["contextWindow"]
+        for one in known
+        if type(one.get("contextWindow")) is int
+    }
+
+
+def _exception(name: str, agent: dict[str, Any], windows: Mapping[str, int], usual: int) -> str:
+    """Say why the same numbers mean something else for an agent, empty where they do not."""
+    runtime = agent.get("runtime")
+    if isinstance(runtime, dict) and runtime.get("type") == "acp":
+        return (
+            f"conversations of the agent `{name}` in another program (`runtime`) keep to that "
+            "program's settings"
+        )
+    model = agent.get("model")
+    model = model.get("primary") if isinstance(model, dict) else model
+    window = windows.get(str(model), 0) if model else usual
+    window = _capped(window, agent.get("contextTokens"))
+    if not window and model:
+        return (
+            f"the agent `{name}` has a model of its own, `{model}`: where its window is another, "
+            "the same tokens are another share of it"
+        )
+    if window == usual:
+        return ""
+    return (
+        f"the agent `{name}` has a window of {window:,} tokens, of which the same tokens are "
+        "another share"
+    )
 
 
 def _version(ask: Ask) -> str:
@@ -140,20 +201,14 @@ def _issues(said: dict[str, Any]) -> str:
 
 def offer(found: Found, figures: Figures) -> Offer:
     """Return what this version has of what the figures ask for."""
-    version = version_of(found.version)
-    newer = version >= _NEWER
+    newer = version_of(found.version) >= _NEWER
     settings, notes = (_newer if newer else _older)(found, figures)
     tools, tips = _tools(found, figures)
-    restart = (
-        "a running Gateway takes the changes without a restart"
-        if version >= _NO_RESTART
-        else "the changes count after `openclaw gateway restart`: the Gateway, and nothing else, "
-        "pauses for 2 to 3 seconds, and the conversation reconnects by itself"
-    )
     rewrite = (
         "OpenClaw's own command writes the file anew: comments in it go, and its order changes"
     )
-    return Offer((*settings, *tools), (*notes, *tips), (restart, rewrite))
+    notes += [*tips, *found.exceptions]
+    return Offer((*settings, *tools), tuple(notes), (UNDO.counts, rewrite))
 
 
 class _About(Value):
@@ -163,11 +218,16 @@ class _About(Value):
 
 
 _ABOUT = {
-    _RESERVE: _About(
+    _FLOOR: _About(
         "When to compress the conversation",
         "OpenClaw summarises the history at about {compress_at:.0%} of the window of {window:,} "
         "tokens, with {free:,} still free{why}",
         20_000,
+    ),
+    _RESERVE: _About(
+        "How much is kept free besides",
+        "the larger of it and the floor counts, so that the floor decides",
+        _BESIDES_THE_FLOOR,
     ),
     f"{_PRUNING}.mode": _About(
         "Whether old tool output is cleared",
@@ -231,7 +291,10 @@ _NUMBERS = ("window", "free", "clear_after", "protect", "trim_above", "keep_rece
 
 
 def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
-    wanted: dict[str, object] = {_RESERVE: figures.free} if figures.window else {}
+    wanted: dict[str, object] = {_FLOOR: figures.free} if figures.window else {}
+    besides = json.loads(found.standing.get(_RESERVE, str(_BESIDES_THE_FLOOR)))
+    if figures.window and besides > figures.free:
+        wanted[_RESERVE] = figures.free
     wanted |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
     wanted[f"{_PRUNING}.keepLastAssistants"] = figures.protect
     wanted[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
@@ -260,6 +323,8 @@ def _fixed(found: Found, figures: Figures) -> list[str]:
         "50,000 characters of old output are there",
         _BY_THE_SERVER,
     ]
+    if found.standing.get(f"{_COMPACTION}.enabled") == "false":
+        return [*notes, "it does not compact by itself (`compaction.enabled`), and that stays so"]
     if figures.window:
         reserve = min(_BUILT_IN_RESERVE, figures.window // 4)
         share = 1 - reserve / figures.window
@@ -268,8 +333,6 @@ def _fixed(found: Found, figures: Figures) -> list[str]:
             f"when to compress has no setting since 2026.8: it is at about {share:.0%} of the "
             f"window of {figures.window:,} tokens",
         )
-    if found.standing.get(f"{_COMPACTION}.enabled") == "false":
-        notes.append("compaction is switched off (`compaction.enabled`), and stays so")
     return notes
 
 

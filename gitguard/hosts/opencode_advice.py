@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "opencode", "opencode", "opencode"
 UNDO = UndoHelp(
-    restart="end the conversation and go on with `opencode --continue`",
+    counts="a running conversation takes it after it is ended and resumed (`opencode --continue`)",
     health=("opencode debug config",),
     repair="put the backup back as said above; `opencode debug config` names what is wrong",
 )
@@ -36,6 +36,12 @@ __all__ = ["edit"]
 
 _COMPACTION = "compaction."
 _NAMES = ("opencode.json", "opencode.jsonc")
+_SWITCHES = {
+    "OPENCODE_DISABLE_AUTOCOMPACT": "it does not compact by itself",
+    "OPENCODE_DISABLE_PRUNE": "old tool output is not cleared",
+}
+_TRUE = ("1", "true")
+"""What the host takes for yes in these (1.18.33)."""
 _FEW_CALLS = 50_000
 """Work with so few tool calls that output of this many characters may stay."""
 
@@ -47,14 +53,24 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     if before is not None:
         _check(ask)
     own = tuple(os.path.join(folder, name) for name in _NAMES)
-    paths = (*own, *(path for name in _NAMES for path in in_project(at, name)))
+    folders = ("", ".opencode")
+    names = (os.path.join(folder, name) for folder in folders for name in _NAMES)
+    paths = (*own, *(path for name in names for path in in_project(at, name)))
     layers = read_layers(at, paths)
     there = [path for path in own if at.read(path) is not None]
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
     # Asked outside of the project, it has read the user's own file alone.
     by = "opencode debug config" if before is not None and file in own else ""
     return Found(
-        before.version if before else version_in(ask), file, layers.standing, checked_by=by
+        before.version if before else version_in(ask),
+        file,
+        layers.standing,
+        checked_by=by,
+        exceptions=tuple(
+            f"where `{name}` is set, as here, {said}"
+            for name, said in _SWITCHES.items()
+            if at.environment.get(name, "").lower() in _TRUE
+        ),
     )
 
 
@@ -112,4 +128,4 @@ def offer(found: Found, figures: Figures) -> Offer:
         notes.append("how much is kept depends on the window; name it with `--window`")
     if found.standing.get(f"{_COMPACTION}auto") == "false":
         notes.append("it does not compact by itself (`compaction.auto`), and that stays so")
-    return Offer(tuple(settings), tuple(notes), ("it counts after opencode is started anew",))
+    return Offer(tuple(settings), (*found.exceptions, *notes), (UNDO.counts,))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "pi", "pi", "pi"
 UNDO = UndoHelp(
-    restart="end the conversation and go on with `pi --continue`",
+    counts="a running conversation takes it after it is ended and resumed (`pi --continue`)",
     health=("pi --version",),
     repair="put the backup back as said above",
 )
@@ -72,8 +72,9 @@ def _window(models: dict[str, Any], provider: object, model: object) -> int:
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compact and how much then stays; everything else has no setting."""
     notes = ["clearing old tool output has no setting in pi"]
-    if found.standing.get(f"{_COMPACTION}enabled") == "false":
-        notes.append("it does not compact by itself (`compaction.enabled`), and that stays so")
+    by_itself = found.standing.get(f"{_COMPACTION}enabled") != "false"
+    if not by_itself:
+        notes.insert(0, "it does not compact by itself (`compaction.enabled`), and that stays so")
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
     why = f"; {figures.why_free}" if figures.why_free else ""
@@ -97,4 +98,4 @@ def offer(found: Found, figures: Figures) -> Offer:
             20_000,
         ),
     )
-    return Offer(settings, tuple(notes), ("conversations that begin from now on take it",))
+    return Offer(settings[not by_itself :], tuple(notes), (UNDO.counts,))

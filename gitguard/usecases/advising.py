@@ -8,6 +8,7 @@ from hashlib import sha256
 from gitguard.context.gauge import resolve_window
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.advising import Surroundings
+from gitguard.model.config import SMALLEST_WINDOW
 from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import MIXED, UNKNOWN
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
-
-_LEAST_WINDOW = 10_000
-"""Tokens; a smaller number is a slip, as 200 for 200,000."""
 
 
 class Desk(Value):
@@ -150,12 +148,12 @@ def digest(data: bytes | None) -> str:
 
 def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
-    if question.window < 0 or question.hours < 0:
-        raise InvalidInput("a window and a number of hours are at least 0")
-    if 0 < question.window < _LEAST_WINDOW:
+    if question.window < 0 or not 0 <= question.hours < float("inf"):
+        raise InvalidInput("a window and a number of hours are numbers from 0 on")
+    if 0 < question.window < SMALLEST_WINDOW:
         raise InvalidInput(
             f"no agent works in a window of {question.window:,} tokens",
-            f"Name it in tokens, at least {_LEAST_WINDOW:,}",
+            f"Name it in tokens, at least {SMALLEST_WINDOW:,}",
         )
     pattern, evidence = _pattern(question)
     found, seen = _look(desk, adviser)
