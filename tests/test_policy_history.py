@@ -33,6 +33,7 @@ from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOW
 from gitguard.usecases.learning import past_advice, record_advice
 
 from .conversation import Conversation
+from .test_profile import members, named_on_the_page
 
 TTL = "contextPruning.ttl 5m → 1m"
 
@@ -331,6 +332,7 @@ def test_the_command_shows_the_history(talk: Conversation) -> None:
     assert "Usual: none (too little to say: 1 of at least 3 sessions)" in said
     assert f"  {TTL}: applied 2 times: make it the default" in said
     document = json.loads(ran(talk.root, "--history", "--json").output)
+    assert members(document) <= named_on_the_page()
     assert document["habit"]["sessions"] == 1
     assert [each["advice"]["outcome"] for each in document["advised"]] == [APPLIED, APPLIED]
 

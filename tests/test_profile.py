@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -656,8 +657,12 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Pat
 # The command
 
 
+def invoked(*arguments: str, **options: Any) -> Result:
+    return CliRunner().invoke(app, arguments, **options)
+
+
 def ran(*arguments: str, **options: Any) -> Result:
-    return CliRunner().invoke(app, ["profile", *arguments], **options)
+    return invoked("profile", *arguments, **options)
 
 
 def lines_of(result: Result) -> list[str]:
@@ -676,6 +681,29 @@ def test_the_command_speaks_to_people_and_programs(path: Path, tmp_path: Path) -
     assert {"components", "tools", "largest", "runway", "pattern", "usage", "spiral"} <= set(
         document
     )
+
+
+def test_the_page_names_every_member_for_programs(tmp_path: Path) -> None:
+    path = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000)), 20_000).path
+    document = json.loads(ran(path, "--json").output)
+    usage = document.pop("usage").keys()
+    assert members(document) <= named_on_the_page() | {"low", "high"}
+    assert json.loads(invoked("transcript", "usage", path, "--json").output).keys() >= usage
+
+
+def named_on_the_page() -> set[str]:
+    page = (Path(__file__).parent.parent / "references" / "profile.md").read_text()
+    rows = [row for row in page.partition("## For programs")[2].splitlines() if row[:1] == "|"]
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+
+
+def members(value: Any) -> set[str]:
+    """Return the names of all members, at any depth."""
+    inside = value if isinstance(value, list) else []
+    names: set[str] = set()
+    if isinstance(value, dict):
+        names, inside = set(value), list(value.values())
+    return names.union(*map(members, inside))
 
 
 def test_a_bar_is_as_long_as_the_terminal_lets_it(

@@ -140,7 +140,7 @@ class Facts(Value):
     tools: tuple[ToolPart, ...]
     largest: tuple[LargeResult, ...]
     left_out: int
-    """Older messages that were too many to be looked at."""
+    """Older entries that were too many to be looked at."""
     halt_at: float
     scale: Scale
     broken: int = 0
@@ -262,7 +262,7 @@ def _notes(facts: Facts, total: Range) -> Iterator[str]:
             "your configuration"
         )
     if facts.left_out:
-        yield f"{facts.left_out:,} older messages are not looked at; they would not fit a window"
+        yield f"{facts.left_out:,} older entries are not looked at; they would not fit a window"
     elif facts.used is not None and facts.used < total.low:
         yield (
             "the transcript holds more than its host measured, so something in it no longer "
