@@ -433,6 +433,9 @@ def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: 
     }
     found = looked_at("claude-code", tmp_path, files, environment={"CLAUDE_CONFIG_DIR": other})
     assert (found.model, found.standing["autoCompactEnabled"]) == ("m", "false")
+    for named in (other, "~/other"):
+        found = looked_at("pi", tmp_path, {}, environment={"PI_CODING_AGENT_DIR": named})
+        assert found.file == f"{named.replace('~', f'{tmp_path}/home')}/settings.json"
     found = looked_at("gemini", tmp_path, {}, environment={"GEMINI_CLI_HOME": other})
     assert found.file == f"{other}/.gemini/settings.json"
 
@@ -479,6 +482,22 @@ def test_what_else_decides_when_codex_compacts_is_said() -> None:
     standing = {"model_auto_compact_token_limit_scope": '"body_after_prefix"'}
     offer = find_adviser("codex").offer(Found("", "/x", standing), figures_for("mixed", 100_000))
     assert any("model_auto_compact_token_limit_scope" in note for note in offer.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [("model_auto_compact_token_limit = 5", True), ('model = "m"', False), ("= no toml", False)],
+)
+def test_a_limit_that_the_project_has_for_codex_is_said(
+    tmp_path: Path, text: str, noted: bool
+) -> None:
+    path = tmp_path / "repo/.codex/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    checks = {"checks": {"config.load": {"details": {"config.toml": str(tmp_path / "c.toml")}}}}
+    found = looked_at("codex", tmp_path, {}, {"doctor --json": checks, "debug models": {}})
+    notes = find_adviser("codex").offer(found, figures_for("mixed", 100_000)).notes
+    assert any(f"`{path}` has a" in note for note in notes) == noted
 
 
 # --- OpenClaw's agents

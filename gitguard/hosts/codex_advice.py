@@ -14,6 +14,7 @@ from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     flat,
+    in_project,
     program_of,
     refuse_other_changes,
     setting,
@@ -39,6 +40,7 @@ UNDO = UndoHelp(
 )
 
 _KEY, _WINDOW = "model_auto_compact_token_limit", "model_context_window"
+_PROJECT_FILE = ".codex/config.toml"
 _DEFAULT_SHARE = 0.9
 _BESIDES = {
     f"{_KEY}_scope": f"what is counted is decided by `{_KEY}_scope`, which stays",
@@ -73,6 +75,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
         window if type(window) is int else 0,
         "codex debug models",
         model if isinstance(model, str) else "",
+        exceptions=_in_the_project(at),
     )
 
 
@@ -86,6 +89,15 @@ def _file(ask: Ask) -> str:
         raise InvalidDocument(
             f"Codex cannot load its configuration: {wrong}", "Correct it; nothing was changed"
         ) from error
+
+
+def _in_the_project(at: Surroundings) -> tuple[str, ...]:
+    """Say whether the project's file has a value of its own; the host reads it where it trusts."""
+    for path in in_project(at, _PROJECT_FILE):
+        with suppress(InvalidDocument):
+            if _KEY in toml_text.load(text_of(at.read(path) or b"", path), what=path):
+                return (f"`{path}` has a `{_KEY}`, which counts where Codex trusts the project",)
+    return ()
 
 
 def _plain(document: dict[str, Any]) -> dict[str, Any]:
@@ -107,6 +119,7 @@ def offer(found: Found, figures: Figures) -> Offer:
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
     notes += [said for key, said in _BESIDES.items() if key in found.standing]
+    notes += found.exceptions
     limit = figures.window - figures.free
     why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (

@@ -41,7 +41,8 @@ _COMPACTION = "compaction."
 def look(at: Surroundings, before: Found | None = None) -> Found:
     """Read the user's settings and models and the project's settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
-    folder = at.environment.get("PI_CODING_AGENT_DIR") or os.path.join(at.home, ".pi/agent")
+    named = at.environment.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
+    folder = at.home + named[1:] if named.startswith("~/") else named
     paths = (os.path.join(folder, "settings.json"), *in_project(at, ".pi/settings.json"))
     layers = read_layers(at, paths, strict=True)
     chosen: dict[str, Any] = {}
