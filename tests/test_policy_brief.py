@@ -173,6 +173,20 @@ def test_any_text_stays_in_its_place_and_all_of_it_in_its_size(
     assert_framed(build_brief(task * times, state, wishes, tuple(listed)))
 
 
+@pytest.mark.parametrize("task", ["step\n" * 300, "x" * 6_000])
+def test_a_long_task_stays_whole_where_there_is_room(task: str) -> None:
+    shown = sections(build_brief(task, state_with(), Wishes(), ()))["What to do"]
+    assert "\n".join(line.removeprefix("> ") for line in shown) == task.strip()
+
+
+def test_a_task_that_finds_no_room_says_how_much_is_left_out() -> None:
+    state = state_with(constraints=["x" * 190 for _ in range(8)])
+    for task in ("step\n" * 2_000, "word " * 4_000):
+        text = build_brief(task, state, Wishes(), ())
+        assert LONGEST - 20 <= len(text) <= LONGEST
+        assert "characters left out]" in text
+
+
 def test_what_found_no_room_is_counted() -> None:
     state = state_with(constraints=[f"constraint {number} " + "x" * 190 for number in range(40)])
     text = build_brief("Audit", state, Wishes(), ())

@@ -22,7 +22,9 @@ LONGEST = 8_000
 """Characters of a whole description, about 2,000 tokens."""
 ANSWER_TOKENS = 500
 """What the answer of a sub-agent may take, by the source."""
-_LONGEST_TASK = 3_000
+_LEAST_ROOM = 3_000
+"""Characters that are left to the task, quoted; lists are cut for them."""
+_QUOTE = len("> \n")
 _MOST_LINES = 100
 _LONGEST_GOAL = 300
 _LONGEST_ITEM = 200
@@ -59,34 +61,41 @@ def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, .
     """Return a task's description, at most `LONGEST` characters.
 
     Everything is given without secrets. files are those that task and state speak of, the nearest
-    first. Long lists are cut until all of it fits, and say how much they leave out.
+    first. Long lists are cut until there is room for the task, which takes what is left; what is
+    cut says how much is left out.
     """
     # A closing tag in the task looks like a path.
     files = tuple(path for path in files if path.strip("/").casefold() != _FENCE)
     sections = _sections(state, wishes, files)
     for most in range(_MOST_ITEMS, 0, -1):
-        brief = _render(task, state, wishes, [_cut(section, most) for section in sections])
-        if len(brief) <= LONGEST:
+        shown = [_cut(section, most) for section in sections]
+        room = LONGEST - len(_render([], state, wishes, shown))
+        if room >= _LEAST_ROOM:
             break
-    return brief
+    return _render(_lines(task, room), state, wishes, shown)
 
 
-def _render(task: str, state: TaskState, wishes: Wishes, sections: list[Section]) -> str:
+def _render(task: list[str], state: TaskState, wishes: Wishes, sections: list[Section]) -> str:
     return render(
         "brief.md.j2",
         fence=_FENCE,
         goal=shorten(_safe(state.goal), _LONGEST_GOAL),
-        task=_lines(task),
+        task=task,
         sections=[section for section in sections if section.items],
         tokens=wishes.tokens,
     ).strip()
 
 
-def _lines(task: str) -> list[str]:
-    """Return a task's lines, each of which is quoted; so many that quoting takes long are one."""
-    text = cut_to(_unfenced(visible(task)), _LONGEST_TASK).strip()
-    lines = text.split("\n")
-    return lines if len(lines) <= _MOST_LINES else [one_line(text)]
+def _lines(task: str, room: int) -> list[str]:
+    """Return a task's lines, each of which is quoted; where too many find no room, they are one."""
+    text = _unfenced(visible(task)).strip()
+    lines = text.count("\n") + 1
+    if len(text) + lines * _QUOTE <= room:
+        return text.split("\n")
+    if lines > _MOST_LINES:
+        text, lines = one_line(text), 1
+    of_the_cut = 2
+    return cut_to(text, room - (lines + of_the_cut) * _QUOTE).split("\n")
 
 
 def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple[Section, ...]:
