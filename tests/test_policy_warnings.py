@@ -72,10 +72,12 @@ def test_a_warning_is_exactly_one_line(warning: int, recommendation: str) -> Non
 
 
 def test_no_share_is_rounded_up_to_a_level_that_it_is_below() -> None:
-    line = warning_line(warnings.COMPACT, 0.846, 169_200, 200_000, None)
-    assert line.startswith("⚠️ Context: 84% (")
-    full = Pressure(0.846, 169_200, Window(200_000, "model"), "transcript")
-    assert "84%" in full.gauge_line()
+    line = warning_line(warnings.COMPACT, 0.849, 169_800, 200_000, None)
+    assert line.startswith("⚠️ Context: 84% (169k/200k).")
+    full = Pressure(0.849, 169_800, Window(200_000, "model"), "transcript")
+    assert full.gauge_line() == "[Context: 84% | 169k/200k tokens]"
+    by_share = Pressure(0.29, None, Window(200_000, "model"), "given")
+    assert "29% | 58k/200k" in by_share.gauge_line()
     assert gate_decision(0.8499, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.84,")
     assert gate_decision(0.29, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.29,")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidConfig
 from gitguard.model.config import SMALL_WINDOW, SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
-from gitguard.model.text import percent
+from gitguard.model.text import percent, thousands
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ class Pressure(Value):
         assumed = " assumed" if self.window.source.startswith("assumed") else ""
         parts = [
             f"Context: {percent(self.share)}",
-            f"{self.used / 1000:.0f}k/{self.window.tokens / 1000:.0f}k tokens{assumed}",
+            f"{thousands(self.used)}/{thousands(self.window.tokens)} tokens{assumed}",
         ]
         return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"
 

@@ -59,6 +59,11 @@ def percent(share: float) -> str:
     return f"{int(share * 100 + 1e-6)}%"
 
 
+def thousands(tokens: float) -> str:
+    """Return tokens in whole thousands, not rounded up either, such as `149k`."""
+    return f"{int(tokens / 1000 + 1e-6)}k"
+
+
 def shorten(text: str, limit: int) -> str:
     """Cut to at most limit characters, at a word's end where there is one, marked with `…`."""
     if len(text) <= limit:

@@ -5,7 +5,7 @@ Source: Context Management, "Proactive Warning Template".
 
 from __future__ import annotations
 
-from gitguard.model.text import percent
+from gitguard.model.text import percent, thousands
 
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
 """The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
@@ -24,7 +24,7 @@ def warning_line(warning: int, pressure: float, used: float, window: int, left: 
     used and window are tokens; left is the runway in tool calls, which is not mentioned when it is
     not known.
     """
-    full = f"⚠️ Context: {percent(pressure)} ({used / 1000:.0f}k/{window / 1000:.0f}k)."
+    full = f"⚠️ Context: {percent(pressure)} ({thousands(used)}/{thousands(window)})."
     runway = "" if left is None else f" Estimated runway: ~{left} tool calls."
     return f"{full}{runway} {RECOMMENDATIONS[warning]}"
 
