@@ -176,8 +176,7 @@ def repair_memory(large: Path, _small: Path, _runs: int) -> Row:
 
 
 def profiling(large: Path, _small: Path, runs: int) -> Row:
-    """Beside reading, all is counted; and from the first of the largest results' calls on it is
-    read once more."""
+    """Beside reading, all is counted."""
     transcript = Transcript(str(large), "claude-code")
 
     def ours() -> None:

@@ -159,7 +159,8 @@ class Teller:
             self._end_stretch()
         self._began = self._began or entry.time
         self._last = max(self._last, entry.time)
-        self._calls += sum(block.kind == CALL for block in entry.blocks)
+        for block in entry.blocks:
+            self._calls += block.kind == CALL
 
     def _end_stretch(self) -> None:
         self._stretches.append(Stretch(self._last - self._began, self._calls))
@@ -193,8 +194,8 @@ class Teller:
 
 def is_measured(entry: Entry) -> bool:
     """Say whether an entry tells how many tokens were in the context."""
-    speaks = entry.kind == UNKNOWN or entry.role == AGENT
-    return speaks and entry.tokens > 0 and not (entry.by_host or entry.is_aside)
+    tells = entry.tokens > 0 and (entry.kind == UNKNOWN or entry.role == AGENT)
+    return tells and not (entry.by_host or entry.is_aside)
 
 
 def tally(entries: Iterable[Entry]) -> dict[str, Part]:

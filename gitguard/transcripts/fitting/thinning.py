@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block, Entry
+from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.context import can_stand
 
@@ -12,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.model.conversation import Entry
+
 MOST = 40_000
 """Entries that are kept, the newest: in a window of a million tokens each would have 25 of them."""
-_KEPT = {"at", "end", "kind", "id", "parent", "role", "message", "time", "tokens", "by_host"}
-_KEPT |= {"kept", "keeps_on", "keeps_between"}
 
 
 class Thinned(Value):
@@ -50,16 +50,16 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
 
 
 def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
-    kept = [entry for entry in before if entry.id in compaction.kept]
+    names = frozenset(compaction.kept)  # a long history may keep thousands
+    kept = [entry for entry in before if entry.id in names]
     if not (compaction.keeps_between and kept):
         return kept
     return [entry for entry in before if entry.at >= kept[0].at]
 
 
 def _thin(entry: Entry, *, with_text: bool) -> Entry:
-    fields = {name: value for name, value in vars(entry).items() if name in _KEPT}
-    fields["blocks"] = entry.blocks if with_text else tuple(map(_bare, entry.blocks))
-    return Entry._of(fields)
+    blocks = entry.blocks if with_text else tuple(map(_bare, entry.blocks))
+    return entry.replace(raw=b"", model="", blocks=blocks)
 
 
 def _bare(block: Block) -> Block:
