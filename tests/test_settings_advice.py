@@ -411,6 +411,25 @@ def test_claude_code_is_advised_nothing_where_it_does_not_compact_by_itself(
 
 
 @pytest.mark.parametrize(
+    ("files", "environment", "model"),
+    [
+        ({USER: {"model": "a"}, SHARED: {"model": "b"}}, {}, "b"),
+        ({PERSONAL: {"model": "a"}}, {"ANTHROPIC_MODEL": "b"}, "b"),
+        (
+            {PERSONAL: {"model": "a", "env": {"ANTHROPIC_MODEL": "c"}}},
+            {"ANTHROPIC_MODEL": "b"},
+            "c",
+        ),
+        ({PERSONAL: {"model": "a"}}, {"ANTHROPIC_MODEL": ""}, "a"),
+    ],
+)
+def test_the_model_is_the_one_that_claude_code_works_with(
+    tmp_path: Path, files: Mapping[str, object], environment: dict[str, str], model: str
+) -> None:
+    assert looked_at("claude-code", tmp_path, files, environment=environment).model == model
+
+
+@pytest.mark.parametrize(
     ("percent", "at"),
     [("50", "81,500"), ("95", "150,000"), ("0", "150,000"), ("inf", "150,000"), ("nan", "150,000")],
 )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"
 UNDO = UndoHelp(
-    counts="a running conversation takes it at the latest after it is ended and resumed "
+    counts="a running conversation takes the change at the latest after it is ended and resumed "
     "(`claude --continue`)",
     health=("claude doctor",),
     repair="put the backup back as said above; `claude doctor` says what is wrong with settings",
@@ -48,9 +48,11 @@ _BELOW = 33_000
 """How far below the setting it compacts, in tokens."""
 _LEAST_WINDOW = 4 * _BELOW
 """In a smaller one this would be more than a quarter of it."""
-_OFF_BY_VARIABLE = ("DISABLE_COMPACT", "DISABLE_AUTO_COMPACT")
+_OFF_BY_VARIABLE = ("env.DISABLE_COMPACT", "env.DISABLE_AUTO_COMPACT")
 _ENABLED = "autoCompactEnabled"
-_PERCENT = "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+_PERCENT = "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
+_MODEL = "env.ANTHROPIC_MODEL"
+"""It goes before the `model` of settings (2.1.330)."""
 _TRUE = ("1", "true", "yes", "on")
 _FOR_ANSWER = 20_000
 """Tokens of the setting that the host keeps for an answer; the percentage is one of the rest."""
@@ -63,31 +65,29 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     own = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
     paths = (own, *in_project(at, SHARED), *in_project(at, PERSONAL))
     layers = read_layers(at, paths, strict=True)
-    model = next((one["model"] for one in reversed(layers.documents) if "model" in one), "")
-    return Found(
-        before.version if before else version_in(ask),
-        paths[-1],
-        {
-            **_switches(at.environment.get),
-            **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),
-            **layers.standing,
-        },
-        model=model if isinstance(model, str) else "",
-    )
+    standing = {
+        **_variables(at.environment.get),
+        **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),
+        **layers.standing,
+    }
+    model = _said(standing, _MODEL) or _said(standing, "model")
+    version = before.version if before else version_in(ask)
+    return Found(version, paths[-1], standing, model=model)
 
 
-def _switches(value_of: Callable[[str], Any]) -> dict[str, str]:
+def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
     """Return the variables that decide whether and where it compacts, as settings name them."""
-    values = {name: value_of(name) for name in (*_OFF_BY_VARIABLE, _PERCENT)}
-    return {f"env.{name}": json.dumps(one) for name, one in values.items() if one is not None}
+    names = (*_OFF_BY_VARIABLE, _PERCENT, _MODEL)
+    values = {name: value_of(name.removeprefix("env.")) for name in names}
+    return {name: json.dumps(one) for name, one in values.items() if one is not None}
 
 
 def _in_the_hosts_own_file(at: Surroundings, path: str) -> dict[str, str]:
-    """Return the switches that older versions kept in a file of the host's own, and that count."""
+    """Return the settings that older versions kept in a file of the host's own, and that count."""
     with suppress(InvalidDocument, ValueError, AttributeError):
         document = json.loads(at.read(path) or b"{}")
         off = {_ENABLED: "false"} if document.get(_ENABLED) is False else {}
-        return {**_switches((document.get("env") or {}).get), **off}
+        return {**_variables((document.get("env") or {}).get), **off}
     return {}
 
 
@@ -105,7 +105,7 @@ def offer(found: Found, figures: Figures) -> Offer:
     value = min(-(-wanted // 1000) * 1000, figures.window)
     lowered = _lowered_to(found.standing, value)
     if lowered:
-        notes.insert(0, f"that early is the doing of `{_PERCENT}`, which stays")
+        notes.insert(0, f"that early is the doing of `{_PERCENT[4:]}`, which stays")
     at = lowered or value - _BELOW
     why = f"; {figures.why_free}" if figures.why_free and not lowered else ""
     practice = (
@@ -120,8 +120,8 @@ def offer(found: Found, figures: Figures) -> Offer:
 def _switched_off_by(standing: Mapping[str, str]) -> str:
     """Return what keeps it from compacting by itself, empty where nothing does."""
     for name in _OFF_BY_VARIABLE:
-        if _said(standing, f"env.{name}").lower() in _TRUE:
-            return name
+        if _said(standing, name).lower() in _TRUE:
+            return name.removeprefix("env.")
     return _ENABLED if standing.get(_ENABLED) == "false" else ""
 
 
@@ -133,7 +133,7 @@ def _said(standing: Mapping[str, str], key: str) -> str:
 def _lowered_to(standing: Mapping[str, str], value: int) -> int:
     """Return the tokens at which a share of the setting makes it compact, 0 where none does."""
     with suppress(ValueError):
-        percent = float(_said(standing, f"env.{_PERCENT}").rstrip("%"))
+        percent = float(_said(standing, _PERCENT).rstrip("%"))
         at = int((value - _FOR_ANSWER) * percent / 100) if 0 < percent <= 100 else 0
         return at if at < value - _BELOW else 0
     return 0

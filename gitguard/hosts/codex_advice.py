@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
 UNDO = UndoHelp(
-    counts="a running conversation takes it after it is ended and resumed (`codex resume`)",
+    counts="a running conversation takes the change after it is ended and resumed (`codex resume`)",
     health=("codex doctor",),
     repair="put the backup back as said above; `codex doctor` says what is wrong with the file",
 )

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"
 UNDO = UndoHelp(
-    counts="a running conversation takes it after it is ended and resumed (`gemini --resume`)",
+    counts="a running conversation takes the change after it is ended and resumed "
+    "(`gemini --resume`)",
     health=("gemini --version",),
     repair="put the backup back as said above; Gemini CLI names the line that it cannot read",
 )

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 NAME, TITLE = "openclaw", "OpenClaw"
 UNDO = UndoHelp(
-    counts="a running Gateway takes it by itself from the next turn on; only where "
-    "`gateway.reload.mode` is `off`, it needs `openclaw gateway restart`, which restarts the "
+    counts="a running Gateway takes the change by itself from the next turn on; only where "
+    "`gateway.reload.mode` is `off` does it need `openclaw gateway restart`, which restarts the "
     "Gateway and nothing else",
     health=("openclaw config validate", "openclaw gateway status"),
     repair="put the backup back as said above, then run `openclaw doctor`; `openclaw logs` and "

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "opencode", "opencode", "opencode"
 UNDO = UndoHelp(
-    counts="a running conversation takes it after it is ended and resumed (`opencode --continue`)",
+    counts="a running conversation takes the change after it is ended and resumed "
+    "(`opencode --continue`)",
     health=("opencode debug config",),
     repair="put the backup back as said above; `opencode debug config` names what is wrong",
 )

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "pi", "pi", "pi"
 UNDO = UndoHelp(
-    counts="a running conversation takes it after it is ended and resumed (`pi --continue`)",
+    counts="a running conversation takes the change after it is ended and resumed "
+    "(`pi --continue`)",
     health=("pi --version",),
     repair="put the backup back as said above",
 )
