@@ -47,6 +47,17 @@ def test_what_is_of_another_host_is_not_written(
     assert [each.name for each in tmp_path.iterdir()] == [copy.name]
 
 
+def test_a_file_of_lines_is_not_called_a_damaged_database(tmp_path: Path) -> None:
+    path = write(tmp_path / "dump.jsonl", [{"table": "message", "id": "msg_1"}])
+    said = run("show", "--format", "opencode", path, cwd=tmp_path, code=24)
+    assert "Name the host's database; if that is it, its beginning is damaged" in said
+
+
+def test_of_an_empty_file_it_is_said_that_it_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "talk.jsonl").touch()
+    assert "is: it is empty" in run("show", tmp_path / "talk.jsonl", cwd=tmp_path, code=24)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_a_library_does_not_write_what_is_of_another_host_either(
     path: Path, tmp_path: Path

@@ -21,7 +21,8 @@ _PATIENCE = 0.5
 """Seconds to wait for a lock, which readers beside a log of changes hardly ever meet."""
 _UNKNOWN = ("no such table", "no such column", "unsupported file format")
 """How errors begin that a database of another version gives."""
-_DAMAGED = ("database disk image is malformed", "file is not a database", "malformed")
+_DAMAGED = ("database disk image is malformed", "malformed")
+_NO_DATABASE = "file is not a database"
 _ANOTHER = "Its host may be of a version that keeps conversations in another way"
 _VERSIONS, _WITH_LOG = 18, b"\2\2"
 """Where a database's file says how it is written, and what it says where that is by a log."""
@@ -116,6 +117,8 @@ def _refused(path: str, error: Exception) -> InvalidDocument:
         refusal.hint = "A write to it was broken off; its host puts that right when it is started"
     elif str(error).startswith(_DAMAGED):
         refusal.hint = "It is damaged; `sqlite3 PATH .recover` may save what is left of it"
+    elif str(error).startswith(_NO_DATABASE):
+        refusal.hint = "Name the host's database; if that is it, its beginning is damaged"
     elif "locked" in str(error):
         refusal.hint = "Another program is writing it; run the command again in a moment"
     return refusal

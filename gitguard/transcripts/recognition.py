@@ -84,8 +84,9 @@ def is_database(path: str) -> bool:
 
 
 def _nobodys(path: str) -> InvalidDocument:
+    empty = "" if _head(path) else ": it is empty"
     return InvalidDocument(
-        f"it cannot be told whose transcript `{path}` is",
+        f"it cannot be told whose transcript `{path}` is{empty}",
         "Name its format with --format: " + ", ".join(NAMES),
     )
 
