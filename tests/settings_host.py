@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = """#!{python}
-import json, os, sys
+import json, os, shutil, sys, time
 HERE = {here!r}
 CONFIG = {config!r}
 told = json.load(open(os.path.join(HERE, "told.json")))
@@ -30,6 +30,11 @@ def say(document, code=0):
 if words == ["--version"]:
     print("OpenClaw " + told["version"] + " (abc123)")
 elif words[:2] == ["models", "list"]:
+    if told["recovers"] and "meta" not in load() and os.path.exists(CONFIG + ".bak"):
+        shutil.copy(CONFIG + ".bak", CONFIG)
+    if told["writes_while_listing"]:
+        json.dump({{**load(), "theirs": True}}, open(CONFIG + ".new", "w"))
+        os.replace(CONFIG + ".new", CONFIG)
     say({{"models": [{{"key": "a/b", "contextWindow": told["window"], "tags": ["default"]}}]}})
 elif words[:2] == ["config", "validate"]:
     try:
@@ -54,6 +59,8 @@ elif words[:2] == ["config", "set"]:
     if key in told["unknown"]:
         print('Config validation failed: x: Unrecognized key: "y"', file=sys.stderr)
         sys.exit(1)
+    if key in told["hanging"]:
+        time.sleep(600)
     if key in told["failing"]:
         print("disk full", file=sys.stderr)
         sys.exit(1)
@@ -67,6 +74,8 @@ elif words[:2] == ["config", "set"]:
     if key not in told["ignored"]:
         place[key.split(".")[-1]] = json.loads(words[3])
     document["meta"] = {{"touched": document.get("meta", {{}}).get("touched", 0) + 1}}
+    if "meta" in load() and told["recovers"]:
+        shutil.copy(CONFIG, CONFIG + ".bak")
     with open(CONFIG + ".new", "w") as new:
         json.dump(document, new)
     os.replace(CONFIG + ".new", CONFIG)
@@ -98,9 +107,12 @@ class SettingsHost:
         usual = {
             "unknown": [],
             "failing": [],
+            "hanging": [],
             "ignored": [],
             "elsewhere": [],
             "invalid_after": False,
+            "recovers": False,
+            "writes_while_listing": False,
         }
         self._told = {**usual, **self._told, **told}
         (self.folder / "told.json").write_text(json.dumps(self._told), encoding="utf-8")

@@ -139,7 +139,7 @@ def test_a_default_that_fits_is_right_and_what_is_set_counts_before_it() -> None
 )
 def test_a_question_that_means_nothing_is_refused(guard: Guard, question: Question) -> None:
     desk = Desk(guard.workspace.places, guard.config, guard.clock)
-    with pytest.raises(InvalidInput, match="numbers from 0 on|no agent works in a window"):
+    with pytest.raises(InvalidInput, match="is no number of hours|no agent works in a window"):
         advise(desk, find_adviser("pi"), question)
 
 
@@ -590,6 +590,21 @@ def test_where_openclaw_does_not_compact_by_itself_it_is_not_said_when_it_does()
     notes = openclaw_advice.offer(found, figures_for("mixed", 200_000)).notes
     assert any("does not compact by itself" in note for note in notes)
     assert not any("% of the window of" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("window", "critical", "noted"),
+    [(200_000, 0.85, True), (200_000, 0.95, False), (100_000, 0.80, True), (100_000, 0.85, False)],
+)
+def test_where_gitguard_halts_before_openclaw_compacts_the_report_says_so(
+    window: int, critical: float, noted: bool
+) -> None:
+    figures = figures_for("mixed", window, halting=Halting(0.6, critical))
+    notes = openclaw_advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    assert any("gitguard halts the agent before that" in note for note in notes) == noted
+    figures = figures_for("mixed", window)
+    notes = openclaw_advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    assert not any("halts" in note for note in notes)
 
 
 @pytest.mark.parametrize("host", NAMES)

@@ -506,6 +506,43 @@ def test_rollback_gives_the_same_bytes_and_permissions_back(
     assert stat.S_IMODE(host.config.stat().st_mode) == 0o640
 
 
+def test_a_host_that_puts_its_own_backup_in_place_is_outlasted(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(recovers=True)
+    before = host.config.read_bytes()
+    backup = Path(applied(desk, tmp_path).made.backup)
+    half = (host.folder / "openclaw.json.bak").read_bytes()
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert given(desk).changes
+    assert host.config.read_bytes() == before
+    assert backup.with_name(f"{backup.name}.host").read_bytes() == half
+
+
+def test_the_half_of_a_change_does_not_come_back_from_the_hosts_own_backup(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(recovers=True, ignored=[TTL])
+    before = host.config.read_bytes()
+    with pytest.raises(HostFailed):
+        applied(desk, tmp_path)
+    host.tell(ignored=[])
+    assert given(desk).changes
+    assert host.config.read_bytes() == before
+
+
+def test_what_somebody_writes_while_the_host_reads_what_it_was_given_back_stays(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(recovers=True)
+    applied(desk, tmp_path)
+    planned = plan_rollback(desk, HOST)
+    host.tell(writes_while_listing=True)
+    with pytest.raises(InvalidDocument, match="is not as it was"):
+        roll_back(desk, planned)
+    assert host.document()["theirs"]
+
+
 def test_changes_are_taken_back_one_after_another(
     desk: Desk, host: SettingsHost, tmp_path: Path
 ) -> None:

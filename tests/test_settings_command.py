@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from . import written_conversations as written
 from .scratch import console_blocks, environment, is_as_promised, make_repository
 from .settings_host import SECRET, SettingsHost
+from .waiting import wait_until
 
 PAGE = Path(__file__).parent.parent / "references" / "settings.md"
 ADVISE = "gitguard config advise openclaw --pattern tool-heavy"
@@ -155,6 +157,37 @@ def test_on_a_terminal_it_asks_and_a_no_is_remembered(place: Place) -> None:
     assert place.host.config.read_bytes() != before
 
 
+def test_the_end_of_input_is_a_no(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    said = place.answer(f"{ADVISE} --apply; echo exit code $?", b"\x04")
+    assert "nothing was changed" in said
+    assert "exit code 39" in said
+    assert place.host.config.read_bytes() == before
+    assert "advice declined" in place.type("gitguard profile --history").stdout
+
+
+def test_an_interrupt_while_settings_are_made_says_that_they_are_as_before(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    place.type(ADVISE)
+    place.host.tell(hanging=["agents.defaults.contextPruning.ttl"])
+    with subprocess.Popen(
+        [*ADVISE.split(), "--apply", "--yes"],
+        cwd=place.root,
+        env=place.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        wait_until(lambda: len(place.host.writes()) == 3, 60)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "hint: The settings are as they were before" in said
+    assert "is kept in `" in said
+    assert place.host.config.read_bytes() == before
+
+
 def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     before = place.host.config.read_bytes()
     done = place.json(f"{ADVISE} --apply --yes")
@@ -269,7 +302,10 @@ def test_a_pattern_that_nothing_tells_is_assumed_and_said(place: Place) -> None:
         ("openclaw --pattern calm", 2),
         ("openclaw --window -1", 23),
         ("openclaw --window 200", 23),
+        (f"openclaw --window 1{'0' * 400}", 23),
         ("openclaw --hours -1", 23),
+        ("openclaw --hours nan", 23),
+        ("openclaw --hours inf", 23),
         ("codex", 23),
     ],
 )

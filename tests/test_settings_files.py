@@ -134,6 +134,22 @@ def test_a_file_is_changed_in_place_and_comes_back_byte_for_byte(
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_somebody_else_stays_theirs_and_so_does_its_backup(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", "{}\n")
+    os.chown(path, 1234, 2345)
+    backup = Path(applied(desk, "pi", tmp_path).made.backup)
+
+    def owners() -> set[tuple[int, int]]:
+        return {(one.stat().st_uid, one.stat().st_gid) for one in (path, backup)}
+
+    assert owners() == {(1234, 2345)}
+    roll_back(desk, plan_rollback(desk, "pi"))
+    assert owners() == {(1234, 2345)}
+
+
 @pytest.mark.parametrize("host", [case[0] for case in CASES])
 def test_a_file_that_is_not_there_is_made_and_goes_again(
     desk: Desk, tmp_path: Path, host: str

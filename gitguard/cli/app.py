@@ -101,8 +101,8 @@ def run_app() -> None:
         sys.exit(code if isinstance(code, int) else 0)
     except GitguardError as error:
         _end(error)
-    except click.exceptions.Abort:
-        _end(Interrupted("interrupted"))
+    except click.exceptions.Abort as end:
+        _end(Interrupted("interrupted", "; ".join(getattr(end.__cause__, "__notes__", ()))))
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(USAGE)

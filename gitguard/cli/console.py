@@ -228,5 +228,12 @@ def confirm(question: str, *, yes: bool) -> None:
         raise NotConfirmed(
             "nothing was changed, because there is no terminal to ask on", "Say --yes to go on"
         )
-    if not click.confirm(question, default=False):
+    try:
+        said = click.confirm(question, default=False)
+    except click.Abort as end:
+        if not isinstance(end.__context__, EOFError):
+            raise
+        click.echo()
+        said = False
+    if not said:
         raise NotConfirmed("nothing was changed")

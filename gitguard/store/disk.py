@@ -59,17 +59,16 @@ class FileChange(Value):
             )
 
     def make(self) -> None:
-        """Make the change; an existing file keeps its mode, and missing folders are made."""
+        """Make the change; a file keeps its mode and owner, and missing folders are made."""
         if self.after is None:
             if not files.remove(self.path) and os.path.lexists(self.path):
                 raise NotWritable(f"`{self.path}` cannot be removed", "Check its folder")
             return
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            mode = os.stat(self.path).st_mode if os.path.exists(self.path) else None
-            files.write_bytes(self.path, self.after, mode=0o666)
-            if mode is not None:
-                os.chmod(self.path, stat.S_IMODE(mode))
+            found = os.stat(self.path) if os.path.exists(self.path) else None
+            mode = stat.S_IMODE(found.st_mode) if found else 0o666
+            files.write_bytes(self.path, self.after, mode=mode, owner=found)
         except OSError as error:
             raise files.refused(self.path, error) from error
 

@@ -82,16 +82,26 @@ def names_in(folder: str) -> list[str]:
         raise _unreadable(folder, error) from error
 
 
-def write_bytes(path: str, data: bytes, *, mode: int = 0o600, settled: bool = True) -> None:
+def write_bytes(
+    path: str,
+    data: bytes,
+    *,
+    mode: int = 0o600,
+    settled: bool = True,
+    owner: os.stat_result | None = None,
+) -> None:
     """Replace a file: temporary beside it, fsync, rename, fsync of the folder.
 
-    The last fsync is left out when not settled, for a file whose older content says as much.
+    The last fsync is left out when not settled, for a file whose older content says as much. With
+    an owner the mode is exactly that, and the owner too where root asks.
     """
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         remove(temporary)  # whatever lies there is not of this process
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, mode)
         try:
+            if owner is not None:
+                _permit(handle, mode, owner)
             write_all(handle, data)
             os.fsync(handle)
         finally:
@@ -136,9 +146,13 @@ def _open_private(path: str, flags: int) -> int:
 
 def permit_as(handle: int, found: os.stat_result) -> None:
     """Give an open file the mode of another one, and its owner, which only root can give."""
-    os.fchmod(handle, stat.S_IMODE(found.st_mode))
+    _permit(handle, stat.S_IMODE(found.st_mode), found)
+
+
+def _permit(handle: int, mode: int, owner: os.stat_result) -> None:
     if os.geteuid() == 0:
-        os.fchown(handle, found.st_uid, found.st_gid)
+        os.fchown(handle, owner.st_uid, owner.st_gid)
+    os.fchmod(handle, mode)
 
 
 def copy_part(source: int, target: int, begin: int, count: int) -> int:

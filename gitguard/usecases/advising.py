@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from gitguard.store.workspace import Places
     from gitguard.usecases.profiling import Profiled
 
+_LARGEST_WINDOW = 1_000_000_000
+"""Tokens; a larger number is a slip."""
+
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
 
@@ -148,12 +151,12 @@ def digest(data: bytes | None) -> str:
 
 def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
-    if question.window < 0 or not 0 <= question.hours < float("inf"):
-        raise InvalidInput("a window and a number of hours are numbers from 0 on")
-    if 0 < question.window < SMALLEST_WINDOW:
+    if not 0 <= question.hours < float("inf"):
+        raise InvalidInput(f"`{question.hours:g}` is no number of hours", "Name it as 0 or more")
+    if question.window and not SMALLEST_WINDOW <= question.window <= _LARGEST_WINDOW:
         raise InvalidInput(
             f"no agent works in a window of {question.window:,} tokens",
-            f"Name it in tokens, at least {SMALLEST_WINDOW:,}",
+            f"Name it in tokens, from {SMALLEST_WINDOW:,} to {_LARGEST_WINDOW:,}",
         )
     pattern, evidence = _pattern(question)
     found, seen = _look(desk, adviser)

@@ -21,7 +21,7 @@ from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import cut_off, digest, unfinished
 from gitguard.usecases.giving_back import LOCK_TIMEOUT, put_back, refuse_moved
 from gitguard.usecases.hiding_settings import hide, lines_to_hide, unhide
-from gitguard.usecases.rollback_document import rollback_document
+from gitguard.usecases.rollback_document import rollback_command, rollback_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,8 +112,9 @@ def apply(
         try:
             _keep(desk, adviser, advice, planned, record)
             refuse_moved(planned.file, advice.seen, desk.read(planned.file))
-        except BaseException:
+        except BaseException as error:
             _drop(desk, planned, record)
+            _say_what_is(error, "")
             raise
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
@@ -125,9 +126,9 @@ def apply(
                 _write_document(made, advice, adviser)
             record.put(made)
         except BaseException as error:
-            kept = put_back(desk, planned, advice.seen)
+            kept = _take_back(desk, planned, advice.seen)
             _drop(desk, planned, record)
-            _say_where(error, kept)
+            _say_what_is(error, kept)
             raise
     return Applied(made, left_out, checked_by)
 
@@ -144,10 +145,26 @@ def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
     record.forget(planned)
 
 
-def _say_where(error: BaseException, kept: str) -> None:
-    """Add to what is said of a failure where the file is kept as it was found then."""
-    if kept and isinstance(error, GitguardError):
-        said = f"what was in the file by then is kept in `{kept}`"
+def _take_back(desk: Desk, planned: MadeChange, before: bytes | None) -> str:
+    try:
+        return put_back(desk, planned, before)
+    except GitguardError as error:
+        error.hint = (
+            f"`{planned.file}` may be half changed; once that is mended, "
+            f"`{rollback_command(planned)}` gives it back"
+        )
+        raise
+
+
+def _say_what_is(error: BaseException, kept: str) -> None:
+    """Add to what is said of a failure that all is as before, and where the file as found is kept.
+
+    An interrupt has no words of its own, so it takes them as notes.
+    """
+    said = f"what was in the file by then is kept in `{kept}`" if kept else ""
+    if not isinstance(error, GitguardError):
+        error.add_note("; ".join(filter(None, (_AS_BEFORE, said))))
+    elif said:
         error.hint = "; ".join(filter(None, (error.hint, said)))
 
 
@@ -158,7 +175,8 @@ def _keep(
     record.put(planned)
     hide(desk.common_dir, planned)
     if advice.seen is not None:
-        files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600)
+        owner = os.stat(planned.file)
+        files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600, owner=owner)
     _write_document(planned, advice, adviser)
     desk.places.at_step("settings kept")
 

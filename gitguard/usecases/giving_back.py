@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.hosts.advising import find_adviser
+from gitguard.hosts.own_backups import own_backup
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.disk import FileChange
@@ -135,18 +137,48 @@ def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
     kept = ""
     if now is not None and digest(now) not in (made.before, made.wrote):
         kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
-        files.write_bytes(kept, now, mode=made.mode & 0o600)
-    if before is None:
-        files.remove(made.file)
-    else:
-        if now != before:
-            files.write_bytes(made.file, before, mode=made.mode)
-        os.chmod(made.file, made.mode)
+        files.write_bytes(kept, now, mode=made.mode & 0o600, owner=os.stat(made.file))
+    _give(made, before, now)
+    _outlast_the_host(desk, made, before)
     if digest(desk.read(made.file)) != made.before:
         raise InvalidDocument(
             f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
         )
     return kept
+
+
+def _give(made: MadeChange, before: bytes | None, now: bytes | None) -> None:
+    if before is None:
+        files.remove(made.file)
+        return
+    try:
+        if now != before:
+            owner = os.stat(made.backup if os.path.exists(made.backup) else made.file)
+            files.write_bytes(made.file, before, mode=made.mode, owner=owner)
+        os.chmod(made.file, made.mode)
+    except OSError as error:
+        raise files.refused(made.file, error) from error
+
+
+def _outlast_the_host(desk: Desk, made: MadeChange, before: bytes | None) -> None:
+    """Give a file back once more where the host takes its own backup instead when it reads it.
+
+    That backup is of the time of the change; without it the host takes the file as it is.
+    """
+    own = own_backup(made.host)
+    ask = desk.surroundings(find_adviser(made.host)).ask if own else None
+    if own is None or ask is None or before is None:
+        return
+    ask(own.reading)
+    now, backup = desk.read(made.file), made.file + own.suffix
+    if now == before or now != desk.read(backup):
+        return
+    try:
+        os.rename(backup, files.free_name(f"{made.backup}.host"))
+    except OSError as error:
+        raise files.refused(backup, error) from error
+    _give(made, before, now)
+    ask(own.reading)
 
 
 def refuse_moved(file: str, seen: bytes | None, now: bytes | None) -> None:
