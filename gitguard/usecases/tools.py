@@ -124,15 +124,17 @@ class ToolCalls(Conversation):
 
         0 is returned where it does not count: calls of sub-agents, and what the user interrupted.
         """
-        has_failed, interrupted = self._event.kind == events.TOOL_FAILED, self._tool.interrupted
-        event = journal.FAILED if has_failed else journal.ENDED
-        entry = self._entry(journal.INTERRUPTED if interrupted else event)
-        calls = 0
+        ending = journal.FAILED if self._event.kind == events.TOOL_FAILED else journal.ENDED
+        if self._tool.interrupted:
+            ending = journal.INTERRUPTED
+        counts = not self._event.sub_agent and ending != journal.INTERRUPTED
+        entry = self._entry(ending)
         with self._lock():
-            if not self._event.sub_agent and not interrupted:
-                calls = self._store.journal.calls(self._event.host_session) + 1
-            self._store.journal.append(entry if has_failed else entry.replace(calls=calls))
-            if has_failed and not interrupted:
+            calls = self._store.journal.calls(self._event.host_session) + 1 if counts else 0
+            # A count is carried on by calls that ended well; those that failed are added to it.
+            told = calls if ending == journal.ENDED else 0
+            self._store.journal.append(entry.replace(calls=told))
+            if ending == journal.FAILED:
                 self._fold()
         return calls
 
