@@ -78,7 +78,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
 def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
     """Return the variables that decide whether and where it compacts, as settings name them."""
     names = (*_OFF_BY_VARIABLE, _PERCENT, _MODEL)
-    values = {name: value_of(name.removeprefix("env.")) for name in names}
+    values = {name: value_of(_named(name)) for name in names}
     return {name: json.dumps(one) for name, one in values.items() if one is not None}
 
 
@@ -105,7 +105,7 @@ def offer(found: Found, figures: Figures) -> Offer:
     value = min(-(-wanted // 1000) * 1000, figures.window)
     lowered = _lowered_to(found.standing, value)
     if lowered:
-        notes.insert(0, f"that early is the doing of `{_PERCENT[4:]}`, which stays")
+        notes.insert(0, f"that early is the doing of `{_named(_PERCENT)}`, which stays")
     at = lowered or value - _BELOW
     why = f"; {figures.why_free}" if figures.why_free and not lowered else ""
     practice = (
@@ -121,8 +121,12 @@ def _switched_off_by(standing: Mapping[str, str]) -> str:
     """Return what keeps it from compacting by itself, empty where nothing does."""
     for name in _OFF_BY_VARIABLE:
         if _said(standing, name).lower() in _TRUE:
-            return name.removeprefix("env.")
+            return _named(name)
     return _ENABLED if standing.get(_ENABLED) == "false" else ""
+
+
+def _named(key: str) -> str:
+    return key.removeprefix("env.")
 
 
 def _said(standing: Mapping[str, str], key: str) -> str:

@@ -333,6 +333,12 @@ def _fixed(found: Found, figures: Figures) -> list[str]:
             f"when to compress has no setting since 2026.8: it is at about {share:.0%} of the "
             f"window of {figures.window:,} tokens",
         )
+        if 0 < figures.halts_at <= share:
+            notes.insert(
+                1,
+                f"gitguard halts the agent before that, at {figures.halts_at:.0%}: compact by hand "
+                "before, or raise `thresholds.critical` in your config.yaml",
+            )
     return notes
 
 

@@ -30,6 +30,8 @@ class Figures(Value):
     """Whether one tool call follows another for long."""
     is_long: bool = False
     """Whether the conversations go on for hours."""
+    halts_at: float = 0.0
+    """The share of the window at which gitguard halts the agent; 0 where it does not."""
     why_free: str = ""
     """What decided about `free` besides the way of working, in words."""
 

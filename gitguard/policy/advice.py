@@ -83,6 +83,7 @@ def figures_for(
         spared=spared,
         calls_in_rows=pattern in (TOOL_HEAVY, BURSTY),
         is_long=is_long,
+        halts_at=halting.critical if halting else 0.0,
         why_free=why,
     )
 
