@@ -62,6 +62,11 @@ def test_a_wrong_action_is_told_the_actions_and_nothing_empty(guard: Guard) -> N
     assert "must be one of spawn, keep," in said
 
 
+@pytest.mark.parametrize("above", ["50", "0.5"])
+def test_a_number_in_place_of_a_share_is_told_the_form(guard: Guard, above: str) -> None:
+    assert "`above: 50%`" in refused(guard, thresholds(f"above: {above}, action: keep")).hint
+
+
 def test_a_missing_quote_is_named(guard: Guard) -> None:
     text = "spawn_policy:\n  context_thresholds:\n    - above: 50%\n      spawn_if: >3 tool calls\n"
     assert '">3 tool calls"' in refused(guard, text).hint

@@ -26,6 +26,10 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?) ?%", re.ASCII)
 _MORE_THAN = re.compile(r"> ?(\d{1,5}) tool calls?", re.ASCII)
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 _ALIKE = 0.8
+_FORM = (
+    "Lists hold names such as `audit`; a threshold is `above: 50%` with "
+    '`spawn_if: ">3 tool calls"` or with an `action`'
+)
 
 
 class ThresholdEntry(Record):
@@ -71,7 +75,7 @@ def read_policy(document: dict[str, Any]) -> SpawnPolicy:
     try:
         read = PolicyFile.from_document(document)
     except InvalidInput as error:
-        raise _wrong(error.message) from error
+        raise _wrong(error.message, _FORM) from error
     _refuse_unknown(read, "")
     entries = read.spawn_policy
     always = _categories(entries.always_spawn, "always_spawn")
