@@ -129,3 +129,35 @@ def test_claude_code_compacts_where_the_advice_says(
     model.script(Step("three", input_tokens=10_000))
     assert claude.run("go", model="claude-haiku-4-5").text == "three"
     assert len(model.requests(Kind.COMPACTION)) == compactions
+
+
+@pytest.mark.parametrize(
+    ("switch", "settings"),
+    [
+        ("DISABLE_AUTO_COMPACT", {"env": {"DISABLE_AUTO_COMPACT": "1"}}),
+        ("DISABLE_COMPACT", {"env": {"DISABLE_COMPACT": "1"}}),
+        ("autoCompactEnabled", {"autoCompactEnabled": False}),
+    ],
+)
+def test_claude_code_that_does_not_compact_by_itself_gets_no_advice_on_when(
+    claude: SealedClaude,
+    model: ScriptedModel,
+    repo: Path,
+    bin_dir: Path,
+    switch: str,
+    settings: dict[str, object],
+) -> None:
+    (bin_dir / "claude").symlink_to(claude.binary)
+    command = ("config", "advise", "claude-code", "--pattern", "tool-heavy", "--window", "200000")
+    gitguard_json(*command, "--apply", "--yes", cwd=repo, env=claude.env)
+    own = claude.home / ".claude/settings.json"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(json.dumps(settings))
+    said = gitguard_json(*command, cwd=repo, env=claude.env)
+    assert (said["changes"], said["right"]) == ([], [])
+    assert f"it does not compact by itself (`{switch}`), and that stays so" in said["notes"]
+    model.script(Step("one", (bash("echo one"),), input_tokens=50_000))
+    model.script(Step("two", (bash("echo two"),), input_tokens=151_000))
+    model.script(Step("three", input_tokens=10_000))
+    assert claude.run("go", model="claude-haiku-4-5").text == "three"
+    assert model.requests(Kind.COMPACTION) == []

@@ -17,10 +17,12 @@ from .guarded import COMMAND
 from .guarded_openclaw import GuardedOpenClaw
 from .openclaw import SealedOpenClaw
 from .openclaw_install import CURRENT, LEGACY, VERSIONS
-from .scripted_model import ScriptedModel, Step
+from .scripted_model import Kind, ScriptedModel, Step, exec_
 from .sealing import leftovers
 
 BIG_WINDOW = 200_000
+_RELOAD_SECONDS = 3.0
+"""How long a running Gateway may take to notice a changed file; it took one."""
 ADVISE = ("config", "advise", "openclaw", "--pattern")
 OFFERED = {
     LEGACY: {
@@ -132,6 +134,75 @@ def test_the_host_works_with_what_was_applied_and_after_it_was_taken_back(
     guarded.openclaw.start_gateway()
     model.script(Step("Without it."))
     assert guarded.openclaw.send("Hello again") == "Without it."
+
+
+def compacts_at_160_000(openclaw: SealedOpenClaw, model: ScriptedModel, session_key: str) -> bool:
+    """Fill a new conversation, and say whether the host summarised it."""
+    before = len(model.requests(Kind.COMPACTION))
+    for calling, answering in ((20_000, 40_000), (60_000, 90_000), (120_000, 160_000)):
+        model.script(
+            Step(text="Counting.", calls=(exec_("seq 1 2000"),), input_tokens=calling),
+            Step(text="These are the numbers. " * 60, input_tokens=answering),
+        )
+        openclaw.send("Please count up to 2000.", session_key)
+    model.script(Step("Well.", input_tokens=9_000))
+    openclaw.send("And now?", session_key)
+    return len(model.requests(Kind.COMPACTION)) > before
+
+
+def answers_kept(openclaw: SealedOpenClaw, model: ScriptedModel, session_key: str) -> int:
+    """Compact a new conversation of six turns, and count how many of the answers stay."""
+    for number in range(6):
+        text = f"Answer {number}. " + "These are the numbers indeed. " * 300
+        model.script(Step(text=text, input_tokens=5_000 + 3_000 * number))
+        openclaw.send(f"Question {number}? " + "Tell me more of it. " * 300, session_key)
+    openclaw.call("sessions.compact", {"key": session_key})
+    model.script(Step("Well.", input_tokens=6_000))
+    openclaw.send("And now?", session_key)
+    text = model.requests(Kind.MAIN)[-1].text
+    return sum(f"Answer {number}." in text for number in range(6))
+
+
+def test_a_running_gateway_takes_what_was_applied_and_gives_it_up_again(
+    guarded: GuardedOpenClaw, model: ScriptedModel, version: str
+) -> None:
+    openclaw = guarded.openclaw
+    openclaw.start_gateway()
+    seen: list[int] = []
+    for turn, command in enumerate((None, "advise", "rollback")):
+        if command == "advise":
+            gitguard(guarded, *ADVISE, "tool-heavy", "--apply", "--yes")
+        elif command == "rollback":
+            gitguard(guarded, "config", "rollback", "--yes")
+        time.sleep(_RELOAD_SECONDS)
+        probe = compacts_at_160_000 if version == LEGACY else answers_kept
+        seen.append(int(probe(openclaw, model, f"agent:main:turn{turn}")))
+    assert seen[1] > seen[0]
+    assert seen[2] == seen[0]
+
+
+def test_agents_of_which_the_same_numbers_mean_something_else_are_named(
+    guarded: GuardedOpenClaw, version: str
+) -> None:
+    ops = {"model": "fake/fake-2"}
+    if version == LEGACY:
+        assert _set(guarded, "agents.list", [{"id": "main"}, {"id": "ops", **ops}]) == 0
+    else:
+        assert _set(guarded, "agents.entries.ops", ops) == 0
+    (known,) = guarded.openclaw.config()["models"]["providers"]["fake"]["models"]
+    models = [known, {**known, "id": "fake-2", "contextWindow": 40_000}]
+    assert _set(guarded, "models.providers.fake.models", models) == 0
+    notes = json.loads(gitguard(guarded, *ADVISE, "mixed", "--json"))["notes"]
+    named = "a model of its own" if version == LEGACY else "a window of 40,000 tokens"
+    assert any(f"the agent `ops` has {named}" in note for note in notes), notes
+    for group in ("compaction", "contextPruning"):
+        key = f"agents.list[1].{group}" if version == LEGACY else f"agents.entries.ops.{group}"
+        assert _set(guarded, key, {}) == 1  # no version lets an agent have them
+
+
+def _set(guarded: GuardedOpenClaw, key: str, value: object) -> int:
+    text = json.dumps(value)
+    return guarded.openclaw.cli("config", "set", key, text, "--strict-json").returncode
 
 
 def test_a_file_that_the_host_refuses_is_refused_in_its_words(guarded: GuardedOpenClaw) -> None:
