@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from gitguard.cli.app import app
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.config import DEFAULTS
-from gitguard.model.conversation import CALL, COMPACTION, TEXT, THINKING, Block, Entry
+from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TEXT, THINKING, Block, Entry
 from gitguard.model.events import Transcript
 from gitguard.model.redaction import Redactor
 from gitguard.model.text import timestamp
@@ -114,6 +114,26 @@ def test_sizes_alone_tell_the_same_context(path: Path, tmp_path: Path) -> None:
     ]
     assert (whole.summary, tally(whole.entries)) == (thin.summary, tally(thin.entries))
     assert not any(block.text for entry in thin.entries for block in entry.blocks)
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED.keys() - {"claude-code"}))
+def test_all_that_was_said_is_in_the_context(name: str, tmp_path: Path) -> None:
+    """Before a compaction, and behind it but for the summary; nobody left a branch.
+
+    The first of Claude Code's lacks the id of a line that another follows.
+    """
+    transcript = opened(RECORDED[name], tmp_path)
+    story = list(find_format(transcript.format).entries(transcript))
+    at = next((at for at, entry in enumerate(story) if entry.kind == COMPACTION), len(story))
+    assert said_in(context_of(story[:at]).entries) == said_in(story[:at])
+    context = context_of(story)
+    behind = [blocks for blocks in said_in(story[at + 1 :]) if blocks[0].text != context.summary]
+    stands = said_in(context.entries)
+    assert stands[len(stands) - len(behind) :] == behind
+
+
+def said_in(told: Iterable[Entry]) -> list[tuple[Block, ...]]:
+    return [entry.blocks for entry in told if entry.kind == MESSAGE and not entry.is_aside]
 
 
 @recorded

@@ -25,7 +25,7 @@ from gitguard.model.conversation import (
     Entry,
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
-from gitguard.transcripts.entries import parse
+from gitguard.transcripts.entries import parse, tokens
 from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
@@ -42,9 +42,10 @@ _SAY_NOTHING = ("step-start", "step-finish", "patch", "snapshot", "compaction", 
 
 
 def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) -> Iterator[Entry]:
-    """Yield a message's entries: its own, and the results of the calls in it.
+    """Yield a message's entries: its own, and the results of the calls in it, which have no id.
 
-    tail is the first message that a compaction keeps, if this is its summary.
+    What a row names its parent is the request that it answers, and not the one before it. tail is
+    the first message that a compaction keeps, if this is its summary.
     """
     raw = b"\n".join((data, *parts))
     message = parse(data)
@@ -53,17 +54,17 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
         yield Entry(row, row + 1, raw, BROKEN, name, problem=problem)
         return
     read = [parse(part) for part in parts]
-    shared: dict[str, Any] = {"id": name, "time": moment(message)}
+    time = moment(message)
     try:
         fields = _fields(message, read, tail)
     except RecursionError:
         yield Entry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
         return
-    yield Entry(row, row + 1, raw, **shared, **fields)
+    yield Entry(row, row + 1, raw, id=name, time=time, **fields)
     tools = [(at, part) for at, part in enumerate(read) if part.get("type") == "tool"]
     if tools and message.get("role") == "assistant":
         results = tuple(_result(at, part) for at, part in tools)
-        yield Entry(row, row + 1, b"", MESSAGE, **shared, role=TOOL, blocks=results)
+        yield Entry(row, row + 1, b"", MESSAGE, time=time, role=TOOL, blocks=results)
 
 
 def tail_of(parts: list[bytes]) -> str | None:
@@ -75,25 +76,24 @@ def tail_of(parts: list[bytes]) -> str | None:
 
 
 def _fields(message: dict[str, Any], parts: list[dict[str, Any]], tail: str) -> dict[str, Any]:
-    parent = word(message.get("parentID"))
     blocks = tuple(_block(at, p) for at, p in enumerate(parts) if p.get("type") not in _SAY_NOTHING)
     if is_summary(message):
         kept = {"kept": (tail,), "keeps_on": True} if tail else {}
         said = "\n".join(block.text for block in blocks if block.kind == TEXT)
         summary = (Block(TEXT, 0, said, size=len(said)),)
-        return {"kind": COMPACTION, "parent": parent, "blocks": summary, **kept}
+        return {"kind": COMPACTION, "blocks": summary, **kept}
     role = _ROLES.get(word(message.get("role")))
     if not role or not blocks or message.get("summary") is True:
-        return {"kind": UNKNOWN, "parent": parent}
+        return {"kind": UNKNOWN}
     texts = [part for part in parts if part.get("type") == "text"]
     return {
         "kind": MESSAGE,
-        "parent": parent,
         "role": role,
         "blocks": blocks,
         "by_host": bool(texts) and all(part.get("synthetic") for part in texts),
         "stopped": _stopped(message.get("error")),
         "tokens": used(message) if role == AGENT else 0,
+        "answered": tokens(message.get("tokens"), ("output",)) if role == AGENT else 0,
         "model": model_of(message) if role == AGENT else "",
     }
 
