@@ -49,7 +49,7 @@ EVENT_RULES = (
     EventRule("phase or goal changed", "yes", "phase-change"),
     EventRule("pressure crosses 75 %", "yes", "auto-75pct"),
     EventRule("pressure crosses 80 %", "yes", "auto-80pct"),
-    EventRule("pressure crosses 85 %, where no halt saves", "yes", "auto-85pct"),
+    EventRule("pressure crosses 85 %, warned of before a halt", "yes", "auto-85pct"),
     EventRule("before a compaction", "yes", "compaction"),
     EventRule("end of turn", "yes", "turn-end", only_if_changed=True),
     EventRule("end of host session", "yes", "session-end", only_if_changed=True),
