@@ -91,8 +91,8 @@ CASES = [
     (
         "gemini",
         "home/.gemini/settings.json",
-        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.5}, /* z */\n}',
-        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.75}, /* z */\n}',
+        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.5} /* z */\n}',
+        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.75} /* z */\n}',
     ),
     (
         "opencode",
@@ -180,6 +180,66 @@ def test_comments_that_the_host_does_not_read_are_not_taken_for_json(
     write(tmp_path / name, '{"a": 1, // why\n}')
     with pytest.raises(InvalidDocument, match="as the host reads it"):
         advise(desk, find_adviser(host), QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "said"),
+    [
+        ("gemini", '{"a": 1,}', "Take trailing commas out"),
+        ("gemini", "{'a': 1}", "as the host reads it"),
+        ("pi", '{"a": NaN}', "NaN is no JSON"),
+        ("pi", '\ufeff{"a": 1}', "byte order mark"),
+        ("claude-code", '\ufeff{"a": 1}', "Save it as UTF-8 without one"),
+    ],
+)
+def test_what_is_no_json_to_the_host_is_refused_with_a_hint(
+    desk: Desk, tmp_path: Path, host: str, text: str, said: str
+) -> None:
+    path = write(tmp_path / next(case[1] for case in CASES if case[0] == host), text)
+    with pytest.raises(InvalidDocument) as refused:
+        advise(desk, find_adviser(host), QUESTION)
+    assert said in f"{refused.value.message}; {refused.value.hint}"
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "name"),
+    [
+        ("gemini", '{"model": "x"}', "model"),
+        ("pi", '{"compaction": null}', "compaction"),
+        ("claude-code", '{"env": []}', "env"),
+        ("opencode", '{"compaction": 1}', "compaction"),
+    ],
+)
+def test_a_value_where_an_object_has_to_be_is_said_with_the_advice(
+    desk: Desk, tmp_path: Path, host: str, text: str, name: str
+) -> None:
+    write(tmp_path / next(case[1] for case in CASES if case[0] == host), text)
+    with pytest.raises(InvalidDocument, match=f"`{name}` is set and no object"):
+        advise(desk, find_adviser(host), QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\ufeffa = 1\n", "\ufeffa = 1\n{}\n"),
+        ("a = 1\r\n\r\n[b]\r\nc = 2", "a = 1\r\n{}\r\n\r\n[b]\r\nc = 2"),
+        ("[b]\r\nc = 2", "{}\r\n\r\n[b]\r\nc = 2"),
+        ("a = 1", "a = 1\n{}\n"),
+        ("a = 1\r\nb = 2\n", "a = 1\r\nb = 2\n{}\n"),
+    ],
+)
+def test_toml_keeps_its_byte_order_mark_and_its_line_ends(
+    desk: Desk, tmp_path: Path, home: Path, before: str, after: str
+) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_bytes(before.encode())
+    applied(desk, "codex", tmp_path)
+    line = "model_auto_compact_token_limit = 150000"
+    assert path.read_bytes().decode() == after.format(line)
+    roll_back(desk, plan_rollback(desk, "codex"))
+    assert path.read_bytes().decode() == before
 
 
 def test_what_codex_refuses_is_said_in_its_words(desk: Desk, home: Path) -> None:

@@ -46,6 +46,11 @@ def test_everything_that_json5_has_is_read() -> None:
     }
 
 
+def test_a_name_is_read_with_its_escapes() -> None:
+    assert load("{\\u0061b: {m\\u006fre: 1}}", what="`x`") == {"ab": {"more": 1}}
+    assert changed("{m\\u006fdel: 1}", "model", "2") == "{m\\u006fdel: 2}"
+
+
 def test_comments_order_and_quotes_stay_when_a_value_changes() -> None:
     assert changed(COMMENTED, "model", '"c/d"') == COMMENTED.replace("'a/b'", '"c/d"')
 
@@ -95,6 +100,7 @@ def test_a_value_is_put_where_a_person_would_put_it(before: str, after: str) -> 
         ('{"a": ' + "9" * 5000 + "}", "is not expected"),
         ('{"a": \u0663}', "is not expected"),
         ('{"a": --1}', "`--1` is not expected"),
+        ('{"a": 01}', "`01` is not expected"),
     ],
 )
 def test_what_is_no_json5_is_refused_with_its_place(text: str, said: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
 
 _WHAT = "the settings file"
+_MARK = "\ufeff"
 
 
 class Layers(Value):
@@ -50,28 +51,52 @@ def version_in(ask: Ask) -> str:
     return next((word[:40] for word in words if word[0].isdigit()), "")
 
 
-def read_layers(at: Surroundings, paths: Iterable[str], *, strict: bool = False) -> Layers:
-    """Read files of JSON with comments, or of plain JSON where the host reads no other."""
-    documents = tuple(_document(at, path, strict=strict) for path in paths)
+def read_layers(
+    at: Surroundings, paths: Iterable[str], *, strict: bool = False, with_comments: bool = False
+) -> Layers:
+    """Read files of JSON with comments and trailing commas.
+
+    Where the host reads no other, strict ones are of plain JSON, or of that with comments.
+    """
+    documents = tuple(
+        _document(at, path, strict=strict, with_comments=with_comments) for path in paths
+    )
     standing = {key: text for document in documents for key, text in flat(document)}
     return Layers(standing, documents)
 
 
-def _document(at: Surroundings, path: str, *, strict: bool) -> dict[str, Any]:
+def _document(at: Surroundings, path: str, *, strict: bool, with_comments: bool) -> dict[str, Any]:
     data = at.read(path)
     if data is None or not data.strip():
         return {}
     text = text_of(data, f"`{path}`")
     document = json5_text.load(text, what=f"`{path}`")
     if strict:
-        try:
-            json.loads(text)
-        except ValueError as error:
-            raise InvalidDocument(
-                f"`{path}` does not read as the host reads it: {error}",
-                "Take comments and trailing commas out; nothing was changed",
-            ) from error
+        _refuse_other_than_json(text, path, with_comments=with_comments)
     return document
+
+
+def _refuse_other_than_json(text: str, path: str, *, with_comments: bool) -> None:
+    if text.startswith(_MARK):
+        raise InvalidDocument(
+            f"`{path}` begins with a byte order mark, which is no JSON",
+            "Save it as UTF-8 without one; nothing was changed",
+        )
+    try:
+        json.loads(
+            json5_text.without_comments(text) if with_comments else text,
+            parse_constant=_refuse_constant,
+        )
+    except ValueError as error:
+        more = "trailing commas" if with_comments else "comments and trailing commas"
+        raise InvalidDocument(
+            f"`{path}` does not read as the host reads it: {error}",
+            f"Take {more} out; nothing was changed",
+        ) from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
@@ -148,6 +173,18 @@ def setting(
     found: Found, key: str, after: object, title: str, practice: str, default: object = None
 ) -> Setting:
     """Return a setting; values are as JSON has them, and no default is None."""
+    _refuse_in_the_way(found.standing, key)
     usual = "" if default is None else json.dumps(default)
     before = found.standing.get(key, "")
     return Setting(key, title, before, json.dumps(after), practice, usual)
+
+
+def _refuse_in_the_way(standing: Mapping[str, str], key: str) -> None:
+    names = key.split(".")
+    above = (".".join(names[:count]) for count in range(1, len(names)))
+    name = next((name for name in above if name in standing), "")
+    if name and key not in standing:
+        raise InvalidDocument(
+            f"`{name}` is set and no object, so `{key}` cannot stand in it",
+            "Correct it in the host's settings; nothing was changed",
+        )

@@ -27,8 +27,10 @@ _ESCAPE = re.compile(r"\\(\r\n|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _DROPPED = ("\n", "\r", "\r\n", "\u2028", "\u2029")
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
-_NAME = re.compile(r"[^\W\d]|[$_]")
-_NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
+_NAME = re.compile(r"[^\W\d]|[$_]|\\u")
+_NUMBER = re.compile(
+    r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII
+)
 _WORDS = {"true": True, "false": False, "null": None}
 _DEEPEST = 100
 _LONGEST_NUMBER = 400
@@ -71,6 +73,11 @@ def set_value(text: str, path: tuple[str, ...], value: str, *, what: str) -> str
             return _insert(text, node, path[depth:], value)
         node = below
     return text[: node.start] + value + text[node.end :]
+
+
+def without_comments(text: str) -> str:
+    """Return a text that reads with a space in the place of each comment."""
+    return _TOKEN.sub(lambda found: " " if found.group().startswith("/") else found.group(), text)
 
 
 def _root(text: str, what: str) -> Node:
@@ -229,7 +236,9 @@ class _Reader:
         word = self._token
         if self._kind == "text":
             word = _text_of(word)
-        elif self._kind != "word" or not _NAME.match(word):
+        elif self._kind == "word" and _NAME.match(word):
+            word = _text_of(f'"{word}"')
+        else:
             raise self._refuse()
         self._take()
         return word

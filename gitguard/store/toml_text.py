@@ -6,6 +6,9 @@ import json
 
 from gitguard.errors import InvalidDocument
 
+_MARK = "\ufeff"
+"""What some editors put before a text; Codex passes it (0.169.0)."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -16,7 +19,7 @@ def load(text: str, *, what: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix(_MARK))
     except tomllib.TOMLDecodeError as error:
         raise InvalidDocument(
             f"{what} does not read: {error}", "Correct it; nothing was changed"
@@ -31,7 +34,7 @@ def set_value(text: str, name: str, value: str, *, what: str) -> str:
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        document = tomlkit.parse(text)
+        document = tomlkit.parse(text.removeprefix(_MARK))
         document[name] = json.loads(value)
     except TOMLKitError as error:
         raise InvalidDocument(
@@ -39,7 +42,10 @@ def set_value(text: str, name: str, value: str, *, what: str) -> str:
         ) from error
     except RecursionError:
         raise _too_deep(what) from None
-    return tomlkit.dumps(document)
+    edited = _MARK * text.startswith(_MARK) + tomlkit.dumps(document)
+    if 0 < text.count("\n") == text.count("\r\n"):
+        return edited.replace("\r\n", "\n").replace("\n", "\r\n")
+    return edited
 
 
 def _too_deep(what: str) -> InvalidDocument:
