@@ -114,6 +114,17 @@ def test_over_two_hours_the_trigger_is_higher(hours: float, free: int) -> None:
     assert figures_for("conversational", 200_000, hours=hours).free == free
 
 
+def test_a_tool_that_is_named_twice_is_spared_once() -> None:
+    assert figures_for("mixed", 0, spared=("b", "a", "b")).spared == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"), [("bursty", "exchange stays"), ("mixed", "2 exchanges stay")]
+)
+def test_one_exchange_is_no_plural(pattern: str, said: str) -> None:
+    assert figures_for(pattern, 0).protected == f"the newest {said}"
+
+
 def test_another_pattern_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="`calm` is not a pattern") as refused:
         figures_for("calm", 200_000)
@@ -135,11 +146,12 @@ def test_a_default_that_fits_is_right_and_what_is_set_counts_before_it() -> None
         Question(hours=-0.1),
         Question(window=-1),
         Question(window=15_999),
+        Question(spared=("browser", " ")),
     ],
 )
 def test_a_question_that_means_nothing_is_refused(guard: Guard, question: Question) -> None:
     desk = Desk(guard.workspace.places, guard.config, guard.clock)
-    with pytest.raises(InvalidInput, match="is no number of hours|no agent works in a window"):
+    with pytest.raises(InvalidInput, match="is no number of hours|no agent works in|has a name"):
         advise(desk, find_adviser("pi"), question)
 
 

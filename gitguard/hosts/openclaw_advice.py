@@ -242,7 +242,7 @@ _ABOUT = {
     ),
     f"{_PRUNING}.keepLastAssistants": _About(
         "How many exchanges are protected from clearing",
-        "tool output stays from the agent's newest {protect} on",
+        "tool output stays from the agent's newest {answers} on",
         3,
     ),
     f"{_PRUNING}.minPrunableToolChars": _About(
@@ -257,7 +257,7 @@ _ABOUT = {
     ),
     f"{_COMPACTION}.recentTurnsPreserve": _About(
         "How many exchanges a compaction leaves as they are",
-        "the newest {protect} stay word for word beside the summary",
+        "{protected} word for word beside the summary",
         3,
     ),
     f"{_COMPACTION}.keepRecentTokens": _About(
@@ -282,12 +282,13 @@ def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting
         compress_at=figures.compress_at if figures.window else 0,
         why=f"; {figures.why_free}" if figures.why_free else "",
         spared=" and ".join(figures.spared),
+        answers="answer" if figures.protect == 1 else f"{figures.protect} answers",
         **{name: getattr(figures, name) for name in _NUMBERS},
     )
     return setting(found, key, after, about.title, practice, about.default)
 
 
-_NUMBERS = ("window", "free", "clear_after", "protect", "trim_above", "keep_recent")
+_NUMBERS = ("protected", "window", "free", "clear_after", "trim_above", "keep_recent")
 
 
 def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:

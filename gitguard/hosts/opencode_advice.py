@@ -103,7 +103,7 @@ def offer(found: Found, figures: Figures) -> Offer:
             f"{_COMPACTION}tail_turns",
             figures.protect,
             "How many exchanges a compaction leaves as they are",
-            f"at most the newest {figures.protect} stay word for word beside the summary",
+            f"{figures.protected} word for word beside the summary, at most",
         )
     ]
     if figures.window:

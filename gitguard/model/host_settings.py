@@ -40,6 +40,12 @@ class Figures(Value):
         """The share of the window from which on the host is to compress."""
         return 1 - self.free / self.window
 
+    @property
+    def protected(self) -> str:
+        """Which exchanges stay, for people."""
+        many = self.protect != 1
+        return f"the newest {self.protect} exchanges stay" if many else "the newest exchange stays"
+
 
 class Setting(Value):
     """One setting of a host: what stands there, and what is advised. Values are JSON texts."""

@@ -80,7 +80,7 @@ def figures_for(
         clear_after=style.clear_after,
         protect=style.protect,
         trim_above=style.trim_above,
-        spared=spared,
+        spared=tuple(dict.fromkeys(spared)),
         calls_in_rows=pattern in (TOOL_HEAVY, BURSTY),
         is_long=is_long,
         halts_at=halting.critical if halting else 0.0,

@@ -158,6 +158,8 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
             f"no agent works in a window of {question.window:,} tokens",
             f"Name it in tokens, from {SMALLEST_WINDOW:,} to {_LARGEST_WINDOW:,}",
         )
+    if not all(tool.strip() for tool in question.spared):
+        raise InvalidInput("a tool to protect has a name", "Name it as the host does")
     pattern, evidence = _pattern(question)
     found, seen = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
