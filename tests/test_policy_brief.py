@@ -187,6 +187,21 @@ def test_a_task_that_finds_no_room_says_how_much_is_left_out() -> None:
         assert "characters left out]" in text
 
 
+def test_what_is_said_with_the_task_goes_after_all_that_the_state_has() -> None:
+    said = tuple(f"{number} " + "x" * 190 for number in range(12))
+    noted = [{"what": f"{number} " + "y" * 190} for number in range(12)]
+    state = state_with(constraints=[item["what"] for item in noted], decisions=noted)
+    shown = sections(build_brief("Audit", state, Wishes(avoid=said), ()))
+    assert shown["Do not"][:12] == [f"- {item}" for item in said]
+    assert shown["Constraints"][-1].endswith("more: `gitguard show state`")
+
+
+def test_the_state_is_not_named_for_what_it_does_not_have() -> None:
+    said = tuple(f"{number} " + "x" * 190 for number in range(12))
+    shown = sections(build_brief("Audit", state_with(), Wishes(said, said, said, said), ()))
+    assert shown["What success looks like"] == [f"- {said[0]}", "- … and 11 more"]
+
+
 def test_what_found_no_room_is_counted() -> None:
     state = state_with(constraints=[f"constraint {number} " + "x" * 190 for number in range(40)])
     text = build_brief("Audit", state, Wishes(), ())

@@ -14,7 +14,7 @@ from gitguard.rendering import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gitguard.model.task import TaskState
 
@@ -54,21 +54,28 @@ class Section(Value):
 
     title: str
     items: tuple[str, ...]
+    wished: int
+    """How many of the items were said with the task; they come first."""
     more: int = 0
+
+    @property
+    def keeps_wishes(self) -> bool:
+        """Whether what found no room stands in the state."""
+        return len(self.items) >= self.wished
 
 
 def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> str:
     """Return a task's description, at most `LONGEST` characters.
 
     Everything is given without secrets. files are those that task and state speak of, the nearest
-    first. Long lists are cut until there is room for the task, which takes what is left; what is
-    cut says how much is left out.
+    first. Long lists are cut until there is room for the task, which takes what is left, and what
+    was said with the task goes last; what is cut says how much is left out.
     """
     # A closing tag in the task looks like a path.
     files = tuple(path for path in files if path.strip("/").casefold() != _FENCE)
     sections = _sections(state, wishes, files)
-    for most in range(_MOST_ITEMS, 0, -1):
-        shown = [_cut(section, most) for section in sections]
+    for most in range(_MOST_ITEMS, -1, -1):
+        shown = [_cut(section, max(most, section.wished if most else 1)) for section in sections]
         room = LONGEST - len(_render([], state, wishes, shown))
         if room >= _LEAST_ROOM:
             break
@@ -100,27 +107,35 @@ def _lines(task: str, room: int) -> list[str]:
 
 def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple[Section, ...]:
     described = {artifact.path: artifact.description for artifact in state.artifacts}
-    read = dict.fromkeys((*wishes.read, *files))
+    to_read = dict.fromkeys(wishes.read)
+    near = (path for path in dict.fromkeys(files) if path not in to_read)
     decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
     failed = (f"try again: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
     return (
-        _section("Read first", (_named(path, described.get(path, "")) for path in read)),
+        _section("Read first", *(_named(paths, described) for paths in (to_read, near))),
         _section("What success looks like", wishes.success or (_UNTIL_DONE,)),
         _section("Where to write", wishes.write or (_ONLY_NAMED,)),
-        _section("Do not", (*wishes.avoid, _NOT_THE_STATE, *failed)),
-        _section("Constraints", state.constraints[::-1]),
-        _section("Invariants", state.invariants[::-1]),
-        _section("Decided already", decided),
+        _section("Do not", (*wishes.avoid, _NOT_THE_STATE), failed),
+        _section("Constraints", (), state.constraints[::-1]),
+        _section("Invariants", (), state.invariants[::-1]),
+        _section("Decided already", (), decided),
     )
 
 
-def _named(path: str, description: str) -> str:
-    return f"{path} — {description}" if description else path
+def _named(paths: Iterable[str], described: Mapping[str, str]) -> Iterator[str]:
+    """Return paths with what the state says of them."""
+    for path in paths:
+        yield f"{path} — {described[path]}" if described.get(path) else path
 
 
-def _section(title: str, items: Iterable[str]) -> Section:
-    shown = (shorten(_safe(item), _LONGEST_ITEM) for item in items)
-    return Section(title, tuple(item for item in shown if item))
+def _section(title: str, wished: Iterable[str], noted: Iterable[str] = ()) -> Section:
+    first, then = _items(wished), _items(noted)
+    return Section(title, (*first, *then), len(first))
+
+
+def _items(texts: Iterable[str]) -> tuple[str, ...]:
+    shown = (shorten(_safe(text), _LONGEST_ITEM) for text in texts)
+    return tuple(text for text in shown if text)
 
 
 def _cut(section: Section, most: int) -> Section:
