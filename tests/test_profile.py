@@ -766,14 +766,17 @@ def test_colour_is_for_terminals_that_want_it(
     assert "\x1b[33m" not in ran(path, color=True).output
 
 
-def test_a_runway_that_is_one_number_when_rounded_is_no_range(tmp_path: Path) -> None:
+def test_a_range_that_is_one_number_when_rounded_is_shown_as_one(tmp_path: Path) -> None:
     """For who trusts the guess of tokens wholly."""
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "gitguard" / "config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text("budget: {safety_margin: 1.0}\n")
-    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(12, 2_000)), 20_000, 0)
-    [runway] = [line for line in lines_of(ran(transcript.path)) if line.startswith("Runway:")]
-    assert runway.startswith("Runway: about 300 tool calls until the halt at 85%, at about 510 ")
+    said = [*work(12, 2_000), ("user", "x" * 4_005)]
+    transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", said), 20_000, 0)
+    shown = lines_of(ran(transcript.path))
+    assert "Since that measure: about 1,000 tokens more" in shown
+    [runway] = [line for line in shown if line.startswith("Runway:")]
+    assert runway.startswith("Runway: about 290 tool calls until the halt at 85%, at about 510 ")
 
 
 def test_a_hostile_conversation_forges_nothing(tmp_path: Path) -> None:

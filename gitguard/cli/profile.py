@@ -158,7 +158,7 @@ def _headline(found: Profiled) -> list[str]:
     if found.profile.answered:
         lines.append(f"Its last answer is {found.profile.answered:,} tokens of them")
     if found.profile.since.high:
-        lines.append(f"Since that measure: about {_tokens(found.profile.since)} tokens more")
+        lines.append(f"Since that measure: {_about(found.profile.since)} tokens more")
     return lines
 
 
@@ -230,9 +230,8 @@ def _name(tool: str) -> str:
 
 
 def _runway(runway: Runway) -> str:
-    calls = _tokens(runway.calls).removeprefix("about ")
     return (
-        f"Runway: about {calls} tool calls until the halt at {runway.halt_at:.0%}, at "
+        f"Runway: {_about(runway.calls)} tool calls until the halt at {runway.halt_at:.0%}, at "
         f"{_tokens(runway.per_call)} tokens each "
         f"(average of {counted(runway.from_calls, 'call')} here)"
     )
@@ -254,6 +253,11 @@ def _tokens(tokens: Range) -> str:
         return f"{tokens.low:,}"
     low, high = _rounded(tokens.low), _rounded(tokens.high)
     return f"{low:,}–{high:,}" if low < high else f"about {high:,}"
+
+
+def _about(numbers: Range) -> str:
+    """Return the same of a number that is a guess, also where its ends are one."""
+    return f"about {_tokens(numbers).removeprefix('about ')}"
 
 
 def _rounded(number: int) -> int:
