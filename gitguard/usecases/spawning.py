@@ -80,7 +80,9 @@ def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
     """
     if pressure is not None and not 0 <= pressure <= _LARGEST_SHARE:
-        raise InvalidInput(f"the pressure `{pressure}` is not a share of the window")
+        raise InvalidInput(
+            f"the pressure `{pressure:g}` is not a share of the window", "Write 0.6 for 60 %"
+        )
     policy = policy_of(workspace)
     if task.category and task.category not in policy.categories:
         raise unknown_category(task.category, policy)
