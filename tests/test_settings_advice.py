@@ -449,9 +449,30 @@ def test_a_percentage_that_makes_claude_code_compact_earlier_is_in_what_is_said(
     tmp_path: Path, percent: str, at: str
 ) -> None:
     found = looked_at("claude-code", tmp_path, {}, environment={PERCENT: percent})
-    offer = find_adviser("claude-code").offer(found, figures_for("mixed", 200_000))
-    assert f"once {at} of" in offer.settings[0].practice
-    assert any("PCT_OVERRIDE" in note for note in offer.notes) == (at == "81,500")
+    (one,) = find_adviser("claude-code").offer(found, figures_for("mixed", 200_000)).settings
+    assert f"once {at} of" in one.practice
+    assert ("PCT_OVERRIDE" in one.practice) == (at == "81,500")
+
+
+@pytest.mark.parametrize(
+    ("most", "window", "value", "at"),
+    [
+        ("8000", 200_000, 171_000, "150,000"),
+        ("64000", 200_000, 183_000, "150,000"),
+        ("many", 200_000, 183_000, "150,000"),
+        ("0", 200_000, 183_000, "150,000"),
+        ("8000", 100_000, 100_000, "79,000"),  # the least that the host takes
+        ("8000", 99_999, 0, ""),
+    ],
+)
+def test_what_claude_code_keeps_for_an_answer_is_part_of_what_it_keeps_free(
+    tmp_path: Path, most: str, window: int, value: int, at: str
+) -> None:
+    environment = {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": most}
+    found = looked_at("claude-code", tmp_path, {}, environment=environment)
+    settings = find_adviser("claude-code").offer(found, figures_for("mixed", window)).settings
+    assert [one.after for one in settings] == ([f'"{value}"'] if value else [])
+    assert all(f"once {at} of" in one.practice for one in settings)
 
 
 def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: Path) -> None:

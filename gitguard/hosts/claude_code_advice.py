@@ -1,7 +1,8 @@
 """What Claude Code can be advised to set: when it compacts, and nothing else is known to fit.
 
-It compacts before the next request once min(setting, window) - 33,000 tokens are used (measured
-with 2.1.330). Its settings are plain JSON, and no command of its own changes them.
+It compacts before the next request once min(setting, window) - 33,000 tokens are used, or fewer
+than 33,000 where answers may be shorter than usual (measured with 2.1.330). Its settings are plain
+JSON, and no command of its own changes them.
 
 Variables in the settings' `env` count before those around it. A running conversation takes what is
 set there, but keeps what is taken out again (both tried with 2.1.330).
@@ -44,18 +45,18 @@ UNDO = UndoHelp(
 __all__ = ["edit"]
 
 _KEY = "env.CLAUDE_CODE_AUTO_COMPACT_WINDOW"
-_BELOW = 33_000
-"""How far below the setting it compacts, in tokens."""
-_LEAST_WINDOW = 4 * _BELOW
-"""In a smaller one this would be more than a quarter of it."""
+_BESIDES_THE_ANSWER = 13_000
+"""How far below the setting it compacts, in tokens, besides what it keeps for an answer."""
+_MOST_FOR_ANSWER = 20_000
+_LEAST = 100_000
+"""The host takes no smaller setting."""
+_ANSWER = "env.CLAUDE_CODE_MAX_OUTPUT_TOKENS"
 _OFF_BY_VARIABLE = ("env.DISABLE_COMPACT", "env.DISABLE_AUTO_COMPACT")
 _ENABLED = "autoCompactEnabled"
 _PERCENT = "env.CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
 _MODEL = "env.ANTHROPIC_MODEL"
 """It goes before the `model` of settings (2.1.330)."""
 _TRUE = ("1", "true", "yes", "on")
-_FOR_ANSWER = 20_000
-"""Tokens of the setting that the host keeps for an answer; the percentage is one of the rest."""
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
@@ -77,14 +78,14 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
 
 def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
     """Return the variables that decide whether and where it compacts, as settings name them."""
-    names = (*_OFF_BY_VARIABLE, _PERCENT, _MODEL)
+    names = (*_OFF_BY_VARIABLE, _PERCENT, _ANSWER, _MODEL)
     values = {name: value_of(_named(name)) for name in names}
     return {name: json.dumps(one) for name, one in values.items() if one is not None}
 
 
 def _in_the_hosts_own_file(at: Surroundings, path: str) -> dict[str, str]:
     """Return the settings that older versions kept in a file of the host's own, and that count."""
-    with suppress(InvalidDocument, ValueError, AttributeError):
+    with suppress(InvalidDocument, ValueError, AttributeError, RecursionError):
         document = json.loads(at.read(path) or b"{}")
         off = {_ENABLED: "false"} if document.get(_ENABLED) is False else {}
         return {**_variables((document.get("env") or {}).get), **off}
@@ -99,15 +100,15 @@ def offer(found: Found, figures: Figures) -> Offer:
         return Offer((), (f"it does not compact by itself (`{switch}`), and that stays so", *notes))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
-    if figures.window < _LEAST_WINDOW:
-        return Offer((), (_too_small(figures.window), *notes))
-    wanted = figures.window - figures.free + _BELOW
-    value = min(-(-wanted // 1000) * 1000, figures.window)
+    below = _BESIDES_THE_ANSWER + _for_answer(found.standing)
+    if figures.window < max(4 * below, _LEAST):
+        return Offer((), (_too_small(figures.window, below), *notes))
+    wanted = -(-(figures.window - figures.free + below) // 1000) * 1000
+    value = max(min(wanted, figures.window), _LEAST)
+    at, why = value - below, f"; {figures.why_free}" if figures.why_free else ""
     lowered = _lowered_to(found.standing, value)
-    if lowered:
-        notes.insert(0, f"that early is the doing of `{_named(_PERCENT)}`, which stays")
-    at = lowered or value - _BELOW
-    why = f"; {figures.why_free}" if figures.why_free and not lowered else ""
+    if 0 < lowered < at:
+        at, why = lowered, f"; that early by `{_named(_PERCENT)}`, which stays"
     practice = (
         f"Claude Code compacts before the next request once {at:,} of {figures.window:,} tokens "
         f"({at / figures.window:.0%}) are used{why}"
@@ -134,17 +135,24 @@ def _said(standing: Mapping[str, str], key: str) -> str:
     return standing.get(key, "").strip('"').strip()
 
 
+def _for_answer(standing: Mapping[str, str]) -> int:
+    """Return how many tokens of the setting the host keeps for an answer."""
+    with suppress(ValueError):
+        most = int(_said(standing, _ANSWER))
+        return most if 0 < most < _MOST_FOR_ANSWER else _MOST_FOR_ANSWER
+    return _MOST_FOR_ANSWER
+
+
 def _lowered_to(standing: Mapping[str, str], value: int) -> int:
-    """Return the tokens at which a share of the setting makes it compact, 0 where none does."""
+    """Return the tokens that a percentage of the setting makes, 0 where there is none."""
     with suppress(ValueError):
         percent = float(_said(standing, _PERCENT).rstrip("%"))
-        at = int((value - _FOR_ANSWER) * percent / 100) if 0 < percent <= 100 else 0
-        return at if at < value - _BELOW else 0
+        return int((value - _for_answer(standing)) * percent / 100) if 0 < percent <= 100 else 0
     return 0
 
 
-def _too_small(window: int) -> str:
+def _too_small(window: int, below: int) -> str:
     return (
-        f"in a window of {window:,} tokens no value fits: it compacts {_BELOW:,} below it at the "
-        "latest, and never more than a quarter is to stay free"
+        f"in a window of {window:,} tokens no value fits: the least is {_LEAST:,}, it compacts "
+        f"{below:,} below, and never more than a quarter of the window is to stay free"
     )
