@@ -17,6 +17,7 @@ from gitguard.errors import (
     HostFailed,
     InvalidDocument,
     InvalidInput,
+    Locked,
     NotWritable,
     SettingsMoved,
 )
@@ -390,6 +391,23 @@ def test_a_kill_in_between_is_known_to_the_next_run_and_can_be_taken_back(
     roll_back(desk, plan_rollback(desk, HOST))
     assert host.config.read_bytes() == before
     assert given(desk).unfinished is None
+
+
+def test_a_change_that_is_being_made_is_not_taken_for_one_that_was_cut_off(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    refused: list[str] = []
+
+    def ask_again() -> None:
+        for question in (given, lambda at: plan_rollback(at, HOST)):
+            with pytest.raises(Locked) as held:
+                question(desk)
+            refused.append(held.value.message)
+
+    done = applied(after_step(desk, f"setting {FLOOR}", ask_again), tmp_path)
+    assert len(refused) == 2
+    assert given(desk).unfinished is None
+    assert plan_rollback(desk, HOST).made == done.made
 
 
 def test_half_a_change_that_the_host_cannot_read_is_said_to_be_one(

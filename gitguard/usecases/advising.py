@@ -15,12 +15,13 @@ from gitguard.policy.patterns import MIXED, UNKNOWN
 from gitguard.store import files
 from gitguard.store.disk import FileChange, content
 from gitguard.store.ledger import LedgerFile
+from gitguard.store.lock import Lock
 from gitguard.store.program import find_program
 from gitguard.store.settings_changes import ChangesFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gitguard.hosts.advising import Adviser, Found, Offer
     from gitguard.model.config import Config
@@ -186,7 +187,7 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         offer,
         seen,
         work.runway if work else None,
-        unfinished(desk, adviser.NAME, found.file),
+        unfinished(settled_changes(desk, adviser.NAME), found.file),
     )
 
 
@@ -205,7 +206,7 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
     try:
         found = adviser.look(desk.surroundings(adviser).replace(read=read))
     except InvalidDocument as error:
-        cut = unfinished(desk, adviser.NAME)
+        cut = unfinished(settled_changes(desk, adviser.NAME))
         raise cut_off(cut) if cut else error from None
     seen = desk.read(found.file)
     if first.get(found.file, seen) != seen:
@@ -227,9 +228,21 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
     return UNKNOWN, ("assumed; name it with --pattern", *why)
 
 
-def unfinished(desk: Desk, host: str, file: str = "") -> MadeChange | None:
-    """Return a change of a host's settings that was cut off."""
-    made = ChangesFile(desk.places.state_home).of(host, desk.worktree)
+def settled_changes(desk: Desk, host: str) -> tuple[MadeChange, ...]:
+    """Return the changes of a host's settings, or of all hosts' where it is empty.
+
+    Raises `Locked` where another process is making one, which is not cut off.
+    """
+    record = ChangesFile(desk.places.state_home)
+    made = record.of(host, desk.worktree)
+    if all(one.is_finished for one in made):
+        return made
+    with Lock(record.lock_path, timeout=0, clock=desk.clock):
+        return record.of(host, desk.worktree)
+
+
+def unfinished(made: Iterable[MadeChange], file: str = "") -> MadeChange | None:
+    """Return the first change that was cut off, of a file if that is named."""
     real = os.path.realpath(file)
     cut = (one for one in made if not one.is_finished)
     return next((one for one in cut if not file or os.path.realpath(one.file) == real), None)

@@ -102,7 +102,7 @@ def apply(
     """
     record = ChangesFile(desk.places.state_home)
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
-        cut = unfinished(desk, advice.host, planned.file)
+        cut = unfinished(record.of(advice.host, desk.worktree), planned.file)
         if cut is not None:
             raise cut_off(cut)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file))

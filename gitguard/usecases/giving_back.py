@@ -12,7 +12,7 @@ from gitguard.store import files
 from gitguard.store.disk import FileChange
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
-from gitguard.usecases.advising import digest
+from gitguard.usecases.advising import digest, settled_changes, unfinished
 from gitguard.usecases.hiding_settings import unhide
 from gitguard.usecases.rollback_document import rollback_command
 
@@ -47,7 +47,7 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
     where no backup is what was kept.
     """
     made = _made(desk, host)
-    cut = next((one for one in made if not one.is_finished), None)
+    cut = unfinished(made)
     for one in (cut,) if cut else reversed(made):
         now, before = desk.read(one.file), _before(desk, one)
         if digest(now) == one.before:
@@ -76,17 +76,17 @@ def newest_change(desk: Desk, host: str) -> MadeChange:
     Raises `InvalidInput` where there is none.
     """
     made = _made(desk, host)
-    return next((one for one in made if not one.is_finished), made[-1])
+    return unfinished(made) or made[-1]
 
 
 def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
-    record = ChangesFile(desk.places.state_home)
-    made = record.of(host, desk.worktree)
+    made = settled_changes(desk, host)
     if made:
         return made
     whose = f"settings of `{host}`" if host else "host's settings"
     none = f"gitguard has changed no {whose} that could be taken back"
-    others = [f"`{rollback_command(one)}`" for one in record.read() if host in ("", one.host)]
+    everywhere = ChangesFile(desk.places.state_home).read()
+    others = [f"`{rollback_command(one)}`" for one in everywhere if host in ("", one.host)]
     if others:
         raise InvalidInput(
             f"{none} here, but some in other projects", ", ".join(dict.fromkeys(others))
