@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,20 +110,34 @@ def test_opencode_itself_resolves_what_was_applied(
     assert own.read_bytes() == before
 
 
-@pytest.mark.parametrize(("tokens", "compactions"), [(149_000, 0), (151_000, 1)])
+@pytest.mark.parametrize(
+    ("variables", "tokens", "compactions"),
+    [
+        ({}, 149_000, 0),
+        ({}, 151_000, 1),
+        ({"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 81_000, 0),
+        ({"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 82_000, 1),
+        ({"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 149_000, 0),
+        ({"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 151_000, 1),
+    ],
+)
 def test_claude_code_compacts_where_the_advice_says(
     claude: SealedClaude,
     model: ScriptedModel,
     repo: Path,
     bin_dir: Path,
+    variables: dict[str, str],
     tokens: int,
     compactions: int,
 ) -> None:
+    claude = replace(claude, extra_env={**claude.extra_env, **variables})
     (bin_dir / "claude").symlink_to(claude.binary)
     command = ("config", "advise", "claude-code", "--pattern", "tool-heavy", "--window", "200000")
     done = gitguard_json(*command, "--apply", "--yes", cwd=repo, env=claude.env)
     assert done["version"] == "2.1.330"
-    assert done["changes"][0]["practice"].startswith("Claude Code compacts before the next request")
+    at = "81,500" if "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" in variables else "150,000"
+    practice = f"Claude Code compacts before the next request once {at} of 200,000 tokens"
+    assert done["changes"][0]["practice"].startswith(practice)
     assert git(repo, "status", "--porcelain", "--untracked-files=all") == ""
     model.script(Step("one", (bash("echo one"),), input_tokens=50_000))
     model.script(Step("two", (bash("echo two"),), input_tokens=tokens))
