@@ -344,6 +344,24 @@ def test_a_change_that_cannot_be_written_down_as_made_is_taken_back(
     assert host.config.read_bytes() == before
 
 
+def test_half_a_change_that_cannot_be_taken_back_at_once_is_known_and_says_what_to_do(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    before = host.config.read_bytes()
+
+    def block() -> None:
+        host.config.unlink()
+        host.config.mkdir()
+
+    with pytest.raises(InvalidDocument) as failed:
+        applied(after_step(desk, f"setting {FLOOR}", block), tmp_path)
+    assert "may be half changed" in failed.value.hint
+    assert "`gitguard config rollback openclaw`" in failed.value.hint
+    host.config.rmdir()
+    roll_back(desk, plan_rollback(desk, HOST))
+    assert host.config.read_bytes() == before
+
+
 def test_no_backup_stays_of_a_change_whose_document_cannot_be_written(
     desk: Desk, host: SettingsHost, tmp_path: Path
 ) -> None:
@@ -465,6 +483,15 @@ def test_a_link_is_refused_as_the_hosts_command_would_replace_it(
         applied(desk, tmp_path)
     assert str(real) in refused.value.hint
     assert host.config.is_symlink()
+
+
+def test_a_file_with_another_name_is_refused_as_that_would_keep_the_old_settings(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    os.link(host.config, tmp_path / "dotfile.json")
+    with pytest.raises(InvalidDocument, match="has another name"):
+        applied(desk, tmp_path)
+    assert traces(host, tmp_path) == ([], [])
 
 
 @pytest.mark.parametrize(

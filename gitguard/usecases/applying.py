@@ -85,6 +85,11 @@ def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
             "nothing was changed",
         )
     FileChange(file, file, seen, b"").refuse_unwritable()
+    if seen is not None and os.stat(file).st_nlink > 1:
+        raise InvalidDocument(
+            f"`{file}` has another name (a hard link), which a change would leave behind",
+            "Put a copy in its place, or make the changes yourself; nothing was changed",
+        )
 
 
 def apply(
