@@ -30,6 +30,9 @@ from gitguard.policy.history import (
     sentence,
 )
 from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
+from gitguard.store.settings_changes import MadeChange
+from gitguard.usecases.advice_memory import remember_rollback
+from gitguard.usecases.advising import Desk
 from gitguard.usecases.learning import past_advice, record_advice
 
 from .conversation import Conversation
@@ -247,6 +250,18 @@ def test_a_secret_in_an_advice_is_taken_out(talk: Conversation) -> None:
     [log] = (talk.root / "memory").iterdir()
     assert key not in talk.git("log", "--format=%B", "gitguard/main")
     assert key not in log.read_text()
+
+
+def test_what_the_state_has_no_room_for_is_in_the_history_all_the_same(talk: Conversation) -> None:
+    guard = talk.guard
+    guard.ensure()
+    guard.note({"open_issues": ["x" * 190] * 980})
+    key = "ttl" * 1_000
+    made = MadeChange("pi", "f", "t", "", "", "", 0o600, MIXED, "", ((key, "", "1"),))
+    desk = Desk(guard.workspace.places, guard.config, guard.clock, store=guard.store())
+    assert "notes may fill" in remember_rollback(desk, made)
+    [advised] = past_advice(guard.store, guard.sessions()).advised
+    assert (advised.advice.pattern, advised.advice.outcome) == (MIXED, ROLLED_BACK)
 
 
 # The day's log

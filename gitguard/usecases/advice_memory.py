@@ -45,17 +45,21 @@ def remember_change(desk: Desk, applied: Applied) -> str:
     )
     what = f"Settings of {made.host} changed in {made.file}: {values}"
     why = f"advised for {made.pattern} work; `gitguard config rollback {made.host}` goes back"
-    said = [f"{made.host} {key} {after}" for key, _, after in made.changes]
-    return _decide(desk, what, why) or _record(desk, made.pattern, APPLIED, said)
+    return _decide_and_record(desk, made, APPLIED, what, why)
 
 
 def remember_rollback(desk: Desk, made: MadeChange) -> str:
     """Record that a change was taken back."""
     keys = ", ".join(key for key, _, _ in made.changes)
     what = f"Settings of {made.host} put back as they were before {made.at}: {keys}"
-    said = [f"{made.host} {key} {after}" for key, _, after in made.changes]
-    why = "the change was taken back"
-    return _decide(desk, what, why) or _record(desk, made.pattern, ROLLED_BACK, said)
+    return _decide_and_record(desk, made, ROLLED_BACK, what, "the change was taken back")
+
+
+def _decide_and_record(desk: Desk, made: MadeChange, outcome: str, what: str, why: str) -> str:
+    """Do both: a state that has no room for a decision leaves the history its advice."""
+    problem = _decide(desk, what, why)
+    said = (f"{made.host} {key} {after}" for key, _, after in made.changes)
+    return _record(desk, made.pattern, outcome, said) or problem
 
 
 def _decide(desk: Desk, what: str, why: str) -> str:
