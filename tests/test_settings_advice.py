@@ -512,14 +512,19 @@ def test_what_switches_clearing_off_in_opencode_is_said(
 
 
 def test_of_opencodes_files_the_last_that_counts_is_the_one_to_change(tmp_path: Path) -> None:
-    files = {
-        "repo/opencode.json": {"compaction": {"prune": True}},
-        "repo/.opencode/opencode.json": {"compaction": {"prune": False}},
+    names = ["home/config/opencode.json", "named.json", "repo/opencode.json"]
+    names += [f"{folder}/opencode.jsonc" for folder in ("repo/.opencode", "home/.opencode", "last")]
+    files: dict[str, object] = {}
+    paths = {"debug paths": f"config {tmp_path}/home/config"}
+    environment = {
+        "OPENCODE_CONFIG": str(tmp_path / "named.json"),
+        "OPENCODE_CONFIG_DIR": str(tmp_path / "last"),
     }
-    paths = {"debug paths": f"config {tmp_path}/home"}
-    found = looked_at("opencode", tmp_path, files, paths)
-    assert found.file == str(tmp_path / "repo/.opencode/opencode.json")
-    assert found.standing["compaction.prune"] == "false"
+    for number, name in enumerate(names):
+        files[name] = {"compaction": {"tail_turns": number}}
+        found = looked_at("opencode", tmp_path, files, paths, environment)
+        assert found.file == str(tmp_path / name)
+        assert found.standing["compaction.tail_turns"] == str(number)
 
 
 def test_pi_that_does_not_compact_by_itself_is_not_advised_when(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     edit,
     holder,
-    in_project,
     program_of,
     read_layers,
     setting,
@@ -48,15 +47,13 @@ _FEW_CALLS = 50_000
 
 
 def look(at: Surroundings, before: Found | None = None) -> Found:
-    """Ask for the user's folder, and read its file and the project's, of which the last count."""
+    """Ask for the user's folder, and read all files that opencode does, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = _folder(ask)
     if before is not None:
         _check(ask)
     own = tuple(os.path.join(folder, name) for name in _NAMES)
-    folders = ("", ".opencode")
-    names = (os.path.join(folder, name) for folder in folders for name in _NAMES)
-    paths = (*own, *(path for name in names for path in in_project(at, name)))
+    paths = (*own, *_others(at))
     layers = read_layers(at, paths)
     there = [path for path in own if at.read(path) is not None]
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
@@ -73,6 +70,15 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
             if at.environment.get(name, "").lower() in _TRUE
         ),
     )
+
+
+def _others(at: Surroundings) -> list[str]:
+    """Return the files that count before those in the user's folder, the last most (1.18.33)."""
+    file, folder = (at.environment.get(f"OPENCODE_CONFIG{part}", "") for part in ("", "_DIR"))
+    project = [at.worktree, os.path.join(at.worktree, ".opencode")] if at.worktree else []
+    folders = [*project, os.path.join(at.home, ".opencode"), folder]
+    paths = [file, *(os.path.join(one, name) for one in folders for name in _NAMES)]
+    return list(filter(os.path.isabs, paths))
 
 
 def _check(ask: Ask) -> None:
