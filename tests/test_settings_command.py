@@ -188,6 +188,17 @@ def test_an_interrupt_while_settings_are_made_says_that_they_are_as_before(place
     assert place.host.config.read_bytes() == before
 
 
+def test_a_file_that_is_not_there_is_said_to_be_made_and_removed_again(place: Place) -> None:
+    place.host.config.unlink()
+    for options in ("", " --apply", " --apply --yes"):
+        said = place.type(f"{ADVISE}{options}").stdout
+        assert "not there yet: it is made, and going back removes it again" in said
+        assert "backup" not in said.lower()
+    assert place.host.config.exists()
+    assert "is gone, as before" in place.type("gitguard config rollback --yes").stdout
+    assert not place.host.config.exists()
+
+
 def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     before = place.host.config.read_bytes()
     done = place.json(f"{ADVISE} --apply --yes")

@@ -112,10 +112,13 @@ def _changes(advice: Advice) -> list[str]:
 def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
     if advice.found.unfit:
         return []
-    if planned is None:
+    if planned is None and advice.seen is not None:
         return ["- a backup is made beside the file first, and a rollback document is written"]
-    backup = f"the backup will be `{planned.backup}`" if planned.backup else "there is no file yet"
-    return [f"- {backup}", f"- how to go back will be in `{planned.document}`"]
+    backup = f"the backup will be `{planned.backup}`" if planned else ""
+    if advice.seen is None:
+        backup = "the file is not there yet: it is made, and going back removes it again"
+    document = f"`{planned.document}`" if planned else "a rollback document"
+    return [f"- {backup}", f"- how to go back will be in {document}"]
 
 
 def advice_document(advice: Advice) -> dict[str, Any]:
