@@ -414,6 +414,18 @@ def test_a_summary_of_more_than_thirty_percent_of_the_window_is_said_once(
     assert [SPIRAL in text for text in said] == [is_said, False, not is_said]
 
 
+def test_in_a_turn_that_goes_on_behind_its_compaction_it_is_said_as_well(
+    talk: Conversation,
+) -> None:
+    talk.send("PreCompact")
+    talk.compacts(70_000, "x" * 250_000)
+    talk.send("SessionStart.compact")
+    talk.uses(70_000)
+    said = [after_tool(talk) for _ in range(10)]
+    assert [SPIRAL in line for line in said] == [False] * 4 + [True] + [False] * 5
+    assert talk.guard.status().host_sessions["S1"].epoch == 1
+
+
 def test_a_summary_in_a_transcript_that_was_written_anew_is_seen(talk: Conversation) -> None:
     for _ in range(2_000):
         talk.uses(20_000)

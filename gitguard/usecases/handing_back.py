@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from gitguard.errors import EditedState, GitguardError, Tampered
+from gitguard.errors import EditedState, Tampered
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.model.host_session import Delivery, HostSession
+from gitguard.model.host_session import Delivery
 from gitguard.policy.runway import MOST_COMPACTIONS
 from gitguard.store import states
-from gitguard.usecases import gate
 from gitguard.usecases.hooks import Conversation
-from gitguard.usecases.measuring import summary_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,18 +119,3 @@ class HandingBack(Conversation):
             characters=len(block),
         )
         self._known = known.replace(delivery=receipt, head=head.committed)
-
-    def _noticed(self) -> HostSession:
-        """Return the record after a compaction of which only the transcript tells."""
-        known, transcript = self._known, self._event.transcript
-        try:
-            noticed = gate.notice_compaction(known, self._config, transcript, self._event.model)
-        except GitguardError as error:
-            self._mark(error)
-            return known
-        if noticed.compactions > known.compactions:
-            try:
-                noticed = noticed.replace(summary_tokens=summary_tokens(known, transcript))
-            except GitguardError as error:
-                self._mark(error)  # the compaction counts all the same
-        return noticed

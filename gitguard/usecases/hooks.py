@@ -26,7 +26,7 @@ from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
 from gitguard.store import states
 from gitguard.store.files import read_bytes
 from gitguard.usecases import gate
-from gitguard.usecases.measuring import measure_pressure
+from gitguard.usecases.measuring import measure_pressure, summary_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -219,6 +219,21 @@ class Conversation:
             transcript_format=transcript.format,
             transcript_session=transcript.session,
         )
+
+    def _noticed(self) -> HostSession:
+        """Return the record after a compaction of which only the transcript tells."""
+        known, transcript = self._known, self._event.transcript
+        try:
+            noticed = gate.notice_compaction(known, self._config, transcript, self._event.model)
+        except GitguardError as error:
+            self._mark(error)
+            return known
+        if noticed.compactions > known.compactions:
+            try:
+                noticed = noticed.replace(summary_tokens=summary_tokens(known, transcript))
+            except GitguardError as error:
+                self._mark(error)  # the compaction counts all the same
+        return noticed
 
     # Small parts
 

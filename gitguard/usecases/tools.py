@@ -100,6 +100,8 @@ class ToolCalls(Conversation):
             return self._save_unheard(pressure)
         with self._record():
             self._known = self._with_transcript(self._known)
+            if self._known.epoch > self._known.compactions:
+                self._known = self._noticed()
             return HookReply(context=self._line(pressure, calls, assess=assess))
 
     def _is_to_assess(self, pressure: Pressure | None) -> bool:
