@@ -193,7 +193,7 @@ def test_the_rollback_document_says_all_that_is_needed(
         row.format(TTL),
         f"Backup: `{made.backup}`",
         "gitguard config rollback openclaw",
-        f"cp {made.backup} {host.config}",
+        f"    mv {host.config}.bak {host.config}.bak.aside\n    cp {made.backup} {host.config}\n",
         "openclaw gateway restart",
         "openclaw gateway status",
         "openclaw doctor",

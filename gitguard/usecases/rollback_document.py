@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from shlex import quote
 
+from gitguard.hosts.own_backups import own_backup
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hosts.advising import UndoHelp
@@ -26,7 +28,8 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         "\n".join(["| what | setting | before | after |", "| --- | --- | --- | --- |", *rows]),
         "## How to go back",
         f"    {rollback_command(planned)}",
-        f"Or without gitguard:\n\n    {_by_hand(planned)}",
+        "Or without gitguard:",
+        _by_hand(planned),
         "## When a change counts",
         undo.counts[:1].upper() + undo.counts[1:] + ".",
         "## How to see that all is well",
@@ -53,5 +56,14 @@ def _backup(planned: MadeChange) -> str:
 
 def _by_hand(planned: MadeChange) -> str:
     if not planned.backup:
-        return f"rm {quote(planned.file)}"
-    return f"cp {quote(planned.backup)} {quote(planned.file)}"
+        return f"    rm {quote(planned.file)}"
+    back = f"    cp {quote(planned.backup)} {quote(planned.file)}"
+    own = own_backup(planned.host)
+    if own is None:
+        return back
+    theirs = planned.file + own.suffix
+    return (
+        f"    mv {quote(theirs)} {quote(f'{theirs}.aside')}\n{back}\n\n"
+        f"The first one because {planned.host} may put that backup of its own, which is of the "
+        "time of the change, in the place of a file that it distrusts."
+    )
