@@ -65,6 +65,7 @@ def profile_of(
     context = context_of(thin.entries)
     story = teller.story()
     measured = context.entries[: _measured_upto(context.entries, usage)]
+    scale = Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin)
     facts = Facts(
         window=usage.window,
         used=usage.tokens,
@@ -75,14 +76,13 @@ def profile_of(
         opening=story.opening,
         growth=_growth(measured, story.compacted_at),
         tools=tools_in(measured),
-        largest=(),
+        largest=_largest(transcript, measured, scale, redactor),
         left_out=thin.left_out,
         halt_at=config.thresholds.critical,
-        scale=Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin),
+        scale=scale,
         broken=story.broken,
         is_untimed=story.newest is not None and not story.newest.is_timed,
     )
-    facts = facts.replace(largest=_largest(transcript, measured, facts.scale, redactor))
     return Profiled(usage, profile(facts), classify(story))
 
 
