@@ -362,6 +362,17 @@ def test_half_a_change_that_cannot_be_taken_back_at_once_is_known_and_says_what_
     assert host.config.read_bytes() == before
 
 
+def test_a_file_that_could_not_be_changed_is_not_touched_when_it_is_given_back(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.tell(failing=[FLOOR])
+    before = host.config.stat()
+    with pytest.raises(HostFailed):
+        applied(desk, tmp_path)
+    after = host.config.stat()
+    assert (after.st_ino, after.st_ctime_ns) == (before.st_ino, before.st_ctime_ns)
+
+
 def test_no_backup_stays_of_a_change_whose_document_cannot_be_written(
     desk: Desk, host: SettingsHost, tmp_path: Path
 ) -> None:

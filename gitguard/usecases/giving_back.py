@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.advising import find_adviser
@@ -155,7 +156,8 @@ def _give(made: MadeChange, before: bytes | None, now: bytes | None) -> None:
         if now != before:
             owner = os.stat(made.backup if os.path.exists(made.backup) else made.file)
             files.write_bytes(made.file, before, mode=made.mode, owner=owner)
-        os.chmod(made.file, made.mode)
+        if stat.S_IMODE(os.stat(made.file).st_mode) != made.mode:
+            os.chmod(made.file, made.mode)
     except OSError as error:
         raise files.refused(made.file, error) from error
 
@@ -166,11 +168,12 @@ def _outlast_the_host(desk: Desk, made: MadeChange, before: bytes | None) -> Non
     That backup is of the time of the change; without it the host takes the file as it is.
     """
     own = own_backup(made.host)
-    ask = desk.surroundings(find_adviser(made.host)).ask if own else None
-    if own is None or ask is None or before is None:
+    ask = desk.surroundings(find_adviser(made.host)).ask
+    backup = made.file + own.suffix if own else ""
+    if own is None or ask is None or before is None or not os.path.lexists(backup):
         return
     ask(own.reading)
-    now, backup = desk.read(made.file), made.file + own.suffix
+    now = desk.read(made.file)
     if now == before or now != desk.read(backup):
         return
     try:
