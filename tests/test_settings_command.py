@@ -7,10 +7,15 @@ import os
 import pty
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from gitguard.store.lock import Lock
+from gitguard.store.settings_changes import ChangesFile
 
 from . import written_conversations as written
 from .scratch import console_blocks, environment, is_as_promised, make_repository
@@ -166,10 +171,8 @@ def test_the_end_of_input_is_a_no(place: Place) -> None:
     assert "advice declined" in place.type("gitguard profile --history").stdout
 
 
-def test_an_interrupt_while_settings_are_made_says_that_they_are_as_before(place: Place) -> None:
-    before = place.host.config.read_bytes()
-    place.type(ADVISE)
-    place.host.tell(hanging=["agents.defaults.contextPruning.ttl"])
+def interrupt(place: Place, when: Callable[[], bool]) -> str:
+    """Apply the advice, interrupt that at a time, and return what is said of it."""
     with subprocess.Popen(
         [*ADVISE.split(), "--apply", "--yes"],
         cwd=place.root,
@@ -179,12 +182,35 @@ def test_an_interrupt_while_settings_are_made_says_that_they_are_as_before(place
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
-        wait_until(lambda: len(place.host.writes()) == 3, 60)
+        wait_until(when, 60)
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
+    return said
+
+
+def test_an_interrupt_while_settings_are_made_says_that_they_are_as_before(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    place.type(ADVISE)
+    place.host.tell(hanging=["agents.defaults.contextPruning.ttl"])
+    said = interrupt(place, lambda: len(place.host.writes()) == 3)
     assert "hint: The settings are as they were before" in said
     assert "is kept in `" in said
+    assert place.host.config.read_bytes() == before
+
+
+def test_an_interrupt_after_settings_were_made_says_that_they_are_changed(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    record = ChangesFile(str(place.home / ".local/state/gitguard"))
+
+    def is_made() -> bool:
+        return any(one.is_finished for one in record.read())
+
+    with Lock(str(place.root / ".git/gitguard/main.lock"), timeout=0, clock=time.time):
+        said = interrupt(place, is_made)
+    assert "hint: The settings were changed by then" in said
+    assert "`gitguard config rollback openclaw`" in said
+    assert place.type("gitguard config rollback openclaw --yes").returncode == 0
     assert place.host.config.read_bytes() == before
 
 

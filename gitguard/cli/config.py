@@ -120,6 +120,7 @@ def _apply(
 
     from gitguard.usecases.advice_memory import remember_advice, remember_change
     from gitguard.usecases.applying import apply, plan_change
+    from gitguard.usecases.rollback_document import rollback_command
 
     folder = os.path.realpath(tempfile.gettempdir())
     planned = plan_change(desk, adviser, advice, folder)
@@ -132,7 +133,12 @@ def _apply(
         raise
     with showing_differences(console, desk), progress("settings made") as tell:
         applied = apply(desk, adviser, advice, planned, tell)
-    problem = remember_change(desk, applied)
+    try:
+        problem = remember_change(desk, applied)
+    except KeyboardInterrupt as interrupt:
+        back = rollback_command(applied.made)
+        interrupt.add_note(f"The settings were changed by then; `{back}` goes back")
+        raise
     text = applied_text(advice, applied, adviser.UNDO, problem=problem)
     console.say(text, applied_document(advice, applied, problem=problem))
 
