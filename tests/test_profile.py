@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from gitguard.policy.tally import (
     Part,
     Stretch,
     Teller,
+    is_measured,
     tally,
 )
 from gitguard.transcripts import find_format
@@ -94,6 +97,26 @@ def test_what_is_used_is_what_the_host_measured(path: Path, tmp_path: Path) -> N
     assert reading is not None
     assert found.used.low == found.used.high == reading.tokens
     assert found.used_source == MEASURED
+
+
+@recorded
+def test_the_first_answer_is_measured_with_all_that_the_transcript_shows(
+    path: Path, tmp_path: Path
+) -> None:
+    """The components add up to what was used then: nothing is counted twice, and none is left."""
+    transcript = opened(path, tmp_path)
+    read = find_format(transcript.format).entries
+    first = next(entry for entry in read(transcript) if is_measured(entry))
+    if transcript.format == "opencode":
+        with closing(sqlite3.connect(transcript.path)) as database, database:
+            database.execute("DELETE FROM message WHERE rowid > ?", (first.at,))
+    else:
+        Path(transcript.path).write_bytes(Path(transcript.path).read_bytes()[: first.end])
+    found = profiled(transcript)
+    total = [part.tokens for part in found.profile.components]
+    assert part(found, "baseline").source == DEDUCED
+    assert not found.profile.notes
+    assert sum(each.low for each in total) <= first.tokens <= sum(each.high for each in total)
 
 
 @recorded

@@ -56,7 +56,7 @@ class Opening(Value):
     tokens: int
     """In the context when it was answered."""
     characters: int
-    """That users, the agent and tools had said by then."""
+    """That the transcript shows by then, of which the host's notes are a component of their own."""
 
 
 class Measure(Value):
@@ -107,9 +107,9 @@ class _Sums:
             found[1] += block.size
             once.add(name)
 
-    def said(self) -> int:
-        """Return the characters of everything but the host's notes."""
-        return sum(found[1] for name, found in self._found.items() if name != HOST_NOTES)
+    def characters(self) -> int:
+        """Return the characters of everything."""
+        return sum(characters for _, characters in self._found.values())
 
     def parts(self) -> dict[str, Part]:
         """Return the sums so far."""
@@ -172,7 +172,7 @@ class Teller:
             if entry.message and entry.message == self._answer:
                 self._opening = opening.replace(characters=opening.characters + entry.size)
         elif is_measured(entry) and not self._compactions:
-            self._opening = Opening(entry.tokens, self._sums.said())
+            self._opening = Opening(entry.tokens, self._sums.characters())
             self._answer = entry.message
 
     def story(self) -> Story:
