@@ -308,6 +308,20 @@ def test_what_is_written_just_behind_the_change_is_kept_when_it_is_taken_back(
     assert roll_back(desk, plan_rollback(desk, "pi")) == ""
 
 
+def test_what_a_kill_left_beside_the_file_goes_with_the_rollback(
+    desk: Desk, tmp_path: Path, home: Path
+) -> None:
+    path = write(home / ".pi/agent/settings.json", "{}\n")
+    applied(desk, "pi", tmp_path)
+    names = ("settings.json.123.tmp", "settings.json.4.tmp", "settings.json.mine.tmp")
+    for name in names:
+        write(path.parent / name, "{")
+        os.utime(path.parent / name, (0, 0))
+    os.utime(path.parent / names[1], (desk.clock(), desk.clock()))
+    roll_back(desk, plan_rollback(desk, "pi"))
+    assert {name for name in os.listdir(path.parent) if name.endswith(".tmp")} == set(names[1:])
+
+
 # --- Which file
 
 

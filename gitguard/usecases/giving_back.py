@@ -113,9 +113,21 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
         refuse_moved(made.file, planned.now, desk.read(made.file))
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = put_back(desk, made, planned.before)
+        _sweep(desk, made)
         unhide(desk.common_dir, made)
         record.forget(made)
     return kept
+
+
+def _sweep(desk: Desk, made: MadeChange) -> None:
+    """Remove what a kill left of a file that was being written."""
+    folder, name = os.path.split(made.file)
+    begins, ends = f"{name}.", ".tmp"
+
+    def is_ours(found: str) -> bool:
+        return found[len(begins) : -len(ends)].isdigit()
+
+    files.sweep(folder, desk.clock(), begins=begins, ends=ends, is_ours=is_ours)
 
 
 def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
