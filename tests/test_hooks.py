@@ -960,7 +960,7 @@ def test_after_more_than_three_compactions_a_fresh_conversation_is_suggested(
     talk.prompt("Begin")
     for _ in range(3):
         talk.compacts(20_000)
-    assert "fresh conversation" not in talk.prompt("go on")
+    assert "new conversation" not in talk.prompt("go on")
     talk.compacts(20_000)
     assert "compacted 4 times" in talk.prompt("go on")
 

@@ -389,7 +389,7 @@ def compacted(talk: Conversation, summary: str = "") -> str:
 def test_more_than_three_compactions_are_said_once(talk: Conversation) -> None:
     talk.guard.note({"goal": "Ship it"})
     said = [compacted(talk) for _ in range(6)]
-    assert ["fresh conversation" in text for text in said] == [False] * 3 + [True] + [False] * 2
+    assert ["new conversation" in text for text in said] == [False] * 3 + [True] + [False] * 2
     assert not any(SPIRAL in text for text in said), "the block has said it"
 
 

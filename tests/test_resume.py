@@ -113,7 +113,7 @@ def test_every_planted_fact_is_in_the_block(count: int, max_tokens: int) -> None
 @pytest.mark.parametrize(("count", "max_tokens"), [(10, 700), (30, 700), (60, 1500)])
 def test_nothing_that_hooks_recorded_displaces_a_planted_fact(count: int, max_tokens: int) -> None:
     state, facts = planted(count)
-    notes = ("compacted 5 times; a fresh conversation would now keep more than another compaction",)
+    notes = ("compacted 5 times; a new conversation would now keep more than another compaction",)
     changes = "HEAD 1234567 → 89abcde (12 commits); branch main → topic; gone: src/parser.py"
     origin = ORIGIN.replace(notes=notes, changes=changes)
     state, work = among_derived(state)

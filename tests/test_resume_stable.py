@@ -129,7 +129,7 @@ def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger:
 def test_many_compactions_suggest_a_fresh_conversation(
     begun: Guard, compactions: int, warned: bool
 ) -> None:
-    line = f"- compacted {compactions} times; a fresh conversation would now keep more"
+    line = f"- compacted {compactions} times; a new conversation would now keep more"
     assert (line in block_of(begun, compactions=compactions)) == warned
 
 
@@ -138,7 +138,7 @@ def test_so_does_the_block_of_a_prompt(begun: Guard, compactions: int, warned: b
     from gitguard.usecases.resume import resume_block
 
     block = resume_block(begun.store(), compactions=compactions)
-    line = f"- compacted {compactions} times; a fresh conversation would now keep more"
+    line = f"- compacted {compactions} times; a new conversation would now keep more"
     assert (line in block) == warned
 
 

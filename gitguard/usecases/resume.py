@@ -127,7 +127,7 @@ def _notes(store: SessionStore, branch: str, compactions: int) -> tuple[str, ...
         notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
     if compactions > MOST_COMPACTIONS:
         notes.append(
-            f"compacted {compactions} times; a fresh conversation would now keep more than another "
+            f"compacted {compactions} times; a new conversation would now keep more than another "
             "compaction"
         )
     return tuple(notes)
