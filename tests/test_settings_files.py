@@ -19,6 +19,7 @@ from gitguard.usecases.giving_back import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 
+Environment = dict[str, str]
 QUESTION = Question("tool-heavy", window=200_000)
 COMMANDS = {
     "claude": 'echo "2.1.330 (Claude Code)"',
@@ -33,7 +34,10 @@ esac""",
     "codex": """
 case "$*" in
   "doctor --json")
-    echo '{"checks": {"config.load": {"details": {"CODEX_HOME": "'"$HOME"'/.codex"}}}}'
+    file='"'"$HOME/.codex/config.toml"'"'
+    test -e "$HOME/.codex/config.toml" || file="[$file, \\"missing\\"]"
+    echo '{"checks": {"config.load": {"details": {"CODEX_HOME": "'"$HOME"'/.codex",'
+    echo '"config.toml": '"$file"'}}}}'
     exit 1 ;;
   "debug models")
     test ! -e "$HOME/refuse" || { echo "expected i64" >&2; exit 1; }
@@ -156,6 +160,8 @@ def test_a_file_that_is_not_there_is_made_and_goes_again(
 ) -> None:
     made = applied(desk, host, tmp_path).made
     assert made.backup == ""
+    name = next(case[1] for case in CASES if case[0] == host)
+    assert Path(made.file) == (tmp_path / name).with_suffix(Path(made.file).suffix)
     assert Path(made.file).exists()
     roll_back(desk, plan_rollback(desk, host))
     assert not Path(made.file).exists()
@@ -323,6 +329,25 @@ def test_what_a_kill_left_beside_the_file_goes_with_the_rollback(
 
 
 # --- Which file
+
+
+@pytest.mark.parametrize(
+    ("host", "environment"),
+    [
+        ("claude-code", {"CLAUDE_CONFIG_DIR": "own"}),
+        ("gemini", {"GEMINI_CLI_HOME": "own"}),
+        ("pi", {"PI_CODING_AGENT_DIR": "own"}),
+        ("codex", {"HOME": "own"}),
+    ],
+)
+def test_a_path_that_depends_on_the_folder_is_refused(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, environment: Environment
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = {**desk.places.environment, **environment}
+    desk = desk.replace(places=desk.places.replace(environment=named))
+    with pytest.raises(InvalidDocument, match="own/.* is not an absolute path"):
+        advise(desk, find_adviser(host), QUESTION)
 
 
 def test_a_project_that_sets_compaction_is_where_it_is_changed(

@@ -83,7 +83,8 @@ def _file(ask: Ask) -> str:
     answer = ask(("doctor", "--json"))
     try:
         details = json.loads(answer.stdout)["checks"]["config.load"]["details"]
-        return str(details.get("config.toml") or f"{details['CODEX_HOME']}/config.toml")
+        named = details.get("config.toml")  # with the word `missing` where there is no such file
+        return named if isinstance(named, str) else f"{details['CODEX_HOME']}/config.toml"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wrong = ask(("debug", "models")).complaint
         raise InvalidDocument(

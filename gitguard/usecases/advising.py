@@ -54,7 +54,15 @@ class Desk(Value):
     """Its current session, None where none is begun."""
 
     def read(self, path: str) -> bytes | None:
-        """Read a settings file, None where there is none; a repository's links are refused."""
+        """Read a settings file, None where there is none; a repository's links are refused.
+
+        Raises `InvalidDocument` for a path that is not absolute: a host may mean another folder.
+        """
+        if not os.path.isabs(path):
+            raise InvalidDocument(
+                f"`{path}` is not an absolute path, so it may be another file to the host",
+                "Name the host's folder in full; nothing was changed",
+            )
         project = self.project_of(path)
         if project:
             return content(project, os.path.relpath(path, project))

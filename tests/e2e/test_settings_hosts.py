@@ -74,6 +74,22 @@ def test_the_file_that_the_host_reads_is_changed_and_comes_back_byte_for_byte(
     assert path.read_bytes() == before
 
 
+def test_codex_without_a_file_gets_one_in_its_own_folder(
+    repo: Path, bin_dir: Path, tmp_path: Path
+) -> None:
+    sealed = installed(codex, tmp_path / "home", repo, NOWHERE)
+    env = on_path(sealed, "codex", bin_dir)
+    path = sealed.home / ".codex/config.toml"
+    path.unlink()
+    command = ("config", "advise", "codex", "--pattern", "mixed", "--window", "200000")
+    done = gitguard_json(*command, "--apply", "--yes", cwd=repo, env=env)
+    assert (done["file"], done["backup"]) == (str(path), "")
+    assert path.read_text() == "model_auto_compact_token_limit = 150000\n"
+    assert git(repo, "status", "--porcelain", "--untracked-files=all") == ""
+    gitguard("config", "rollback", "codex", "--yes", cwd=repo, env=env)
+    assert not path.exists()
+
+
 def test_codex_itself_says_what_it_does_not_read(repo: Path, bin_dir: Path, tmp_path: Path) -> None:
     sealed = installed(codex, tmp_path / "home", repo, NOWHERE)
     env = on_path(sealed, "codex", bin_dir)
