@@ -25,7 +25,7 @@ from gitguard.policy.spawning import (
     Threshold,
     decide,
 )
-from gitguard.usecases.spawning import answer, newest_pressure, standing
+from gitguard.usecases.spawning import Told, answer, standing, told_of
 
 from .conversation import Conversation
 
@@ -259,6 +259,43 @@ def test_every_task_gets_an_answer_and_its_rule(
         assert decision.answer != SPAWN
 
 
+@given(TASKS, st.none() | st.floats(0, 1), NAMES, NAMES, THRESHOLDS, st.floats(0, 1), COUNTS)
+def test_what_is_missing_decides_once_it_is_given(
+    task: Task,
+    pressure: float | None,
+    always: list[str],
+    never: list[str],
+    thresholds: list[Threshold],
+    share: float,
+    count: int | None,
+) -> None:
+    ordered = tuple(sorted(thresholds, key=lambda threshold: threshold.above))
+    rules = SpawnPolicy(tuple(always), tuple(never), ordered, "file")
+    missing = decide(task, pressure, rules).missing
+    given = {option: share if option == "--pressure" else count or 0 for option in missing}
+    if missing:
+        assert decide(task, pressure, rules).answer == ASK
+        pressure = given.pop("--pressure", pressure)
+        task = task.replace(**{option.removeprefix("--"): each for option, each in given.items()})
+    assert decide(task, pressure, rules).missing == ()
+
+
+@pytest.mark.parametrize(
+    ("pressure", "task", "missing"),
+    [
+        (None, {}, ("--pressure",)),
+        (0.1, {"category": "audit"}, ("--files",)),
+        (None, {"category": "audit"}, ("--files", "--pressure")),
+        (0.1, {"category": "test-suite"}, ("--tests",)),
+        (0.1, {"category": "research", "needs_user": True}, ()),
+    ],
+)
+def test_the_options_that_would_decide_are_listed(
+    pressure: float | None, task: dict[str, Any], missing: tuple[str, ...]
+) -> None:
+    assert decide(Task(9, **task), pressure, BUILT_IN).missing == missing
+
+
 @pytest.mark.parametrize(
     ("pressure", "said"),
     [
@@ -287,16 +324,16 @@ def test_the_newest_reading_of_the_session_counts(tmp_path: Path) -> None:
     talk.uses(104_000)
     talk.prompt("Go on")
     store = talk.guard.store()
-    assert newest_pressure(store) == newest_pressure(store, "S1") == 0.52
+    assert told_of(store) == told_of(store, "S1") == Told(0.52, "transcript", "S1")
     other = talk.beside("S2")
     other.prompt("Begin")
     other.uses(20_000)
     other.prompt("Go on")
-    assert newest_pressure(store, around="nobody") == 0.1
-    assert newest_pressure(store, around="S1") == 0.52
-    assert newest_pressure(store, "S1") == 0.52
+    assert told_of(store, around="nobody").share == 0.1
+    assert told_of(store, around="S1").share == 0.52
+    assert told_of(store, "S1").share == 0.52
     talk.transcript.write_text("")
-    assert newest_pressure(store, "S1") is None
+    assert told_of(store, "S1") == Told(conversation="S1")
 
 
 def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_path: Path) -> None:
@@ -317,7 +354,7 @@ def test_a_conversation_known_by_its_tool_calls_alone_is_measured(tmp_path: Path
     talk.send("SessionStart.startup")
     talk.uses(152_000)
     assert "76%" in json.dumps(talk.send("PostToolUse.Bash"))
-    assert newest_pressure(talk.guard.store()) == 0.76
+    assert told_of(talk.guard.store()).share == 0.76
     assert talk.guard.transcripts.newest().path == str(talk.transcript)
 
 
@@ -336,14 +373,14 @@ def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
 
 def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard) -> None:
     with pytest.raises(InvalidInput) as raised:
-        answer(guard.workspace, Task(9, "serach"), 0.1)
+        answer(guard.workspace, Task(9, "serach"), Told(0.1))
     assert raised.value.hint == "Do you mean `research`?"
 
 
 @pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
 def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
     with pytest.raises(InvalidInput):
-        answer(guard.workspace, Task(9), pressure)
+        answer(guard.workspace, Task(9), Told(pressure))
 
 
 def run(repo: Path, *arguments: str, **environment: str) -> str:
@@ -356,8 +393,10 @@ def test_the_command_answers_before_there_is_a_session(repo: Path) -> None:
     said = run(repo, "spawn", "--tool-calls", "9", "--pressure", "0.6")
     assert said == "spawn: pressure is 0.60, above 50%, and 9 tool calls are more than 5\n"
     shown = json.loads(run(repo, "spawn", "--tool-calls", "9", "--json"))
-    assert shown["answer"] == "ask"
-    assert shown["pressure"] is None
+    assert (shown["answer"], shown["missing"]) == ("ask", ["--pressure"])
+    assert (shown["pressure"], shown["pressure_source"]) == (None, "")
+    shown = json.loads(run(repo, "spawn", "--tool-calls", "9", "--pressure", "0.6", "--json"))
+    assert (shown["pressure"], shown["pressure_source"]) == (0.6, "option")
 
 
 def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
@@ -373,13 +412,16 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
     advice = "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is."
     assert shown.splitlines() == [
         "[Context: 72% | 144k/200k tokens] by transcript",
-        f"Band: hand-over-any, from 70%. {advice}",
+        f"Band: hand-over-any, from 70%, for all that remains. {advice}",
         "Warning: hand over",
         "Runway: not known; 0 tool calls so far",
-        "Rules: .context-policy.yml",
+        "Rules of `policy spawn`, for one task: .context-policy.yml",
         "- above 60%: ask",
         "- never spawn: audit",
     ]
     (talk.root / ".context-policy.yml").write_text("spawn_policy: {context_thresholds: []}")
     shown = run(talk.root, "show", GITGUARD_STATE_DIR=str(tmp_path / "state"))
-    assert shown.splitlines()[-2:] == ["Rules: .context-policy.yml", "- no thresholds"]
+    assert shown.splitlines()[-2:] == [
+        "Rules of `policy spawn`, for one task: .context-policy.yml",
+        "- no thresholds",
+    ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, with_console
+from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.surroundings import host_session
 from gitguard.errors import NotInitialised
 from gitguard.model.text import counted, one_line
@@ -51,8 +51,7 @@ def show(console: Console, key: str) -> None:
     from gitguard.usecases.spawning import standing
 
     found = standing(console.guard.store(), key, host_session())
-    document = {name: getattr(found, name) for name in found.field_names}
-    console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), document)
+    console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
 
 
 def _standing_lines(found: Standing) -> list[str]:
@@ -60,16 +59,19 @@ def _standing_lines(found: Standing) -> list[str]:
         return [f"Context: not known: {one_line(found.problem)}"]
     advice = found.band.advice or "Go on."
     runway = "not known" if found.runway is None else f"about {counted(found.runway, 'tool call')}"
+    calls = "" if found.calls is None else f"; {counted(found.calls, 'tool call')} so far"
+    source = found.pressure.source
+    by = "as the gate was told" if source == "given" else f"by {source}"
     return [
-        f"{found.pressure.gauge_line()} by {found.pressure.source}",
-        f"Band: {found.band.name}, from {found.band.begins:.0%}. {advice}",
+        f"{found.pressure.gauge_line()} {by}",
+        f"Band: {found.band.name}, from {found.band.begins:.0%}, for all that remains. {advice}",
         f"Warning: {_WARNINGS[found.warning]}",
-        f"Runway: {runway}; {counted(found.calls, 'tool call')} so far",
+        f"Runway: {runway}{calls}",
     ]
 
 
 def _rule_lines(rules: SpawnPolicy) -> list[str]:
-    lines = [f"Rules: {rules.source or 'built in'}"]
+    lines = [f"Rules of `policy spawn`, for one task: {rules.source or 'built in'}"]
     for threshold in rules.thresholds:
         does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
         lines.append(f"- above {threshold.level}: {does}")
@@ -100,7 +102,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
     "--pressure",
     type=float,
     metavar="0..1",
-    help="Used share of the window; else the newest reading of the session",
+    help="Used share of the window; else the session's newest, by hooks, transcript or gate",
 )
 @_asking
 @with_console
@@ -111,13 +113,13 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     that the project wants it or something else first, or that what is not known would decide: the
     pressure, or how many files or tests there are.
     """
-    from gitguard.usecases.spawning import answer, newest_pressure
+    from gitguard.usecases.spawning import Told, answer, told_of
 
+    told = Told(pressure, "option")
     if pressure is None:
-        pressure = newest_pressure(_store(console), key, host_session())
-    decision = answer(console.guard.workspace, Task(**task), pressure)
-    document = {name: getattr(decision, name) for name in decision.field_names}
-    console.say(f"{decision.answer}: {decision.rule}", document)
+        told = told_of(_store(console), key, host_session())
+    decision = answer(console.guard.workspace, Task(**task), told)
+    console.say(f"{decision.answer}: {decision.rule}", fields_of(decision))
 
 
 @policy.command()

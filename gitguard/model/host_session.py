@@ -32,7 +32,7 @@ class Stop(Record):
 
 
 class HostReading(Record):
-    """The newest reading a host pushed to us, kept for the hooks that come without one."""
+    """A reading as it is kept."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "source": Kind("text", "given, status-line or hook."),
@@ -40,12 +40,14 @@ class HostReading(Record):
         "tokens": Kind("number", "Tokens in the context, -1 if only the share is known."),
         "share": Kind("number", "Share of the window, -1 if only tokens are known."),
         "model": Kind("text", "The model."),
+        "window": Kind("count", "The window it came with, 0 if it came without."),
     }
     source: str
     at: float
     tokens: float = -1
     share: float = -1
     model: str = ""
+    window: int = 0
     extra: Mapping[str, Any] = {}
 
 
@@ -82,7 +84,12 @@ class HostSession(Record):
         "transcript_session": Kind("text", "Which conversation it is, in a place of many."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
         "window_model": Kind("text", "The model it was reported for."),
-        "reading": Kind("record", "The newest reading.", of=HostReading),
+        "reading": Kind(
+            "record", "The newest that a host pushed, for hooks without one.", of=HostReading
+        ),
+        "given": Kind(
+            "record", "What the gate was told last; advice alone goes by it.", of=HostReading
+        ),
         "halt": Kind("record", "The halt in force.", of=Stop),
         "override": Kind("record", "The override in force.", of=Stop),
         "delivery": Kind("record", "The last delivery.", of=Delivery),
@@ -114,6 +121,7 @@ class HostSession(Record):
     window_model: str = ""
     used_at: str = NEVER
     reading: HostReading | None = None
+    given: HostReading | None = None
     halt: Stop | None = None
     override: Stop | None = None
     delivery: Delivery | None = None
@@ -149,6 +157,7 @@ class HostSession(Record):
             compacting_since=0,
             compacted_at=at,
             reading=None,
+            given=None,
             halt=None,
             override=None,
             checkpointed_tokens=-1,

@@ -94,10 +94,17 @@ class Decision(Value):
     """spawn, keep or ask."""
     rule: str
     """What decided, and for `ask` what to give: one sentence without its stop."""
-    pressure: float | None
+    missing: tuple[str, ...] = ()
+    """For `ask`: the options that would decide, where something is not known."""
+    pressure: float | None = None
     """The used share of the window that it was decided for, None if that is not known."""
     source: str = ""
     """The project's file of rules, empty where there is none."""
+    pressure_source: str = ""
+    """Who told it: option, given (to the gate), status-line, hook, transcript or estimate;
+    empty where nobody did."""
+    conversation: str = ""
+    """Whose pressure it is, empty where it was named or no conversation is known."""
 
 
 def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
@@ -106,21 +113,20 @@ def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     `ask` is the answer where rules contradict each other, where a project wants it or something
     else first, and where what is not known (the pressure, or how many files or tests) would decide.
     """
-    answer, rule = _decide(task, pressure, policy)
-    return Decision(answer, rule, pressure, policy.source)
+    return _decide(task, pressure, policy).replace(pressure=pressure, source=policy.source)
 
 
-def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> tuple[str, str]:
+def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     open_count = _open_count(task, policy)
     if open_count is not None:
         return _whatever_the_count(task, pressure, policy, open_count)
     always, never = _rules_for(task, policy)
     if always and never:
-        return ASK, f"rules contradict: {'; '.join((*always, *never))}"
+        return Decision(ASK, f"rules contradict: {'; '.join((*always, *never))}")
     if always:
-        return SPAWN, always[0]
+        return Decision(SPAWN, always[0])
     if never:
-        return KEEP, never[0]
+        return Decision(KEEP, never[0])
     return _by_pressure(task.tool_calls, pressure, policy.thresholds)
 
 
@@ -167,36 +173,36 @@ def _open_count(task: Task, policy: SpawnPolicy) -> CategoryRule | None:
 
 def _whatever_the_count(
     task: Task, pressure: float | None, policy: SpawnPolicy, rule: CategoryRule
-) -> tuple[str, str]:
+) -> Decision:
     """Decide as for either side of a rule, if that comes to the same."""
     outside = rule.least - 1 if rule.most is None else rule.most + 1
     answers = [
         _decide(task.replace(**{rule.count: count}), pressure, policy)
         for count in (outside, rule.least)
     ]
-    if answers[0][0] == answers[1][0]:
+    if answers[0].answer == answers[1].answer:
         return answers[0]
     said = "always" if rule.answer == SPAWN else "never"
-    unknown = f"how many {rule.count} there are is not known: give it with --{rule.count}"
-    return ASK, f"{unknown}; {said} handed over: {rule.what}"
+    option = f"--{rule.count}"
+    unknown = f"how many {rule.count} there are is not known: give it with {option}"
+    then = (each for answer in answers for each in answer.missing)
+    missing = tuple(dict.fromkeys((option, *then)))
+    return Decision(ASK, f"{unknown}; {said} handed over: {rule.what}", missing)
 
 
-def _by_pressure(
-    calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]
-) -> tuple[str, str]:
+def _by_pressure(calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]) -> Decision:
     if not thresholds:
-        return KEEP, "no rule is about it, and there is no threshold"
+        return Decision(KEEP, "no rule is about it, and there is no threshold")
     if pressure is not None:
         held = [threshold for threshold in thresholds if pressure > threshold.above]
         return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
     shown = "pressure is not known"
-    answers = [_at(calls, threshold, shown)[0] for threshold in (None, *thresholds)]
-    if len(set(answers)) == 1:
-        return answers[
-            0
-        ], f"{shown}, and with {counted(calls, 'tool call')} every threshold says the same"
-    would = f"{shown}, and with {counted(calls, 'tool call')} it would decide"
-    return ASK, f"{would}: give it with --pressure"
+    answers = {_at(calls, threshold, shown).answer for threshold in (None, *thresholds)}
+    beside = f"{shown}, and with {counted(calls, 'tool call')}"
+    if len(answers) == 1:
+        return Decision(answers.pop(), f"{beside} every threshold says the same")
+    option = "--pressure"
+    return Decision(ASK, f"{beside} it would decide: give it with {option}", (option,))
 
 
 def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
@@ -209,16 +215,16 @@ def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
     return repr(pressure)
 
 
-def _at(calls: int, threshold: Threshold | None, shown: str) -> tuple[str, str]:
+def _at(calls: int, threshold: Threshold | None, shown: str) -> Decision:
     """Return what holds from a threshold on, None for below all of them."""
     if threshold is None:
-        return KEEP, f"{shown}, above no threshold"
+        return Decision(KEEP, f"{shown}, above no threshold")
     above = f"{shown}, above {threshold.level}"
     if threshold.action in (CHECKPOINT, COMPACT):
-        return ASK, f"{above}, where the project wants to {threshold.action} first"
+        return Decision(ASK, f"{above}, where the project wants to {threshold.action} first")
     if threshold.action:
-        return threshold.action, f"{above}, where the project says `{threshold.action}`"
+        return Decision(threshold.action, f"{above}, where the project says `{threshold.action}`")
     is_more = calls > threshold.over_calls
     compared = f"{'is' if calls == 1 else 'are'}{'' if is_more else ' not'} more than"
     limit = f"{counted(calls, 'tool call')} {compared} {threshold.over_calls}"
-    return (SPAWN if is_more else KEEP), f"{above}, and {limit}"
+    return Decision(SPAWN if is_more else KEEP, f"{above}, and {limit}")

@@ -19,6 +19,7 @@ from gitguard.usecases.measuring import (
     count_compactions,
     measure_compaction,
     measure_pressure,
+    with_given,
     with_reading,
 )
 
@@ -169,6 +170,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
         summary_conflict=bool(conflict),
     )
     known = known.replace(turns=known.turns + 1)
+    if question.reading is not None:
+        known = with_given(known, question.reading, store.clock())
     if verdict.halts:
         known = halted(known, store.now, verdict)
     saved, known = _save(store, verdict, known, pressure, question)

@@ -33,6 +33,36 @@ def measure_pressure(
     Raises `InvalidDocument` when the transcript should tell and cannot be read.
     """
     reading = given or _newest_of(host_session, pushed, transcript)
+    return _pressure_by(reading, host_session, config, model, first_turn=first_turn)
+
+
+def newest_pressure(host_session: HostSession, config: Config) -> Pressure | None:
+    """Return the pressure by the newest reading of all; None where there is none.
+
+    What the gate was told is one of them, so this is for advice and never for the gate. Raises
+    `InvalidDocument` as `measure_pressure` does.
+    """
+    told = _newest_of(host_session, None, None)
+    given = _stored(host_session.given) if host_session.given else None
+    readings = [reading for reading in (told, given) if reading is not None]
+    reading = newest(readings, void_before=host_session.compacted_at)
+    return _pressure_by(reading, host_session, config, first_turn=False)
+
+
+def has_reading(host_session: HostSession) -> bool:
+    """Say whether there is anything that tells how full a conversation is."""
+    is_kept = host_session.reading is not None or host_session.given is not None
+    return is_kept or transcript_of(host_session) is not None
+
+
+def _pressure_by(
+    reading: Reading | None,
+    host_session: HostSession,
+    config: Config,
+    model: str = "",
+    *,
+    first_turn: bool,
+) -> Pressure | None:
     named = (reading.model if reading else "") or model
     reported = (reading.window if reading else None) or reported_window(host_session, named)
     window = resolve_window(named, reported, config.window)
@@ -59,7 +89,7 @@ def _newest_of(
     found = newest([*stored, *([pushed] if pushed else [])], void_before=host_session.compacted_at)
     if pushed is not None and found is not None:
         return found
-    transcript = _transcript_of(host_session, transcript)
+    transcript = transcript_of(host_session, transcript)
     told = _from_transcript(transcript) if transcript is not None else []
     return newest([*stored, *told], void_before=host_session.compacted_at)
 
@@ -71,7 +101,7 @@ def count_compactions(
 
     Raises `InvalidDocument` when the transcript does not read.
     """
-    transcript = _transcript_of(host_session, transcript)
+    transcript = transcript_of(host_session, transcript)
     if transcript is None:
         return host_session, 0.0
     from gitguard.transcripts import find_format
@@ -88,7 +118,7 @@ def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> 
     0 where there is none, or where so much was written that reading it would keep a prompt waiting.
     Raises `InvalidDocument` when the transcript does not read.
     """
-    transcript = _transcript_of(host_session, transcript)
+    transcript = transcript_of(host_session, transcript)
     if transcript is None:
         return 0
     since = host_session.counted_upto
@@ -117,19 +147,17 @@ def measure_compaction(
     Its mark in the transcript may be older than the event that tells us of it, so it counts if it
     is newer than the compaction before. Raises `InvalidDocument` if the transcript does not read.
     """
-    transcript = _transcript_of(host_session, transcript)
+    transcript = transcript_of(host_session, transcript)
     told = _from_transcript(transcript) if transcript is not None else []
     for reading in [*([pushed] if pushed else []), *told]:
         if reading.after_compaction and reading.at > host_session.compacted_at:
-            named = reading.model or model
-            reported = reading.window or reported_window(host_session, named)
-            window = resolve_window(named, reported, config.window)
-            pressure = measure(reading, window, first_turn=False)
+            pressure = _pressure_by(reading, host_session, config, model, first_turn=False)
             return (reading, pressure) if pressure is not None else None
     return None
 
 
-def _transcript_of(host_session: HostSession, given: Transcript | None) -> Transcript | None:
+def transcript_of(host_session: HostSession, given: Transcript | None = None) -> Transcript | None:
+    """Return a conversation's transcript, or the given one; None where it is not there."""
     if given is None and host_session.transcript:
         given = Transcript(
             host_session.transcript,
@@ -146,6 +174,7 @@ def _stored(stored: HostReading) -> Reading:
         tokens=int(stored.tokens) if stored.tokens >= 0 else None,
         share=stored.share if stored.share >= 0 else None,
         model=stored.model,
+        window=stored.window,
     )
 
 
@@ -161,11 +190,21 @@ def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
     window, window_model = host_session.window, host_session.window_model
     if is_token_count(reading.window):
         window, window_model = reading.window or 0, reading.model
-    stored = HostReading(
+    kept = _kept(reading)
+    return host_session.replace(reading=kept, window=window, window_model=window_model)
+
+
+def with_given(host_session: HostSession, reading: Reading, at: float) -> HostSession:
+    """Store what the gate was told."""
+    return host_session.replace(given=_kept(reading.replace(at=at)))
+
+
+def _kept(reading: Reading) -> HostReading:
+    return HostReading(
         source=reading.source,
         at=reading.at,
         tokens=-1 if reading.tokens is None else min(reading.tokens, MOST_TOKENS),
-        share=-1 if reading.share is None else reading.share,
+        share=-1 if reading.share is None else min(reading.share, 1.0),
         model=reading.model,
+        window=(reading.window or 0) if is_token_count(reading.window) else 0,
     )
-    return host_session.replace(reading=stored, window=window, window_model=window_model)

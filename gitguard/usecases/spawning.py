@@ -12,7 +12,7 @@ from gitguard.policy.bands import Band, band_of
 from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
 from gitguard.policy.spawning import Decision, SpawnPolicy, Task, decide
 from gitguard.store.files import read_bytes
-from gitguard.usecases.measuring import measure_pressure
+from gitguard.usecases.measuring import has_reading, newest_pressure, transcript_of
 from gitguard.usecases.speaking import calls_left
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.context.gauge import Pressure
+    from gitguard.model.events import Transcript
     from gitguard.model.host_session import HostSession
     from gitguard.session_store import SessionStore
     from gitguard.store.workspace import Workspace
@@ -29,6 +30,15 @@ _UNQUOTED = b": >"
 _QUOTE_IT = 'What begins with `>` needs quotes: `spawn_if: ">3 tool calls"`'
 _LARGEST_SHARE = 1.5
 """What is more is no share; percent given by mistake would be."""
+
+
+class Told(Value):
+    """The pressure for which is decided, and who told it."""
+
+    share: float | None = None
+    source: str = ""
+    """As `Decision.pressure_source`."""
+    conversation: str = ""
 
 
 class Standing(Value):
@@ -41,10 +51,11 @@ class Standing(Value):
     """None where the pressure is not known."""
     warning: int
     """The gravest warning whose level is reached, 1 to 3; else 0."""
-    calls: int
-    """Tool calls of the conversation that have ended."""
+    calls: int | None
+    """Tool calls of the conversation that have ended, as the hooks or else its transcript tell;
+    None where neither does."""
     runway: int | None
-    """Tool calls left before the halt, None when it is not known."""
+    """Tool calls left before the halt, by the transcript at least; None when it is not known."""
     policy: SpawnPolicy
     problem: str = ""
     """Why the pressure could not be read."""
@@ -74,40 +85,40 @@ def _refuse_other_ending(path: str) -> None:
         raise InvalidConfig(said, f"Name it `{NAME}`")
 
 
-def answer(workspace: Workspace, task: Task, pressure: float | None) -> Decision:
+def answer(workspace: Workspace, task: Task, told: Told) -> Decision:
     """Say whether a task goes to a sub-agent.
 
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
     """
-    if pressure is not None and not 0 <= pressure <= _LARGEST_SHARE:
+    share = told.share
+    if share is not None and not 0 <= share <= _LARGEST_SHARE:
         raise InvalidInput(
-            f"the pressure `{pressure:g}` is not a share of the window", "Write 0.6 for 60 %"
+            f"the pressure `{share:g}` is not a share of the window", "Write 0.6 for 60 %"
         )
     policy = policy_of(workspace)
     if task.category and task.category not in policy.categories:
         raise unknown_category(task.category, policy)
-    return decide(task, pressure, policy)
+    decision = decide(task, share, policy)
+    return decision.replace(pressure_source=told.source, conversation=told.conversation)
 
 
-def newest_pressure(store: SessionStore | None, named: str = "", around: str = "") -> float | None:
-    """Return the newest measured share of the window, None where nothing tells.
-
-    named and around are as for `standing`.
-    """
+def told_of(store: SessionStore | None, named: str = "", around: str = "") -> Told:
+    """Return the newest pressure that is known; named and around are as for `standing`."""
     if store is None:
-        return None
-    _, _, pressure, _ = _measured(store, named, around)
-    return pressure.share if pressure else None
+        return Told()
+    key, _, pressure, _ = _measured(store, named, around)
+    return Told(pressure.share, pressure.source, key) if pressure else Told(conversation=key)
 
 
 def standing(store: SessionStore, named: str = "", around: str = "") -> Standing:
-    """Say where a conversation stands: the named one, else the one around if it is known, else the
-    session's newest.
+    """Say where a conversation stands: the named one, else the one around, else the newest.
+
+    A conversation of which nothing tells how full it is hides none of which something does.
 
     Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
     """
     key, known, pressure, problem = _measured(store, named, around)
-    calls = store.journal.calls(key) if key else 0
+    calls, runway = _pace(store, key, known, pressure) if known else (None, None)
     share = pressure.share if pressure else 0.0
     return Standing(
         conversation=key,
@@ -115,10 +126,39 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Standing
         band=band_of(share) if pressure else None,
         warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
-        runway=calls_left(known, pressure, store.config, calls) if known and pressure else None,
+        runway=runway,
         policy=policy_of(store.workspace),
         problem=problem,
     )
+
+
+def _pace(
+    store: SessionStore, key: str, known: HostSession, pressure: Pressure | None
+) -> tuple[int | None, int | None]:
+    """Return the calls of a conversation that have ended, and those that are left."""
+    calls = store.journal.calls(key)
+    if calls:
+        return calls, calls_left(known, pressure, store.config, calls) if pressure else None
+    transcript = transcript_of(known)
+    if transcript is None:
+        return None, None
+    try:
+        return _pace_in(transcript, store, known)
+    except GitguardError:
+        return None, None  # why it cannot be read is said of the pressure
+
+
+def _pace_in(
+    transcript: Transcript, store: SessionStore, known: HostSession
+) -> tuple[int, int | None]:
+    from gitguard.policy.tally import TOOL_RESULTS, Teller
+    from gitguard.usecases.profiling import profile_of
+
+    teller = Teller()
+    redactor = store.workspace.redactor
+    profiled = profile_of(transcript, store.config, redactor, known=known, seen=teller.take)
+    runway = profiled.profile.runway
+    return teller.story().count(TOOL_RESULTS), runway.calls.low if runway else None
 
 
 def _measured(
@@ -131,17 +171,21 @@ def _measured(
             f"the conversation `{shorten(one_line(named), 80)}` is not known to this session",
             "Leave --host-session out for the newest one, or give the pressure with --pressure",
         )
-    key = named or (around if around in conversations else _newest(conversations))
+    key = named or _speaking(conversations, around)
     if not key:
         return "", None, None, "no conversation of this session is known"
     known = conversations[key]
     try:
-        pressure = measure_pressure(known, store.config, first_turn=False)
+        pressure = newest_pressure(known, store.config)
     except GitguardError as error:
         return key, known, None, error.message
     return key, known, pressure, "" if pressure else "nothing has told the pressure yet"
 
 
-def _newest(conversations: Mapping[str, HostSession]) -> str:
-    newest = max(conversations.items(), key=lambda item: item[1].last_use, default=("", None))
-    return newest[0]
+def _speaking(conversations: Mapping[str, HostSession], around: str) -> str:
+    """Return the conversation whose pressure counts where none is named, empty if there is none."""
+    telling = {key: known for key, known in conversations.items() if has_reading(known)}
+    among = telling or conversations
+    if around in among:
+        return around
+    return max(among, key=lambda key: among[key].last_use, default="")
