@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
+from gitguard.store.lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _BEGIN, _END = "# >>> gitguard >>>", "# <<< gitguard <<<"
+
+
+def lock_of(common_dir: str, *, timeout: float, clock: Callable[[], float]) -> Lock:
+    """Return the lock of everybody who changes the file, which belongs to all worktrees."""
+    # No session's name begins with `_`.
+    path = os.path.join(common_dir, "gitguard", "_install.lock")
+    return Lock(path, timeout=timeout, clock=clock)
 
 
 def lines_of(data: bytes | None) -> tuple[str, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.store import files
+from gitguard.store import exclude
 from gitguard.store.disk import FileChange, content
-from gitguard.store.lock import Lock
+from gitguard.store.place import worktree_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.place import Place
+    from gitguard.store.lock import Lock
     from gitguard.store.workspace import Workspace
     from gitguard.store.worktree import Worktree
 
@@ -61,7 +61,7 @@ def show_again(workspace: Workspace) -> None:
     with _lock(workspace):
         before = content(common, _EXCLUDE)
         names = [line.strip().lstrip("/") for line in _lines_of(before)]
-        roots = _other_worktrees(workspace.place)
+        roots = worktree_roots(common) - {workspace.place.worktree}
         if not any(os.path.lexists(os.path.join(root, name)) for root in roots for name in names):
             _write(common, before, _without_block(before))
 
@@ -73,19 +73,7 @@ def _worktree(workspace: Workspace) -> Worktree:
 
 
 def _lock(workspace: Workspace) -> Lock:
-    # Installations hold the same one while they change the file.
-    path = os.path.join(workspace.place.common_dir, "gitguard", "_install.lock")
-    return Lock(path, timeout=_LOCK_TIMEOUT, clock=workspace.clock)
-
-
-def _other_worktrees(place: Place) -> list[str]:
-    """Return the roots of the repository's other worktrees, as far as git's own files tell."""
-    folder = os.path.join(place.common_dir, "worktrees")
-    linked = files.names_in(folder)
-    told = [files.read_bytes(os.path.join(folder, name, "gitdir"), limit=4096) for name in linked]
-    dot_gits = [place.common_dir, *(os.fsdecode(path).strip() for path in told if path)]
-    roots = {os.path.realpath(os.path.dirname(dot_git)) for dot_git in dot_gits}
-    return sorted(roots - {place.worktree})
+    return exclude.lock_of(workspace.place.common_dir, timeout=_LOCK_TIMEOUT, clock=workspace.clock)
 
 
 # The block

@@ -41,6 +41,18 @@ def locate(start: str) -> Place:
         folder = parent
 
 
+def worktree_roots(common_dir: str) -> frozenset[str]:
+    """Return the roots of a repository's worktrees, as far as git's own files tell."""
+    linked = os.path.join(common_dir, "worktrees")
+    roots = {os.path.realpath(os.path.dirname(common_dir))}
+    for name in files.names_in(linked):
+        told = files.read_bytes(os.path.join(linked, name, "gitdir"), limit=4096)
+        if told:
+            dot_git = os.path.join(linked, name, os.fsdecode(told).strip())
+            roots.add(os.path.realpath(os.path.dirname(dot_git)))
+    return frozenset(roots)
+
+
 def _git_dir_of(folder: str) -> str:
     path = os.path.join(folder, ".git")
     if os.path.isfile(os.path.join(path, "HEAD")):

@@ -146,7 +146,7 @@ def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
     """Let nothing stay of a change that was not made, or is given back."""
     for path in filter(None, (planned.backup, planned.document)):
         files.remove(path)
-    unhide(desk.common_dir, planned)
+    unhide(desk.common_dir, planned, desk.clock)
     record.forget(planned)
 
 
@@ -178,7 +178,7 @@ def _keep(
 ) -> None:
     """Write down what is about to happen: the backup, how to go back, the change itself."""
     record.put(planned)
-    hide(desk.common_dir, planned)
+    hide(desk.common_dir, planned, desk.clock)
     if advice.seen is not None:
         owner = os.stat(planned.file)
         files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600, owner=owner)

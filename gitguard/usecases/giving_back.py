@@ -114,7 +114,7 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = put_back(desk, made, planned.before)
         _sweep(desk, made)
-        unhide(desk.common_dir, made)
+        unhide(desk.common_dir, made, desk.clock)
         record.forget(made)
     return kept
 

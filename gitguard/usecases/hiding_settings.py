@@ -1,6 +1,7 @@
 """Keeps what a change of settings puts into a project out of `git status`, as long as it is there.
 
-Only lines that the change itself brought into `info/exclude` go again: others may be in use.
+Only lines that the change itself brought into `info/exclude` go again, and only when they hide
+nothing in any worktree of the repository.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ import os
 
 from gitguard.store import exclude, files
 from gitguard.store.disk import FileChange, content
+from gitguard.store.place import worktree_roots
 from gitguard.usecases.planning import EXCLUDE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.store.settings_changes import MadeChange
 
 _BESIDE = ".gitguard-"
+_LOCK_TIMEOUT = 10.0
 
 
 def lines_to_hide(common_dir: str, planned: MadeChange) -> tuple[str, ...]:
@@ -28,29 +33,37 @@ def lines_to_hide(common_dir: str, planned: MadeChange) -> tuple[str, ...]:
     return tuple(line for line in wanted if line not in known)
 
 
-def hide(common_dir: str, planned: MadeChange) -> None:
+def hide(common_dir: str, planned: MadeChange, clock: Callable[[], float]) -> None:
     """Write the lines of a change."""
     if planned.hidden:
-        before = content(common_dir, EXCLUDE)
-        _write(common_dir, before, (*exclude.lines_of(before), *planned.hidden))
+        with exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock):
+            before = content(common_dir, EXCLUDE)
+            lines = dict.fromkeys((*exclude.lines_of(before), *planned.hidden))
+            _write(common_dir, before, tuple(lines))
 
 
-def unhide(common_dir: str, made: MadeChange) -> None:
+def unhide(common_dir: str, made: MadeChange, clock: Callable[[], float]) -> None:
     """Take the lines of a change away that hide nothing any more."""
     if not made.hidden:
         return
-    before = content(common_dir, EXCLUDE)
-    known = exclude.lines_of(before)
-    left = tuple(line for line in known if line not in made.hidden or _hides(made, line))
-    if left != known:
-        _write(common_dir, before, left)
+    roots = worktree_roots(common_dir) | {made.project}
+    with exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock):
+        before = content(common_dir, EXCLUDE)
+        known = exclude.lines_of(before)
+        left = tuple(n for n in known if n not in made.hidden or _hides_any(roots, n))
+        if left != known:
+            _write(common_dir, before, left)
 
 
-def _hides(made: MadeChange, line: str) -> bool:
-    if not line.endswith("*"):
-        return os.path.lexists(made.file)
-    begins = os.path.basename(made.file) + _BESIDE
-    return any(name.startswith(begins) for name in files.names_in(os.path.dirname(made.file)))
+def _hides_any(roots: frozenset[str], line: str) -> bool:
+    return any(_hides(root + line) for root in roots)
+
+
+def _hides(path: str) -> bool:
+    if not path.endswith("*"):
+        return os.path.lexists(path)
+    folder, begins = os.path.split(path[:-1])
+    return any(name.startswith(begins) for name in files.names_in(folder))
 
 
 def _write(common_dir: str, before: bytes | None, lines: tuple[str, ...]) -> None:

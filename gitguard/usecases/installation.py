@@ -13,9 +13,12 @@ from gitguard.errors import GitFailed, InvalidInput
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.value import Value
+from gitguard.store import exclude
 from gitguard.store.disk import make_all
 from gitguard.store.ledger import LedgerFile
 from gitguard.store.lock import Lock
+from gitguard.store.place import worktree_roots
+from gitguard.store.settings_changes import ChangesFile
 from gitguard.store.worktree import Worktree
 from gitguard.usecases.merging import plan_installation
 from gitguard.usecases.planning import Sites, plan_removal, user_settings
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from gitguard.model.config import Config
     from gitguard.recovery.startup import Startup
     from gitguard.store.disk import FileChange
+    from gitguard.store.settings_changes import MadeChange
     from gitguard.store.workspace import Workspace
     from gitguard.usecases.merging import Wishes
     from gitguard.usecases.planning import Plan
@@ -81,12 +85,18 @@ class Installer:
             home=places.home,
             path=places.environment.get("PATH", os.defpath),
             skill=template_source(_SKILL).encode(),
+            settings_changes=self._settings_changes(),
         )
 
+    def _settings_changes(self) -> tuple[MadeChange, ...]:
+        place = self._workspace.place
+        roots = worktree_roots(place.common_dir) | {place.worktree}
+        made = ChangesFile(self._workspace.places.state_home).read()
+        return tuple(one for one in made if one.project in roots)
+
     def _lock(self) -> Lock:
-        # No session's name begins with `_`, and the exclude file belongs to all worktrees.
-        path = os.path.join(self._workspace.place.common_dir, "gitguard", "_install.lock")
-        return Lock(path, timeout=_LOCK_TIMEOUT, clock=self._workspace.clock)
+        common = self._workspace.place.common_dir
+        return exclude.lock_of(common, timeout=_LOCK_TIMEOUT, clock=self._workspace.clock)
 
     def _user_lock(self, *, dry_run: bool) -> AbstractContextManager[object]:
         if dry_run or not belongs_to_user(self._settings):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import HostSettings, UserSettings
     from gitguard.store.ledger import Kept
+    from gitguard.store.settings_changes import MadeChange
     from gitguard.store.worktree import Worktree
 
 _LIMIT = 4 << 20
@@ -42,6 +43,8 @@ class Sites(Value):
     """Where commands are looked for."""
     skill: bytes
     """The skill's text."""
+    settings_changes: tuple[MadeChange, ...] = ()
+    """The changes of hosts' settings in the repository's worktrees that are not taken back."""
 
     @property
     def root(self) -> str:
@@ -148,12 +151,26 @@ class Draft:
         return found == self.sites.skill and name not in self.sites.worktree.tracked((name,))
 
     def is_line_of_host(self, line: str) -> bool:
-        """Say whether a line of our block is about this host's files, and not another host's."""
+        """Say whether a line of our block is about this host's files, and about nothing else.
+
+        Not about another host's, nor one that stays as its settings were changed on advice.
+        """
+        if self._hides_changed_settings(line):
+            return False
         settings = self.settings
         names = {settings.SKILL}
         if not belongs_to_user(settings):
             names |= {settings.PERSONAL, settings.SHARED}
         return line.removeprefix("/") in names
+
+    def _hides_changed_settings(self, line: str) -> bool:
+        gone = {change.path for change in self.changes if change.after is None}
+        return any(
+            line == f"/{os.path.relpath(one.file, one.project)}"
+            and one.file not in gone
+            and os.path.lexists(one.file)
+            for one in self.sites.settings_changes
+        )
 
     def exclude_without_host(self, before: bytes | None) -> bytes | None:
         """Return the exclude file with the lines of other hosts alone."""

@@ -1,0 +1,124 @@
+"""What installations and changes of settings keep out of `git status` in one project, together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.guard import Guard
+from gitguard.hosts.advising import find_adviser
+from gitguard.usecases.advising import Desk, Question, advise
+from gitguard.usecases.applying import apply, plan_change
+from gitguard.usecases.giving_back import plan_rollback, roll_back
+from gitguard.usecases.merging import Wishes
+
+from .conftest import Git, OpenGuard
+
+HOST = "claude-code"
+QUESTION = Question("tool-heavy", window=200_000)
+
+
+def desk_of(guard: Guard, tmp_path: Path) -> Desk:
+    """Return a desk in a guard's worktree, for a Claude Code that is a script."""
+    folder = tmp_path / "bin"
+    folder.mkdir(exist_ok=True)
+    (folder / "claude").write_text('#!/bin/sh\necho "2.1.330 (Claude Code)"\n')
+    (folder / "claude").chmod(0o755)
+    places, place = guard.workspace.places, guard.workspace.place
+    environment = {"PATH": f"{folder}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    places = places.replace(home=str(tmp_path), environment=environment)
+    state = guard.workspace.state_folder
+    return Desk(places, guard.config, guard.clock, place.worktree, place.common_dir, state)
+
+
+@pytest.fixture
+def desk(guard: Guard, tmp_path: Path) -> Desk:
+    return desk_of(guard, tmp_path)
+
+
+def change(desk: Desk, tmp_path: Path, question: Question = QUESTION) -> None:
+    adviser = find_adviser(HOST)
+    advice = advise(desk, adviser, question)
+    apply(desk, adviser, advice, plan_change(desk, adviser, advice, str(tmp_path / "reach")))
+
+
+def take_back(desk: Desk, *, even_if_moved: bool = False) -> None:
+    roll_back(desk, plan_rollback(desk, HOST), even_if_moved=even_if_moved)
+
+
+def install(guard: Guard) -> None:
+    guard.install(HOST, Wishes("/opt/gitguard"))
+
+
+def status(git: Git) -> str:
+    return git("status", "--porcelain", "--untracked-files=all")
+
+
+@pytest.mark.parametrize("first", ["changed", "installed"])
+def test_uninstalling_brings_no_settings_into_view_that_were_changed_on_advice(
+    first: str, desk: Desk, guard: Guard, git: Git, tmp_path: Path
+) -> None:
+    for step in (first, "installed" if first == "changed" else "changed"):
+        if step == "changed":
+            change(desk, tmp_path)
+        else:
+            install(guard)
+        assert status(git) == ""
+    guard.uninstall(HOST)
+    assert status(git) == ""
+
+
+def test_after_uninstalling_and_going_back_the_exclude_file_is_as_it_was(
+    desk: Desk, guard: Guard, git: Git, repo: Path, tmp_path: Path
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    before = exclude.read_bytes()
+    change(desk, tmp_path)
+    install(guard)
+    guard.uninstall(HOST)
+    take_back(desk)
+    assert exclude.read_bytes() == before
+    assert status(git) == ""
+
+
+def test_no_line_stays_for_settings_that_uninstalling_removed(
+    desk: Desk, guard: Guard, repo: Path, tmp_path: Path
+) -> None:
+    exclude = repo / ".git/info/exclude"
+    before = exclude.read_bytes()
+    change(desk, tmp_path)
+    (repo / ".claude/settings.local.json").unlink()
+    install(guard)
+    guard.uninstall(HOST)
+    assert not (repo / ".claude/settings.local.json").exists()
+    assert "/.claude/settings.local.json\n" not in exclude.read_text()
+    take_back(desk)
+    assert exclude.read_bytes() == before
+
+
+def test_going_back_brings_nothing_into_view_in_another_worktree(
+    desk: Desk, open_guard: OpenGuard, git: Git, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    git("worktree", "add", "--quiet", "-b", "side", str(linked))
+    other = desk_of(open_guard(linked), tmp_path)
+    change(desk, tmp_path)
+    change(other, tmp_path)
+    take_back(desk)
+    shown = git("-C", str(linked), "status", "--porcelain", "--untracked-files=all")
+    assert shown == ""
+    take_back(other)
+    assert status(git) == ""
+
+
+def test_uninstalling_in_one_worktree_leaves_the_changed_settings_of_another_out_of_view(
+    desk: Desk, guard: Guard, open_guard: OpenGuard, git: Git, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    git("worktree", "add", "--quiet", "-b", "side", str(linked))
+    install(guard)
+    change(desk_of(open_guard(linked), tmp_path), tmp_path)
+    guard.uninstall(HOST)
+    shown = git("-C", str(linked), "status", "--porcelain", "--untracked-files=all")
+    assert shown == ""
