@@ -115,7 +115,6 @@ def test_the_example_of_the_reference_is_read(guard: Guard) -> None:
         ("spawn_polcy: {}", "`spawn_polcy`", "`spawn_policy`"),
         ("spawn_policy: {always_spwan: []}", "`spawn_policy.always_spwan`", "`always_spawn`"),
         (thresholds("above: 50%, spawn_when: x"), "context_thresholds[0].spawn_when", "`spawn_if`"),
-        ("spawn_policy: {always_spawn: [test-suit]}", "`test-suit`", "`test-suite`"),
         ("spawn_policy: {run: rm}", "`spawn_policy.run`", "Known: "),
     ],
 )
@@ -123,6 +122,15 @@ def test_a_typo_is_named_with_what_is_meant(guard: Guard, text: str, named: str,
     error = refused(guard, text)
     assert named in error.message
     assert hint in error.hint
+
+
+@pytest.mark.parametrize("name", ["audio", "built", "builds", "edits", "commands", "research-x"])
+def test_a_category_of_the_projects_own_may_resemble_a_built_in_one(
+    guard: Guard, name: str
+) -> None:
+    read = written(guard, f"spawn_policy: {{always_spawn: [{name}]}}")
+    assert read.always == (name,)
+    assert len(read.notes) == 1
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,15 @@ def test_a_projects_word_on_a_category_stands_in_place_of_what_is_built_in() -> 
     assert decided(0.1, 9, own, category="edit", needs_user=True) == ASK
 
 
+@pytest.mark.parametrize("category", ["test-suite", "test-suit"])
+def test_a_category_that_may_be_mistyped_is_noted_with_a_task_of_either(category: str) -> None:
+    own = SpawnPolicy(never=("test-suit", "audit", "migrations"), source="f")
+    note = "`test-suit` is a category of `f` alone; the built-in one is `test-suite`"
+    assert decide(Task(9, category, tests=12), 0.1, own).notes == own.notes == (note,)
+    assert decide(Task(9, tests=12), 0.1, own).notes == (note,)
+    assert decide(Task(9, "audit"), 0.1, own).notes == ()
+
+
 @pytest.mark.parametrize(
     ("pressure", "expected"),
     [(0.30, KEEP), (0.31, SPAWN), (0.61, KEEP), (0.81, ASK), (0.91, ASK)],
@@ -419,9 +428,14 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
         "- above 60%: ask",
         "- never spawn: audit",
     ]
-    (talk.root / ".context-policy.yml").write_text("spawn_policy: {context_thresholds: []}")
+    rules = "spawn_policy: {context_thresholds: [], always_spawn: [builds]}"
+    (talk.root / ".context-policy.yml").write_text(rules)
     shown = run(talk.root, "show", GITGUARD_STATE_DIR=str(tmp_path / "state"))
-    assert shown.splitlines()[-2:] == [
-        "Rules of `policy spawn`, for one task: .context-policy.yml",
+    note = "`builds` is a category of `.context-policy.yml` alone; the built-in one is `build`"
+    assert shown.splitlines()[-3:] == [
         "- no thresholds",
+        "- always spawn: builds",
+        f"Note: {note}",
     ]
+    asked = run(talk.root, "spawn", "--tool-calls", "2", "--category", "build")
+    assert asked == f"spawn: always handed over: build pipelines\nNote: {note}\n"

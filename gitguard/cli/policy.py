@@ -78,7 +78,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
     lines += [] if rules.thresholds else ["- no thresholds"]
     lines += [f"- always spawn: {', '.join(rules.always)}"] if rules.always else []
     lines += [f"- never spawn: {', '.join(rules.never)}"] if rules.never else []
-    return lines
+    return lines + [f"Note: {note}" for note in rules.notes]
 
 
 @policy.command()
@@ -119,7 +119,8 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     if pressure is None:
         told = told_of(_store(console), key, host_session())
     decision = answer(console.guard.workspace, Task(**task), told)
-    console.say(f"{decision.answer}: {decision.rule}", fields_of(decision))
+    notes = (f"Note: {note}" for note in decision.notes)
+    console.say("\n".join((f"{decision.answer}: {decision.rule}", *notes)), fields_of(decision))
 
 
 @policy.command()

@@ -25,7 +25,6 @@ _MOST_ENTRIES = 50
 _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?) ?%", re.ASCII)
 _MORE_THAN = re.compile(r"> ?(\d{1,5}) tool calls?", re.ASCII)
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
-_ALIKE = 0.8
 _FORM = (
     "Lists hold names such as `audit`; a threshold is `above: 50%` with "
     '`spawn_if: ">3 tool calls"` or with an `action`'
@@ -111,13 +110,7 @@ def _categories(names: tuple[str, ...], where: str) -> tuple[str, ...]:
                 f"`{where}` names the category `{name:.80}`",
                 f"Use small letters, digits and dashes, such as {_listed(tuple(CATEGORIES))}",
             )
-        if name not in CATEGORIES and (alike := _alike(name)):
-            raise _wrong(f"`{where}` names the category `{name}`", f"Do you mean `{alike}`?")
     return tuple(dict.fromkeys(names))
-
-
-def _alike(name: str) -> str:
-    return next(iter(get_close_matches(name, CATEGORIES, 1, _ALIKE)), "")
 
 
 def _thresholds(entries: tuple[ThresholdEntry, ...]) -> tuple[Threshold, ...]:

@@ -6,6 +6,8 @@ only its answer comes back.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 
@@ -42,6 +44,8 @@ CATEGORIES = {
     "status": CategoryRule(KEEP, "status checks"),
 }
 """The categories that are known without a file of the project, and their rules."""
+_ALIKE = 0.8
+"""From here on one name may be meant to be the other."""
 
 
 class Threshold(Value):
@@ -75,6 +79,23 @@ class SpawnPolicy(Value):
         """Every category that a rule is about."""
         return tuple(dict.fromkeys((*CATEGORIES, *self.always, *self.never)))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What may surprise in it: categories of the project that resemble a built-in one."""
+        return self.notes_on(self.categories)
+
+    def notes_on(self, categories: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of the notes in which one of the categories is named."""
+        own = [name for name in (*self.always, *self.never) if name not in CATEGORIES]
+        alike = (
+            (name, near) for name in own for near in get_close_matches(name, CATEGORIES, 1, _ALIKE)
+        )
+        return tuple(
+            f"`{name}` is a category of `{self.source}` alone; the built-in one is `{near}`"
+            for name, near in alike
+            if name in categories or near in categories
+        )
+
 
 class Task(Value):
     """What is known of the work that may be handed over."""
@@ -105,6 +126,8 @@ class Decision(Value):
     empty where nobody did."""
     conversation: str = ""
     """Whose pressure it is, empty where it was named or no conversation is known."""
+    notes: tuple[str, ...] = ()
+    """What may be a mistake in the project's file, as far as it is about this task."""
 
 
 def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
@@ -113,7 +136,9 @@ def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     `ask` is the answer where rules contradict each other, where a project wants it or something
     else first, and where what is not known (the pressure, or how many files or tests) would decide.
     """
-    return _decide(task, pressure, policy).replace(pressure=pressure, source=policy.source)
+    notes = policy.notes_on(_categories_of(task))
+    decision = _decide(task, pressure, policy)
+    return decision.replace(pressure=pressure, source=policy.source, notes=notes)
 
 
 def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:

@@ -57,6 +57,8 @@ class Standing(Value):
     runway: int | None
     """Tool calls left before the halt, by the transcript at least; None when it is not known."""
     policy: SpawnPolicy
+    notes: tuple[str, ...] = ()
+    """What may be a mistake in the project's file of rules."""
     problem: str = ""
     """Why the pressure could not be read."""
 
@@ -118,6 +120,7 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Standing
     Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
     """
     key, known, pressure, problem = _measured(store, named, around)
+    policy = policy_of(store.workspace)
     calls, runway = _pace(store, key, known, pressure) if known else (None, None)
     share = pressure.share if pressure else 0.0
     return Standing(
@@ -127,7 +130,8 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Standing
         warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
         runway=runway,
-        policy=policy_of(store.workspace),
+        policy=policy,
+        notes=policy.notes,
         problem=problem,
     )
 
