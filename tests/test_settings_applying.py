@@ -649,8 +649,13 @@ def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
     with pytest.raises(InvalidDocument, match="is not what was kept"):
         plan_rollback(desk, HOST)
     Path(made.backup).unlink()
-    with pytest.raises(InvalidDocument, match="is not what was kept"):
+    with pytest.raises(InvalidDocument, match="is gone") as refused:
         plan_rollback(desk, HOST)
+    assert refused.value.hint.startswith(f"Look at `{made.document}`; ")
+    Path(made.document).unlink()
+    with pytest.raises(InvalidDocument) as refused:
+        plan_rollback(desk, HOST)
+    assert "Look at" not in refused.value.hint
 
 
 def cut_off_halfway(desk: Desk, host: SettingsHost, tmp_path: Path) -> Path:
@@ -694,8 +699,11 @@ def test_a_lost_backup_does_not_keep_older_changes_from_being_taken_back(
     Path(newer.backup).unlink()
     planned = plan_rollback(desk, HOST)
     assert (planned.made, planned.is_moved) == (older, True)
+    with pytest.raises(SettingsMoved, match=f"by its change at .*`{newer.backup}` is gone"):
+        roll_back(desk, planned)
     roll_back(desk, planned, even_if_moved=True)
     assert host.config.read_bytes() == before
+    assert ChangesFile(desk.places.state_home).read() == ()
 
 
 def test_a_file_that_changes_while_the_host_is_asked_is_not_advised_on(

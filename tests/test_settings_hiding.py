@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.errors import SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser
 from gitguard.usecases.advising import Desk, Question, advise
@@ -80,6 +81,21 @@ def test_after_uninstalling_and_going_back_the_exclude_file_is_as_it_was(
     take_back(desk)
     assert exclude.read_bytes() == before
     assert status(git) == ""
+
+
+def test_going_back_before_uninstalling_says_who_changed_the_file(
+    desk: Desk, guard: Guard, tmp_path: Path
+) -> None:
+    change(desk, tmp_path)
+    install(guard)
+    with pytest.raises(SettingsMoved, match="by `gitguard init --host claude-code`") as refused:
+        take_back(desk)
+    assert "`gitguard uninstall --host claude-code` first" in refused.value.hint
+    with (tmp_path / "repo/.claude/settings.local.json").open("a") as file:
+        file.write("\n")
+    with pytest.raises(SettingsMoved) as refused:
+        take_back(desk)
+    assert "init" not in refused.value.message
 
 
 def test_no_line_stays_for_settings_that_uninstalling_removed(

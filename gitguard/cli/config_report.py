@@ -196,6 +196,10 @@ def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     lines += [
         f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in made.changes
     ]
+    lines += [
+        f"With it the change at {one.at} goes, which cannot be taken back alone."
+        for one in planned.newer
+    ]
     difference = redactor.text(planned.difference()).rstrip("\n")
     return "\n".join([*lines, difference or "The file is as it was before it already."])
 
@@ -231,6 +235,7 @@ def rollback_outcome(
         "changes": [{"key": key, "before": now, "after": was} for key, was, now in made.changes],
         "finished": made.is_finished,
         "changed_since": planned.is_moved,
+        "taken_back_with_it": [one.at for one in planned.newer],
         "difference": redactor.text(planned.difference()),
         "kept": kept,
         "not_remembered": problem,

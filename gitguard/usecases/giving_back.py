@@ -11,6 +11,7 @@ from gitguard.hosts.own_backups import own_backup
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.disk import FileChange
+from gitguard.store.ledger import Installed, LedgerFile
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import digest, settled_changes, unfinished
@@ -34,6 +35,10 @@ class Rollback(Value):
     now: bytes | None
     is_moved: bool
     """Whether the file is not as the change left it."""
+    newer: tuple[MadeChange, ...] = ()
+    """Later changes of the same file, whose backups are lost; they are taken back with it."""
+    is_installed_over: bool = False
+    """Whether the file is as installing gitguard for the host left it."""
 
     def difference(self) -> str:
         """Return what taking it back does to the file."""
@@ -55,13 +60,30 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
             before = now
         if digest(before) == one.before:
             moved = one.is_finished and digest(now) not in (one.before, one.after)
-            return Rollback(one, before, now, moved)
+            later = made[made.index(one) + 1 :] if one.is_finished else ()
+            newer = tuple(other for other in later if other.file == one.file)
+            return Rollback(one, before, now, moved, newer, _is_as_installed(desk, one, now))
     lost = newest_change(desk, host)
+    left = [f"`{path}`" for path in (lost.backup, lost.document) if os.path.lexists(path)]
+    look = f"Look at {' and '.join(left)}; " if left else ""
     raise InvalidDocument(
-        f"the backup `{lost.backup}` is not what was kept",
-        f"Look at it, and at `{lost.document}`; `{rollback_command(lost)} --forget` leaves "
-        f"`{lost.file}` as it is and forgets the change",
+        f"the backup {_what_of_backup(lost)}",
+        f"{look}`{rollback_command(lost)} --forget` leaves `{lost.file}` as it is and forgets the "
+        "change",
     )
+
+
+def _what_of_backup(made: MadeChange) -> str:
+    wrong = "is not what was kept" if os.path.lexists(made.backup) else "is gone"
+    return f"`{made.backup}` {wrong}"
+
+
+def _is_as_installed(desk: Desk, made: MadeChange, now: bytes | None) -> bool:
+    if not made.project or now is None:
+        return False
+    installed = LedgerFile(desk.state_folder, made.host).read().get(made.project, Installed())
+    kept = installed.files.get(os.path.relpath(made.file, made.project))
+    return kept is not None and kept.is_unchanged(now)
 
 
 def _before(desk: Desk, made: MadeChange) -> bytes | None:
@@ -114,8 +136,9 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = put_back(desk, made, planned.before)
         _sweep(desk, made)
-        unhide(desk.common_dir, made, desk.clock)
-        record.forget(made)
+        for one in (made, *planned.newer):
+            unhide(desk.common_dir, one, desk.clock)
+            record.forget(one)
     return kept
 
 
@@ -132,12 +155,21 @@ def _sweep(desk: Desk, made: MadeChange) -> None:
 
 def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
     """Refuse to take back what somebody changed since, unless told to."""
-    if planned.is_moved and not even_if_moved:
-        raise SettingsMoved(
-            f"`{planned.made.file}` was changed after gitguard changed it",
-            "Say --even-if-changed to go back all the same; what is there now is kept beside it",
-            planned.difference(),
-        )
+    if not planned.is_moved or even_if_moved:
+        return
+    made = planned.made
+    by, way = "", "Say"
+    if planned.is_installed_over:
+        by = f", by `gitguard init --host {made.host}`"
+        way = f"Run `gitguard uninstall --host {made.host}` first, or say"
+    elif planned.newer:
+        newest = planned.newer[-1]
+        by = f", by its change at {newest.at}, of which the backup {_what_of_backup(newest)}"
+    raise SettingsMoved(
+        f"`{made.file}` was changed after gitguard changed it at {made.at}{by}",
+        f"{way} --even-if-changed to go back all the same; what is there now is kept beside it",
+        planned.difference(),
+    )
 
 
 def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
