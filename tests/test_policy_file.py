@@ -73,6 +73,41 @@ def test_a_missing_quote_is_named(guard: Guard) -> None:
     assert refused(guard, "a: b: c").hint == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "spawn_policy:\n  never_spawn: [a]\n  never_spawn: [b]\n",
+            'found duplicate key "never_spawn" in line 3, column 3',
+        ),
+        ("a: b: c", "mapping values are not allowed here in line 1, column 5"),
+        ("[audit", "expected ',' or ']', but got '<stream end>' in line 1, column 7"),
+        ("a: \x01", "special characters are not allowed at position 3"),
+    ],
+)
+def test_what_does_not_read_is_said_with_its_place_and_nothing_of_the_parser(
+    guard: Guard, text: str, said: str
+) -> None:
+    message = refused(guard, text).message
+    assert message.startswith(f"`{NAME}` is not valid YAML: ")
+    assert message.endswith(said)
+    assert "unicode string" not in message
+
+
+@pytest.mark.parametrize(
+    "text", ["spawn_policy: {always_spawn: audit}", "spawn_policy: {never_spawn: 1}"]
+)
+def test_one_category_in_place_of_a_list_is_told_the_form(guard: Guard, text: str) -> None:
+    assert "`always_spawn: [audit]`" in refused(guard, text).hint
+
+
+@pytest.mark.parametrize(
+    "entry", ["above: 50%", 'above: 5%, action: keep, spawn_if: ">1 tool call"']
+)
+def test_a_threshold_of_neither_or_both_is_told_the_form(guard: Guard, entry: str) -> None:
+    assert "`action`" in refused(guard, thresholds(entry)).hint
+
+
 def test_a_file_with_another_ending_is_not_passed_over_in_silence(guard: Guard) -> None:
     (Path(guard.workspace.place.worktree) / ".context-policy.yaml").write_text("{}")
     with pytest.raises(InvalidConfig, match=r"\.context-policy\.yaml"):

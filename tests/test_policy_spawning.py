@@ -92,6 +92,12 @@ def test_a_single_command_is_never_handed_over(calls: int, expected: str) -> Non
     assert decided(0.9, calls) == expected
 
 
+def test_a_threshold_from_the_first_call_on_is_for_calls_of_a_category() -> None:
+    own = SpawnPolicy(thresholds=(Threshold(0.5, 0),))
+    assert decided(0.9, 1, own) == KEEP
+    assert decided(0.9, 1, own, category="edit", files=4) == SPAWN
+
+
 def test_a_test_suite_of_one_command_is_still_a_test_suite() -> None:
     assert decided(0.1, 1, tests=12) == SPAWN
     assert decided(0.1, 1, category="build") == SPAWN
@@ -164,6 +170,8 @@ def test_the_rule_that_decided_is_named() -> None:
         return decide(Task(calls, **task), pressure, BUILT_IN).rule
 
     assert rule(0.1, 9, tests=4) == "always handed over: test suites over 3 tests"
+    assert rule(0.9, 1) == "never handed over: single commands, as 1 tool call at most is"
+    assert rule(0.9, 9, category="command") == "never handed over: single commands"
     assert rule(0.1, 9) == "pressure is 0.10, above no threshold"
     assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
     assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")

@@ -135,13 +135,22 @@ def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
                 raise InvalidDocument(f"{what} is nested too deeply")
         document = YAML(typ="safe", pure=True).load(text)
     except (YAMLError, *_UNREADABLE) as error:
-        raise InvalidDocument(f"{what} is not valid YAML: {_one_line(error)}") from error
+        raise InvalidDocument(f"{what} is not valid YAML: {_yaml_problem(error)}") from error
     if document is None:
         return {}
     if not isinstance(document, dict):
         raise InvalidDocument(f"{what} must be a YAML mapping, not {type(document).__name__}")
     _refuse_odd_keys(document, what)
     return document
+
+
+def _yaml_problem(error: BaseException) -> str:
+    """Return what the parser says is wrong and where, without the text around it."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    if mark is None or not problem:
+        return _one_line(error).replace('in "<unicode string>", ', "at ")
+    said = str(problem).partition(" with value ")[0]  # a duplicate key's value says nothing
+    return f"{' '.join(said.split())[:200]} in line {mark.line + 1}, column {mark.column + 1}"
 
 
 def _refuse_odd_keys(value: Any, what: str) -> None:

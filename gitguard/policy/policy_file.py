@@ -26,7 +26,7 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?) ?%", re.ASCII)
 _MORE_THAN = re.compile(r"> ?(\d{1,5}) tool calls?", re.ASCII)
 _CATEGORY = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 _FORM = (
-    "Lists hold names such as `audit`; a threshold is `above: 50%` with "
+    "A list of categories is `always_spawn: [audit]`; a threshold is `above: 50%` with "
     '`spawn_if: ">3 tool calls"` or with an `action`'
 )
 
@@ -133,7 +133,7 @@ def _threshold(entry: ThresholdEntry, where: str) -> Threshold:
         said = f"`{where}.above` is `{entry.above:.40}`"
         raise _wrong(said, "Write a share from 0% to 100%, such as `50%`")
     if bool(entry.spawn_if) == bool(entry.action):
-        raise _wrong(f"`{where}` needs either `spawn_if` or `action`")
+        raise _wrong(f"`{where}` needs either `spawn_if` or `action`", _FORM)
     above = float(share[1]) / 100
     if entry.action:
         return Threshold(above, action=entry.action)

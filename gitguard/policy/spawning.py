@@ -107,6 +107,11 @@ class Task(Value):
     needs_user: bool = False
     """Whether the user has to say something midway."""
 
+    @property
+    def is_one_command(self) -> bool:
+        """Whether nothing is known of it but that it is a single command at most."""
+        return self.tool_calls <= 1 and not self.category and not self.tests
+
 
 class Decision(Value):
     """What to do with a task, and why."""
@@ -160,7 +165,7 @@ def _categories_of(task: Task) -> tuple[str, ...]:
     named = [task.category] if task.category else []
     if task.tests and task.category != "test-suite":
         named.append("test-suite")
-    if not named and task.tool_calls <= 1:
+    if task.is_one_command:
         named.append("command")
     return tuple(named)
 
@@ -178,6 +183,7 @@ def _rules_for(task: Task, policy: SpawnPolicy) -> tuple[tuple[str, ...], tuple[
         elif (rule := CATEGORIES.get(category)) and _holds(rule, task):
             is_always = rule.answer == SPAWN
             said = f"{'always' if is_always else 'never'} handed over: {rule.what}"
+            said += ", as 1 tool call at most is" if task.is_one_command else ""
             (always if is_always else never).append(said)
     return tuple(always), tuple(never)
 
