@@ -21,6 +21,8 @@ from gitguard.policy.history import (
     APPLIED,
     DECLINED,
     GIVEN,
+    NOTHING_NEW,
+    NOTHING_TO_ADVISE,
     OUTCOMES,
     ROLLED_BACK,
     Advised,
@@ -33,7 +35,7 @@ from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOW
 from gitguard.store.settings_changes import MadeChange
 from gitguard.usecases.advice_memory import remember_rollback
 from gitguard.usecases.advising import Desk
-from gitguard.usecases.learning import past_advice, record_advice
+from gitguard.usecases.learning import is_newest, past_advice, record_advice
 
 from .conversation import Conversation
 from .test_profile import members, named_on_the_page
@@ -45,11 +47,15 @@ TTL = "contextPruning.ttl 5m → 1m"
     st.sampled_from((*PATTERNS, UNKNOWN)),
     st.sampled_from(OUTCOMES),
     st.lists(st.text(min_size=1), max_size=4),
+    st.booleans(),
 )
-def test_a_sentence_reads_back(pattern: str, outcome: str, changes: list[str]) -> None:
-    once = advice_in(sentence(GivenAdvice(pattern, outcome, tuple(changes))))
+def test_a_sentence_reads_back(
+    pattern: str, outcome: str, changes: list[str], is_named: bool
+) -> None:
+    advice = GivenAdvice(pattern, outcome, tuple(changes), is_named=is_named)
+    once = advice_in(sentence(advice))
     assert once is not None
-    assert (once.pattern, once.outcome) == (pattern, outcome)
+    assert (once.pattern, once.outcome, once.is_named) == (pattern, outcome, is_named)
     assert advice_in(sentence(once)) == once
 
 
@@ -57,6 +63,14 @@ def test_changes_read_back_word_for_word() -> None:
     advice = GivenAdvice(TOOL_HEAVY, APPLIED, (TTL, "keepRecentTokens 10000 → 8000"))
     assert advice_in(sentence(advice)) == advice
     assert advice_in(sentence(GivenAdvice(MIXED, GIVEN))) == GivenAdvice(MIXED, GIVEN)
+    for nothing in (NOTHING_TO_ADVISE, NOTHING_NEW):
+        none = GivenAdvice(MIXED, GIVEN, nothing=nothing, is_named=True)
+        assert advice_in(sentence(none)) == none
+
+
+def test_a_sentence_that_does_not_say_how_the_pattern_is_known_is_read() -> None:
+    found = advice_in(f"Advice for tool-heavy work (rolled back): {TTL}; mode safeguard")
+    assert found == GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (TTL, "mode safeguard"))
 
 
 @given(st.text())
@@ -119,35 +133,53 @@ def test_of_each_session_the_newest_pattern_counts() -> None:
     assert add_up(later).patterns == ((BURSTY, 1),)
 
 
+def test_what_the_work_did_not_show_is_no_pattern_of_a_session() -> None:
+    named = GivenAdvice(MIXED, APPLIED, (TTL,), is_named=True)
+    told = [Advised("a", 1, named), advised("b", 1, BURSTY, ROLLED_BACK, TTL)]
+    assert add_up(told).patterns == ()
+    assert add_up([*told, advised("a", 0, BURSTY, GIVEN)]).patterns == ((BURSTY, 1),)
+
+
+LATE = 1_790_000_000
+BACK = "was rolled back on 2026-09-21"
+
+
 @pytest.mark.parametrize(
     ("outcomes", "verdict"),
     [
         ((GIVEN,), ""),
         ((APPLIED,), ""),
-        ((APPLIED, APPLIED), "applied 2 times: make it the default"),
-        ((APPLIED, GIVEN, APPLIED), "applied 2 times: make it the default"),
+        ((APPLIED, APPLIED), "was applied 2 times and not rolled back"),
+        ((APPLIED, GIVEN, APPLIED), "was applied 2 times and not rolled back"),
         ((APPLIED, APPLIED, DECLINED), ""),
         ((DECLINED,), ""),
-        ((DECLINED, DECLINED), "declined 2 times: leave it"),
-        ((APPLIED, ROLLED_BACK), "was rolled back: do not advise it again without a new reason"),
-        (
-            (APPLIED, ROLLED_BACK, GIVEN, GIVEN),
-            "was rolled back: do not advise it again without a new reason",
-        ),
-        ((DECLINED, DECLINED, GIVEN), "declined 2 times: leave it"),
-        ((APPLIED, APPLIED, GIVEN), "applied 2 times: make it the default"),
+        ((DECLINED, DECLINED), "was declined 2 times"),
+        ((APPLIED, ROLLED_BACK), BACK),
+        ((APPLIED, ROLLED_BACK, GIVEN, GIVEN), BACK),
+        ((APPLIED, ROLLED_BACK, DECLINED), BACK),
+        ((DECLINED, DECLINED, GIVEN), "was declined 2 times"),
+        ((DECLINED, DECLINED, APPLIED), ""),
+        ((APPLIED, APPLIED, GIVEN), "was applied 2 times and not rolled back"),
         ((GIVEN, GIVEN), ""),
-        ((APPLIED, ROLLED_BACK, APPLIED), "applied 2 times: make it the default"),
+        ((APPLIED, APPLIED, ROLLED_BACK, APPLIED), ""),
+        ((DECLINED, APPLIED, ROLLED_BACK, APPLIED, DECLINED), ""),
+        (
+            (APPLIED, ROLLED_BACK, APPLIED, APPLIED),
+            "was applied 2 times and not rolled back",
+        ),
     ],
 )
 @pytest.mark.parametrize("seconds", [1, 0])
 def test_what_became_of_a_change_is_a_lesson(
     outcomes: tuple[str, ...], verdict: str, seconds: int
 ) -> None:
-    told = [advised("s", i * seconds, MIXED, outcome, TTL) for i, outcome in enumerate(outcomes)]
+    told = [
+        advised("s", LATE + i * seconds, MIXED, outcome, TTL) for i, outcome in enumerate(outcomes)
+    ]
     [lesson] = add_up(list(reversed(told))).lessons
     assert (lesson.change, lesson.times, lesson.newest) == (TTL, len(outcomes), outcomes[-1])
     assert lesson.verdict == verdict
+    assert lesson.is_against == (verdict in (BACK, "was declined 2 times"))
 
 
 def test_a_lesson_on_what_is_advised_again_is_found() -> None:
@@ -156,15 +188,26 @@ def test_a_lesson_on_what_is_advised_again_is_found() -> None:
         for at in (0, 1)
     ]
     habit = add_up(kept)
-    assert [lesson.change for lesson in habit.lessons_on([TTL, "mode safeguard"])] == [TTL]
-    assert habit.lessons_on(["mode safeguard"]) == ()
+    found = habit.lesson_on(TOOL_HEAVY, TTL)
+    assert found is not None
+    assert found.change == TTL
+    assert habit.lesson_on(TOOL_HEAVY, "mode safeguard") is None
+
+
+def test_a_lesson_is_about_one_way_of_working_with_one_value() -> None:
+    """What is advised where no way of working is known is what is advised for mixed work."""
+    habit = add_up([advised("s", 0, MIXED, ROLLED_BACK, TTL)])
+    assert habit.lesson_on(BURSTY, TTL) is None
+    assert habit.lesson_on(MIXED, TTL.replace("1m", "2m")) is None
+    assert habit.lesson_on(MIXED, TTL) is not None
+    assert habit.lesson_on(UNKNOWN, TTL) == habit.lesson_on(MIXED, TTL)
 
 
 def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
     change = 'tools.deny ["a;b",\n "c"]'
     advice = advice_in(sentence(GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (change,))))
     assert advice is not None
-    assert len(add_up([Advised("s", 0, advice)]).lessons_on([change])) == 1
+    assert add_up([Advised("s", 0, advice)]).lesson_on(TOOL_HEAVY, change) is not None
 
 
 # Kept in git
@@ -194,16 +237,29 @@ def test_of_an_advice_too_long_for_a_message_whole_changes_are_kept(talk: Conver
     assert set(advised.advice.changes) < set(changes)
 
 
+def test_of_one_advice_in_a_row_and_again_the_newest_is_known(talk: Conversation) -> None:
+    store = talk.guard.store()
+    short = GivenAdvice(MIXED, GIVEN, (TTL,))
+    long = GivenAdvice(MIXED, GIVEN, tuple(f"key.{n} {'v' * 100}{n}" for n in range(30)))
+    assert not is_newest(store, short)
+    for advice, other in ((short, long), (long, short)):
+        record_advice(store, advice)
+        talk.guard.note({"goal": f"After {advice.changes[0]}"})
+        assert is_newest(store, advice)
+        assert not is_newest(store, other)
+    assert not is_newest(store, long.replace(outcome=DECLINED))
+
+
 def test_all_sessions_are_looked_through(talk: Conversation) -> None:
     from gitguard.model.session import Session
 
     record(talk)
     talk.guard.use_session(Session.of("other"))
     talk.clock.pass_by(60)
-    record(talk, ROLLED_BACK)
+    record(talk, DECLINED)
     past = past_advice(talk.guard.store, talk.guard.sessions())
     assert [(each.session, each.advice.outcome) for each in past.advised] == [
-        ("other", ROLLED_BACK),
+        ("other", DECLINED),
         ("main", APPLIED),
     ]
     assert past.habit.patterns == ((TOOL_HEAVY, 2),)
@@ -221,7 +277,7 @@ def test_sessions_that_were_put_away_are_past_sessions_too(
         closed.append(f"main@{talk.guard.close_session().commit[:12]}")
         talk.guard.ensure()
         talk.clock.pass_by(60)
-    record(talk, ROLLED_BACK)
+    record(talk, DECLINED)
     guard = talk.guard
     past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
     assert [each.session for each in past.advised] == ["main", *reversed(closed)]
@@ -257,7 +313,7 @@ def test_what_the_state_has_no_room_for_is_in_the_history_all_the_same(talk: Con
     guard.ensure()
     guard.note({"open_issues": ["x" * 190] * 980})
     key = "ttl" * 1_000
-    made = MadeChange("pi", "f", "t", "", "", "", 0o600, MIXED, "", ((key, "", "1"),))
+    made = MadeChange("pi", "f", "t", "", "", "", 0o600, MIXED, "", ((key, "", "1"),), "made")
     desk = Desk(guard.workspace.places, guard.config, guard.clock, store=guard.store())
     assert "notes may fill" in remember_rollback(desk, made)
     [advised] = past_advice(guard.store, guard.sessions()).advised
@@ -345,7 +401,7 @@ def test_the_command_shows_the_history(talk: Conversation) -> None:
     assert f"{day} main: tool-heavy, advice applied: {TTL}" in said
     assert "Patterns: tool-heavy 1 session" in said
     assert "Usual: none (too little to say: 1 of at least 3 sessions)" in said
-    assert f"  {TTL}: applied 2 times: make it the default" in said
+    assert f"  {TTL}: was applied 2 times and not rolled back, for tool-heavy work" in said
     document = json.loads(ran(talk.root, "--history", "--json").output)
     assert members(document) <= named_on_the_page()
     assert document["habit"]["sessions"] == 1

@@ -239,13 +239,27 @@ def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     assert place.host.config.read_bytes() == before
 
 
-def test_what_was_rolled_back_is_named_when_it_is_advised_again(place: Place) -> None:
-    place.type("gitguard ensure")
-    assert ": was rolled back" not in place.type(ADVISE).stdout
+def test_what_was_rolled_back_is_not_advised_again_unless_it_is_asked_for(place: Place) -> None:
+    before = place.host.config.read_bytes()
+    assert "Not advised again" not in place.type(ADVISE).stdout
     place.json(f"{ADVISE} --apply --yes")
     place.json("gitguard config rollback --yes")
-    said = place.type(ADVISE).stdout
-    assert ": was rolled back: do not advise it again without a new reason." in said
+    said = place.type(f"{ADVISE} --apply --yes").stdout
+    assert "Not advised again for such work; `--again` advises it:" in said
+    assert '`agents.defaults.contextPruning.ttl`, "5m" (default) → "1m", which was rolled' in said
+    assert "Nothing else to change." in said
+    assert "Apply it" not in said
+    assert place.host.config.read_bytes() == before
+    told = place.json(ADVISE)
+    assert told["changes"] == []
+    assert len(told["not_again"]) == 5
+    said = place.type(f"{ADVISE} --again").stdout
+    assert "To change in" in said
+    assert (
+        "Apply it: `gitguard config advise openclaw --pattern tool-heavy --again --apply`" in said
+    )
+    assert place.json(f"{ADVISE} --again --apply --yes")["applied"]
+    assert place.host.config.read_bytes() != before
 
 
 def test_a_change_by_somebody_is_shown_without_secrets_and_left_alone(place: Place) -> None:

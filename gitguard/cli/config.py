@@ -72,6 +72,7 @@ _HOST = click.argument("host", required=False, type=click.Choice(NAMES))
     "--protect", multiple=True, metavar="TOOL", help="Never clear what this tool returned"
 )
 @click.option("--window", type=int, default=0, metavar="TOKENS", help="The model's context window")
+@click.option("--again", is_flag=True, help="Also what was rolled back or declined before")
 @click.option("--apply", is_flag=True, help="Make the changes, after asking")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask")
 @with_console
@@ -82,6 +83,7 @@ def advise(
     hours: float,
     protect: tuple[str, ...],
     window: int,
+    again: bool,
     apply: bool,
     yes: bool,
 ) -> None:
@@ -91,7 +93,8 @@ def advise(
     stay as they are. With `--apply` the changes are made as the host wants them made, checked by
     the host, read back, and taken back if anything fails; `--yes` is the consent where nobody can
     be asked. Without `--pattern` the newest conversation tells how the work is. What was advised,
-    and what became of it, is kept in the session.
+    and what became of it, is kept in the session. What was rolled back, or declined twice, is not
+    advised again for the same work unless you say `--again`.
     """
     from gitguard.usecases.advice_memory import remember_advice
     from gitguard.usecases.advising import Question, advise
@@ -100,7 +103,7 @@ def advise(
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = Question(pattern or "", hours, protect, window, _newest_work(console))
     with showing_differences(console, desk):
-        advice = _with_lessons(console, advise(desk, adviser, question))
+        advice = _with_lessons(console, advise(desk, adviser, question), again=again)
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
@@ -134,7 +137,7 @@ def _apply(
     with showing_differences(console, desk), progress("settings made") as tell:
         applied = apply(desk, adviser, advice, planned, tell)
     try:
-        problem = remember_change(desk, applied)
+        problem = remember_change(desk, advice, applied)
     except KeyboardInterrupt as interrupt:
         back = rollback_command(applied.made)
         interrupt.add_note(f"The settings were changed by then; `{back}` goes back")
@@ -230,7 +233,7 @@ def open_desk(console: Console) -> Desk:
     )
 
 
-def _with_lessons(console: Console, advice: Advice) -> Advice:
+def _with_lessons(console: Console, advice: Advice, *, again: bool) -> Advice:
     from gitguard.usecases.advice_memory import with_lessons
     from gitguard.usecases.learning import past_advice
 
@@ -238,9 +241,8 @@ def _with_lessons(console: Console, advice: Advice) -> Advice:
         guard = console.guard
     except NotARepository:
         return advice
-    return with_lessons(
-        advice, past_advice(guard.store, guard.sessions(), guard.archived_sessions())
-    )
+    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
+    return with_lessons(advice, past, again=again)
 
 
 def _newest_work(console: Console) -> Work | None:

@@ -115,15 +115,18 @@ def _history(past: Past) -> str:
         lines.append(f"Usual: {habit.usual or 'none'} ({habit.why})")
     lessons = [lesson for lesson in habit.lessons if lesson.verdict]
     lines += ["Lessons:"] * bool(lessons)
-    lines += [f"  {one_line(lesson.change)}: {lesson.verdict}" for lesson in lessons]
+    lines += [
+        f"  {one_line(lesson.change)}: {lesson.verdict}, for {lesson.pattern} work"
+        for lesson in lessons
+    ]
     return "\n".join([*lines, *(f"Not looked through: {one_line(why)}" for why in past.problems)])
 
 
 def _advised(each: Advised) -> str:
-    said = "; ".join(each.advice.changes) or "nothing to change"
-    day = timestamp(each.at)[:10]
+    day, advice = timestamp(each.at)[:10], each.advice
+    named = " (named)" if advice.is_named else ""
     return one_line(
-        f"{day} {each.session}: {each.advice.pattern}, advice {each.advice.outcome}: {said}"
+        f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {advice.words}"
     )
 
 

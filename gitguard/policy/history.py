@@ -6,9 +6,9 @@ Each advice is one sentence in the message of a checkpoint, so it lies in git be
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.model.text import one_line
+from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.policy.patterns import PATTERNS, UNKNOWN
+from gitguard.policy.patterns import MIXED, PATTERNS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ LEAST_SESSIONS = 3
 """Fewer sessions are no habit."""
 OFTEN = 2
 """What was applied or declined so often is a lesson."""
-_BEGIN, _BETWEEN, _END = "Advice for ", " work (", "): "
-_NOTHING = "nothing to change"
+NOTHING_TO_CHANGE = "nothing to change"
+NOTHING_TO_ADVISE = "nothing to advise"
+NOTHING_NEW = "nothing that was not rolled back or declined before"
+_NOTHINGS = (NOTHING_TO_CHANGE, NOTHING_TO_ADVISE, NOTHING_NEW)
+_BEGIN, _BETWEEN, _NAMED, _END = "Advice for ", " work (", "named, ", "): "
 
 
 class GivenAdvice(Value):
@@ -31,7 +34,24 @@ class GivenAdvice(Value):
     pattern: str
     outcome: str
     changes: tuple[str, ...] = ()
-    """What was advised, in words; none where everything was right."""
+    """What was advised, in words."""
+    nothing: str = NOTHING_TO_CHANGE
+    """Why there are no changes, where there are none."""
+    is_named: bool = False
+    """Whether somebody named the pattern, and no conversation showed it."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the session's work showed the pattern.
+
+        A rollback tells that of the advice that is taken back, which may be another session's.
+        """
+        return self.pattern != UNKNOWN and self.outcome != ROLLED_BACK and not self.is_named
+
+    @property
+    def words(self) -> str:
+        """What was advised, for people."""
+        return "; ".join(filter(None, map(_kept, self.changes))) or self.nothing
 
 
 class Advised(Value):
@@ -45,21 +65,25 @@ class Advised(Value):
 
 
 class Lesson(Value):
-    """What became of one change over all sessions."""
+    """What became of one change for one way of working, over all sessions."""
 
+    pattern: str
+    """The one whose settings it is of; where none is known, those for mixed work are advised."""
     change: str
     times: int
     newest: str
     """The outcome of the newest advice of it."""
     verdict: str
-    """What follows from it, empty where that is too little to say."""
+    """What is known by that, empty where it is too little to say."""
+    is_against: bool
+    """Whether the change is not to be advised again."""
 
 
 class Habit(Value):
     """What past sessions have in common."""
 
     sessions: int
-    """With a pattern that is known."""
+    """That showed a pattern."""
     patterns: tuple[tuple[str, int], ...]
     """How many sessions showed each, the most frequent first."""
     usual: str
@@ -67,13 +91,11 @@ class Habit(Value):
     why: str
     lessons: tuple[Lesson, ...]
 
-    def lessons_on(self, changes: Sequence[str]) -> tuple[Lesson, ...]:
-        """Return the lessons about changes that are to be advised again, worded as they were.
-
-        Only those from which something follows.
-        """
-        wanted = set(map(_kept, changes))
-        return tuple(each for each in self.lessons if each.verdict and each.change in wanted)
+    def lesson_on(self, pattern: str, change: str) -> Lesson | None:
+        """Return what is known of a change, worded as it was, before it is advised again."""
+        about = _style(pattern), _kept(change)
+        known = (each for each in self.lessons if each.verdict)
+        return next((each for each in known if (each.pattern, each.change) == about), None)
 
 
 def sentence(advice: GivenAdvice) -> str:
@@ -83,8 +105,8 @@ def sentence(advice: GivenAdvice) -> str:
             f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are no pattern and outcome",
             f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
         )
-    said = "; ".join(filter(None, map(_kept, advice.changes))) or _NOTHING
-    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{advice.outcome}{_END}{said}"
+    named = _NAMED if advice.is_named else ""
+    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{named}{advice.outcome}{_END}{advice.words}"
 
 
 def _kept(change: str) -> str:
@@ -95,25 +117,29 @@ def _kept(change: str) -> str:
 def advice_in(text: str) -> GivenAdvice | None:
     """Read a sentence back; None for any other text."""
     head, end, said = text.partition(_END)
-    pattern, between, outcome = head.removeprefix(_BEGIN).partition(_BETWEEN)
+    pattern, between, became = head.removeprefix(_BEGIN).partition(_BETWEEN)
+    outcome = became.removeprefix(_NAMED)
     if not (end and between and head.startswith(_BEGIN)):
         return None
     if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
         return None
-    changes = () if said == _NOTHING else said.split("; ")
+    is_named = outcome != became
+    if said in _NOTHINGS:
+        return GivenAdvice(pattern, outcome, nothing=said, is_named=is_named)
     # Of a very long advice the message of a commit holds the beginning; half a change is none.
-    return GivenAdvice(pattern, outcome, tuple(c for c in changes if c and not c.endswith("…")))
+    changes = tuple(each for each in said.split("; ") if each and not each.endswith("…"))
+    return GivenAdvice(pattern, outcome, changes, is_named=is_named)
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:
-    """Say what past advice adds up to; of each session its newest pattern counts.
+    """Say what past advice adds up to; of each session the newest pattern that it showed counts.
 
     Of what was advised within one second the newest comes first.
     """
     newest: dict[str, str] = {}
     in_order = sorted(advised, key=lambda each: -each.at)[::-1]
     for each in in_order:
-        if each.advice.pattern != UNKNOWN:
+        if each.advice.is_shown:
             newest[each.session] = each.advice.pattern
     counts = {name: list(newest.values()).count(name) for name in PATTERNS}
     frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda found: -found[1])
@@ -131,24 +157,29 @@ def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str
 
 
 def _lessons(in_order: Sequence[Advised]) -> tuple[Lesson, ...]:
-    outcomes: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[Advised]] = {}
     for each in in_order:
         for change in each.advice.changes:
-            outcomes.setdefault(change, []).append(each.advice.outcome)
-    lessons = (
-        Lesson(change, len(became), became[-1], _verdict(became))
-        for change, became in outcomes.items()
-    )
+            found.setdefault((_style(each.advice.pattern), change), []).append(each)
+    lessons = (_lesson(*about, advised) for about, advised in found.items())
     return tuple(sorted(lessons, key=lambda lesson: (not lesson.verdict, -lesson.times)))
 
 
-def _verdict(became: list[str]) -> str:
+def _style(pattern: str) -> str:
+    return MIXED if pattern == UNKNOWN else pattern
+
+
+def _lesson(pattern: str, change: str, advised: Sequence[Advised]) -> Lesson:
+    became = [each.advice.outcome for each in advised]
+    rolled_back = max((i for i, what in enumerate(became) if what == ROLLED_BACK), default=-1)
     # To be given once more is no outcome, so it takes no lesson away.
-    newest = next((outcome for outcome in reversed(became) if outcome != GIVEN), GIVEN)
-    if newest == ROLLED_BACK:
-        return "was rolled back: do not advise it again without a new reason"
-    if newest == APPLIED and became.count(APPLIED) >= OFTEN:
-        return f"applied {became.count(APPLIED)} times: make it the default"
-    if newest == DECLINED and became.count(DECLINED) >= OFTEN:
-        return f"declined {became.count(DECLINED)} times: leave it"
-    return ""
+    since = [outcome for outcome in became[rolled_back + 1 :] if outcome != GIVEN]
+    verdict, is_against = "", False
+    if rolled_back >= 0 and APPLIED not in since:
+        day = timestamp(advised[rolled_back].at)[:10]
+        verdict, is_against = f"was rolled back on {day}", True
+    elif since and since.count(since[-1]) >= OFTEN:
+        is_against = since[-1] == DECLINED
+        kept = "" if is_against else " and not rolled back"
+        verdict = f"was {since[-1]} {since.count(since[-1])} times{kept}"
+    return Lesson(pattern, change, len(became), became[-1], verdict, is_against)

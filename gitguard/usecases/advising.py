@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _LARGEST_WINDOW = 1_000_000_000
 """Tokens; a larger number is a slip."""
 
+_NAMED = ("named",)
+"""The evidence for a way of working that nothing but its name tells."""
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
 
@@ -129,6 +131,13 @@ class Question(Value):
     """What the newest conversation shows, where there is one."""
 
 
+class Withheld(Value):
+    """A change that is not advised again, and what came of it before."""
+
+    setting: Setting
+    why: str
+
+
 class Advice(Value):
     """What is right in a host's settings, and what is to change."""
 
@@ -151,6 +160,15 @@ class Advice(Value):
     """The fewest and the most tool calls until the halt, of the newest conversation of the host."""
     unfinished: MadeChange | None = None
     """A change that was cut off, and has to be taken back first."""
+    withheld: tuple[Withheld, ...] = ()
+    """What past sessions speak against."""
+    is_again: bool = False
+    """Whether somebody asks for changes that past sessions speak against."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether somebody named the way of working, and the newest conversation shows another."""
+        return self.evidence == _NAMED
 
 
 def digest(data: bytes | None) -> str:
@@ -227,12 +245,13 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
 
 
 def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
+    shown = question.work.pattern if question.work else UNKNOWN
+    why = question.work.evidence if question.work else ("no conversation tells",)
     if question.pattern:
         figures_for(question.pattern, 0)  # refused before the host is asked, which takes seconds
-        return question.pattern, ("named",)
-    if question.work and question.work.pattern != UNKNOWN:
-        return question.work.pattern, question.work.evidence
-    why = question.work.evidence if question.work else ("no conversation tells",)
+        return question.pattern, (*_NAMED, *why) if shown == question.pattern else _NAMED
+    if shown != UNKNOWN:
+        return shown, why
     return UNKNOWN, ("assumed; name it with --pattern", *why)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from itertools import islice
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidDocument
@@ -17,8 +18,9 @@ from gitguard.store import artifacts, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from gitguard.model.checkpoint import Checkpoint
     from gitguard.store.archive import Archived
 
 _MOST_LOOKED_AT = 2_000
@@ -61,6 +63,17 @@ def record_advice(store: SessionStore, advice: GivenAdvice) -> Recorded:
         except GitguardError as error:
             return Recorded(saved, problem=error.message)
     return Recorded(saved, log)
+
+
+def is_newest(store: SessionStore, advice: GivenAdvice) -> bool:
+    """Say whether the newest advice in the session is this very one."""
+    said = store.workspace.redactor.text(sentence(advice))
+    newest = next(_kept(store, store.readable_head().committed), None)
+    if newest is None:
+        return False
+    # Of a very long advice the message of a commit holds the beginning.
+    is_cut = newest.why.endswith("…") and said.startswith(newest.why[:-1])
+    return newest.why == said or is_cut
 
 
 def _note_in_log(store: SessionStore, said: str) -> str:
@@ -106,11 +119,14 @@ def past_advice(
 
 
 def _advised(store: SessionStore, head: str, at: str) -> list[Advised]:
-    found = []
-    for number, checkpoint in enumerate(store.chain.history(head)):
-        if number >= _MOST_LOOKED_AT:
-            break
-        advice = advice_in(checkpoint.why) if checkpoint.trigger == ADVICE else None
-        if advice is not None:
-            found.append(Advised(f"{checkpoint.session_key}{at}", checkpoint.at, advice))
-    return found
+    return [
+        Advised(f"{checkpoint.session_key}{at}", checkpoint.at, advice)
+        for checkpoint in _kept(store, head)
+        if (advice := advice_in(checkpoint.why)) is not None
+    ]
+
+
+def _kept(store: SessionStore, head: str) -> Iterator[Checkpoint]:
+    """Yield the checkpoints that hold an advice, the newest first."""
+    newest = islice(store.chain.history(head), _MOST_LOOKED_AT)
+    return (checkpoint for checkpoint in newest if checkpoint.trigger == ADVICE)
