@@ -55,6 +55,23 @@ def state_with(**changes: Any) -> TaskState:
     return state
 
 
+@pytest.mark.parametrize(
+    ("noted", "said"),
+    [
+        ({}, ""),
+        ({"constraints": ["a"]}, ", and every constraint below still holds"),
+        ({"invariants": ["a"]}, ", and every invariant below still holds"),
+        (
+            {"constraints": ["a"], "invariants": ["b"]},
+            ", and every constraint and invariant below still holds",
+        ),
+    ],
+)
+def test_success_speaks_of_no_rule_that_is_not_there(noted: dict[str, Any], said: str) -> None:
+    shown = sections(build_brief("Audit", state_with(**noted), Wishes(), ()))
+    assert shown["What success looks like"] == [f"- what is to be done is done{said}"]
+
+
 def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
     shown = sections(brief(begun.store(), "Audit src/lexer.py", Wishes()))
     assert shown["Goal of all the work"] == ["- Port the parser"]

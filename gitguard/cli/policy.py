@@ -144,6 +144,7 @@ def brief(console: Console, task: str, **wishes: Any) -> None:
     It has no context of its own. So it is told the goal, what to do, what to read first, what
     success looks like, where to write, what not to do, what is decided and must hold, from the
     state, and how long its answer may be. Secrets are taken out; it has at most 8,000 characters.
+    `--success`, `--read`, `--write` and `--avoid` may be given more than once.
     """
     from gitguard.usecases import briefing
 

@@ -31,7 +31,7 @@ _LONGEST_ITEM = 200
 _MOST_ITEMS = 8
 _FENCE = "gitguard-brief"
 _IN_DATA = re.compile(re.escape(_FENCE), re.IGNORECASE)
-_UNTIL_DONE = "what is to be done is done, and every constraint and invariant below still holds"
+_UNTIL_DONE = "what is to be done is done"
 _ONLY_NAMED = "only into files that the task names; if it names none, into none"
 _NOT_THE_STATE = "change gitguard's state; who sends you notes what you found"
 
@@ -111,15 +111,26 @@ def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple
     near = (path for path in dict.fromkeys(files) if path not in to_read)
     decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
     failed = (f"try again: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
+    constraints = _section("Constraints", (), state.constraints[::-1])
+    invariants = _section("Invariants", (), state.invariants[::-1])
     return (
         _section("Read first", *(_named(paths, described) for paths in (to_read, near))),
-        _section("What success looks like", wishes.success or (_UNTIL_DONE,)),
+        _section(
+            "What success looks like", wishes.success or (_until_done(constraints, invariants),)
+        ),
         _section("Where to write", wishes.write or (_ONLY_NAMED,)),
         _section("Do not", (*wishes.avoid, _NOT_THE_STATE), failed),
-        _section("Constraints", (), state.constraints[::-1]),
-        _section("Invariants", (), state.invariants[::-1]),
+        constraints,
+        invariants,
         _section("Decided already", (), decided),
     )
+
+
+def _until_done(*to_hold: Section) -> str:
+    """Return what success is where nobody says: the task is done, and what is noted holds."""
+    names = [section.title.removesuffix("s").lower() for section in to_hold if section.items]
+    held = f", and every {' and '.join(names)} below still holds" if names else ""
+    return f"{_UNTIL_DONE}{held}"
 
 
 def _named(paths: Iterable[str], described: Mapping[str, str]) -> Iterator[str]:
