@@ -23,12 +23,18 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser, only_host
+from gitguard.policy.history import DECLINED, GIVEN, NOTHING_NEW
 from gitguard.store.settings_changes import ChangesFile
-from gitguard.usecases.advice_memory import remember_advice, remember_change, remember_rollback
-from gitguard.usecases.advising import Advice, Desk, Question, advise
+from gitguard.usecases.advice_memory import (
+    remember_advice,
+    remember_change,
+    remember_rollback,
+    with_lessons,
+)
+from gitguard.usecases.advising import Advice, Desk, Question, Work, advise
 from gitguard.usecases.applying import Applied, apply, plan_change
 from gitguard.usecases.giving_back import forget, newest_change, plan_rollback, roll_back
-from gitguard.usecases.learning import past_advice
+from gitguard.usecases.learning import Past, past_advice
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -637,12 +643,13 @@ def test_a_file_that_changes_while_somebody_reads_the_plan_is_left_alone(
     applied(desk, tmp_path)
     planned = plan_rollback(desk, HOST)
     change_by_somebody(host)
-    with pytest.raises(SettingsMoved, match="somebody changed"):
+    with pytest.raises(SettingsMoved, match="somebody changed") as refused:
         roll_back(desk, planned, even_if_moved=True)
 
 
 def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
     desk: Desk, host: SettingsHost, tmp_path: Path
+    assert "advice" not in refused.value.hint
 ) -> None:
     made = applied(desk, tmp_path).made
     Path(made.backup).write_text("{}")
@@ -733,8 +740,9 @@ def test_a_damaged_memory_of_changes_is_said(desk: Desk, text: str) -> None:
 def test_a_later_conversation_knows_of_a_change_and_of_its_end(
     desk: Desk, guard: Guard, tmp_path: Path, git: Git
 ) -> None:
-    done = applied(desk, tmp_path)
-    assert remember_change(desk, done) == ""
+    advice = given(desk)
+    done = applied(desk, tmp_path, advice)
+    assert remember_change(desk, advice, done) == ""
     (decision,) = guard.state().decisions
     assert f"{FLOOR} not set → 50000" in decision.what
     assert FLOOR in guard.resume()
@@ -749,19 +757,115 @@ def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_
     assumed = given(desk, Question())
     assert assumed.figures.pattern == "mixed"
     assert remember_advice(desk, assumed, "given") == ""
-    assert remember_change(desk, applied(desk, tmp_path, assumed)) == ""
+    assert remember_change(desk, assumed, applied(desk, tmp_path, assumed)) == ""
     past = past_advice(guard.store, guard.sessions())
     assert [each.advice.pattern for each in past.advised] == ["unknown", "unknown"]
     assert past.habit.patterns == ()
 
 
 def test_without_a_session_there_is_nothing_to_remember_in(desk: Desk, tmp_path: Path) -> None:
-    done = applied(desk, tmp_path)
-    assert remember_change(desk.replace(store=None), done) == ""
+    advice = given(desk)
+    done = applied(desk, tmp_path, advice)
+    assert remember_change(desk.replace(store=None), advice, done) == ""
 
 
 def test_a_session_that_cannot_be_written_is_said(desk: Desk, guard: Guard, tmp_path: Path) -> None:
-    done = applied(desk, tmp_path)
+    advice = given(desk)
+    done = applied(desk, tmp_path, advice)
     state = Path(guard.workspace.session_folder(guard.workspace.current())) / "state.json"
     state.write_text("{")
-    assert "state.json" in remember_change(desk, done)
+    assert "state.json" in remember_change(desk, advice, done)
+
+
+def past(guard: Guard) -> Past:
+    return past_advice(guard.store, guard.sessions())
+
+
+def test_what_is_only_named_is_no_pattern_of_past_sessions(
+    desk: Desk, guard: Guard, tmp_path: Path
+) -> None:
+    advice = given(desk)
+    remember_advice(desk, advice, GIVEN)
+    done = applied(desk, tmp_path, advice)
+    remember_change(desk, advice, done)
+    remember_rollback(desk, done.made)
+    assert past(guard).habit.patterns == ()
+    work = Work(HOST, "tool-heavy", ("90% of it is calls of tools",))
+    seen = given(desk, TOOL_HEAVY.replace(work=work))
+    assert seen.evidence == ("named", "90% of it is calls of tools")
+    remember_advice(desk, seen, GIVEN)
+    assert past(guard).habit.patterns == (("tool-heavy", 1),)
+
+
+def test_the_same_advice_is_recorded_once_in_a_row(desk: Desk, guard: Guard) -> None:
+    calm = given(desk, Question("conversational"))
+    for advice, outcome in (
+        *[(given(desk), GIVEN)] * 2,
+        *[(calm, GIVEN)] * 2,
+        *[(calm, DECLINED)] * 2,
+        (calm, GIVEN),
+    ):
+        guard.note({"goal": f"Another than {guard.state().goal}"})
+        assert remember_advice(desk, advice, outcome) == ""
+    told = [(one.advice.pattern, one.advice.outcome) for one in reversed(past(guard).advised)]
+    assert told == [
+        ("tool-heavy", GIVEN),
+        ("conversational", GIVEN),
+        *[("conversational", DECLINED)] * 2,
+        ("conversational", GIVEN),
+    ]
+
+
+def test_what_was_rolled_back_is_withheld_for_the_same_work_until_it_is_applied_again(
+    desk: Desk, guard: Guard, host: SettingsHost, tmp_path: Path
+) -> None:
+    advice = given(desk)
+    assert with_lessons(advice, past(guard)).changes == advice.changes
+    for _ in range(2):
+        done = applied(desk, tmp_path, advice)
+        remember_change(desk, advice, done)
+        before = host.config.read_bytes()
+        assert with_lessons(advice, past(guard)).changes == advice.changes
+        roll_back(desk, plan_rollback(desk, HOST))
+        assert host.config.read_bytes() != before
+        remember_rollback(desk, done.made)
+        told = with_lessons(advice, past(guard))
+        assert told.changes == ()
+        assert tuple(one.setting for one in told.withheld) == advice.changes
+        assert all(one.why.startswith("was rolled back on 20") for one in told.withheld)
+        again = with_lessons(advice, past(guard), again=True)
+        assert (again.changes, again.withheld) == (advice.changes, ())
+        assert any("was rolled back on 20" in note for note in again.offer.notes)
+    other = given(desk, Question("bursty"))
+    assert with_lessons(other, past(guard)).changes == other.changes
+    remember_advice(desk, with_lessons(advice, past(guard)), GIVEN)
+    assert past(guard).advised[0].advice.words == NOTHING_NEW
+
+
+def test_of_two_changes_the_one_that_was_declined_twice_is_withheld(
+    desk: Desk, guard: Guard
+) -> None:
+    advice = given(desk)
+    for _ in range(2):
+        assert with_lessons(advice, past(guard)).changes == advice.changes
+        remember_advice(desk, advice.replace(changes=advice.changes[:1]), DECLINED)
+    told = with_lessons(advice, past(guard))
+    assert told.changes == advice.changes[1:]
+    assert [one.why for one in told.withheld] == ["was declined 2 times"]
+
+
+def test_a_change_that_was_cut_off_is_no_reason_against_it(
+    desk: Desk, guard: Guard, tmp_path: Path
+) -> None:
+    advice = given(desk)
+    cut = applied(desk, tmp_path, advice).made.replace(after="")
+    assert remember_rollback(desk, cut) == ""
+    assert "put back" in guard.state().decisions[0].what
+    assert with_lessons(advice, past(guard)).withheld == ()
+
+
+def test_nothing_to_advise_is_not_nothing_to_change(desk: Desk, guard: Guard) -> None:
+    advice = given(desk)
+    for right, said in ((advice.changes, "nothing to change"), ((), "nothing to advise")):
+        remember_advice(desk, advice.replace(changes=(), right=right), GIVEN)
+        assert past(guard).advised[0].advice.words == said

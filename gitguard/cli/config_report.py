@@ -34,7 +34,8 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
 
     problem is why the session does not know of it.
     """
-    lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_changes(advice)]
+    lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_withheld(advice)]
+    lines += _changes(advice)
     if advice.changes:
         lines += ["Consequences:", *(f"- {said}" for said in advice.offer.consequences)]
         lines += _safety(advice, planned)
@@ -66,6 +67,7 @@ def apply_command(advice: Advice) -> str:
     parts += [f"--window {figures.window}"] if advice.window_source == "given" else []
     parts += ["--hours 3"] if figures.is_long else []
     parts += [f"--protect {quote(tool)}" for tool in figures.spared]
+    parts += ["--again"] * advice.is_again
     return " ".join([*parts, "--apply"])
 
 
@@ -100,7 +102,20 @@ def _right(advice: Advice) -> list[str]:
     return ["Already right:", *(f"- {one.title}: `{one.key}` is {one.now}" for one in advice.right)]
 
 
+def _withheld(advice: Advice) -> list[str]:
+    if not advice.withheld:
+        return []
+    told = [
+        f"- {one.setting.title}: `{one.setting.key}`, {one.setting.now} → {one.setting.after}, "
+        f"which {one.why}"
+        for one in advice.withheld
+    ]
+    return ["Not advised again for such work; `--again` advises it:", *told]
+
+
 def _changes(advice: Advice) -> list[str]:
+    if not advice.changes and advice.withheld:
+        return ["Nothing else to change."]
     if not advice.changes:
         return ["Nothing to change."] if advice.right else ["There is nothing to advise here."]
     lines = [f"To change in `{advice.found.file}`:"]
@@ -133,6 +148,7 @@ def advice_document(advice: Advice) -> dict[str, Any]:
         "file": advice.found.file,
         "right": [_setting(one) for one in advice.right],
         "changes": [_setting(one) for one in advice.changes],
+        "not_again": [{**_setting(one.setting), "why": one.why} for one in advice.withheld],
         "notes": list(advice.offer.notes),
         "consequences": list(advice.offer.consequences),
         "runway": list(advice.runway) if advice.runway else None,
