@@ -105,9 +105,10 @@ def test_advice_changes_nothing(desk: Desk, host: SettingsHost) -> None:
     assert host.config.read_bytes() == before
 
 
-def test_a_window_that_somebody_names_goes_before_the_hosts(desk: Desk) -> None:
-    advice = given(desk, Question("mixed", window=100_000))
-    assert (advice.figures.window, advice.window_source) == (100_000, "given")
+def test_a_window_that_is_not_the_hosts_is_refused_with_both(desk: Desk) -> None:
+    with pytest.raises(InvalidInput, match="`--window 100000`: .* works with 200,000 tokens"):
+        given(desk, Question("mixed", window=100_000))
+    assert given(desk, Question("mixed", window=200_000)).window_source == "host"
 
 
 def test_a_window_that_the_user_has_capped_is_no_larger(desk: Desk, host: SettingsHost) -> None:
@@ -128,6 +129,9 @@ def test_where_gitguard_halts_the_agent_the_host_is_to_compress_before(
         '{"format": 1, "installed": {"/x": {"files": {}, "folders": [], "status_line": ""}}}'
     )
     assert given(desk, calm).figures.free == 35_000
+    window = desk.config.window.replace(cap=190_000)
+    capped = desk.replace(config=desk.config.replace(window=window))
+    assert given(capped, calm).figures.free == 43_250  # 82.5 % of what gitguard measures by
 
 
 def test_a_host_that_is_not_installed_is_said(desk: Desk) -> None:

@@ -21,6 +21,8 @@ from .conftest import Git, OpenGuard
 
 Environment = dict[str, str]
 QUESTION = Question("tool-heavy", window=200_000)
+GEMINI = Question("tool-heavy")
+"""Its window is compiled in."""
 COMMANDS = {
     "claude": 'echo "2.1.330 (Claude Code)"',
     "gemini": "echo 0.61.0",
@@ -74,8 +76,12 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def applied(desk: Desk, host: str, tmp_path: Path, question: Question = QUESTION) -> Applied:
-    advice = advise(desk, find_adviser(host), question)
+def question_for(host: str) -> Question:
+    return GEMINI if host == "gemini" else QUESTION
+
+
+def applied(desk: Desk, host: str, tmp_path: Path, question: Question | None = None) -> Applied:
+    advice = advise(desk, find_adviser(host), question or question_for(host))
     return apply_it(desk, host, tmp_path, advice)
 
 
@@ -114,8 +120,8 @@ CASES = [
     (
         "codex",
         "home/.codex/config.toml",
-        '# mine\nmodel = "gpt-5.5" # why\n\n[features]\nhooks = true\n',
-        '# mine\nmodel = "gpt-5.5" # why\nmodel_auto_compact_token_limit = 150000\n\n'
+        '# mine\nmodel = "own" # why\n\n[features]\nhooks = true\n',
+        '# mine\nmodel = "own" # why\nmodel_auto_compact_token_limit = 150000\n\n'
         "[features]\nhooks = true\n",
     ),
 ]
@@ -132,7 +138,7 @@ def test_a_file_is_changed_in_place_and_comes_back_byte_for_byte(
     assert path.read_text() == after
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert Path(done.made.backup).read_text() == before
-    assert advise(desk, find_adviser(host), QUESTION).changes == ()
+    assert advise(desk, find_adviser(host), question_for(host)).changes == ()
     roll_back(desk, plan_rollback(desk, host))
     assert path.read_text() == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -222,7 +228,7 @@ def test_a_value_where_an_object_has_to_be_is_said_with_the_advice(
 ) -> None:
     write(tmp_path / next(case[1] for case in CASES if case[0] == host), text)
     with pytest.raises(InvalidDocument, match=f"`{name}` is set and no object"):
-        advise(desk, find_adviser(host), QUESTION)
+        advise(desk, find_adviser(host), question_for(host))
 
 
 @pytest.mark.parametrize(
@@ -394,7 +400,7 @@ def test_a_change_behind_a_link_that_was_cut_off_is_known(
     (home / ".gemini/settings.json").symlink_to(real)
     made = applied(desk, "gemini", tmp_path).made
     ChangesFile(desk.places.state_home).put(made.replace(after=""))
-    assert advise(desk, find_adviser("gemini"), QUESTION).unfinished == made.replace(after="")
+    assert advise(desk, find_adviser("gemini"), GEMINI).unfinished == made.replace(after="")
 
 
 @pytest.mark.parametrize("linked", [".claude", ".claude/settings.local.json"])
@@ -485,6 +491,9 @@ def test_a_change_in_another_project_is_not_taken_back_here(
 
 # --- The window
 
+OWN_MODELS = '{"providers": {"own": {"models": [{"id": "m", "contextWindow": 64000}]}}}'
+OWN_MODEL = '{"defaultProvider": "own", "defaultModel": "m"}'
+
 
 @pytest.mark.parametrize(
     ("text", "window"),
@@ -511,13 +520,45 @@ def test_a_model_that_is_known_has_its_window(desk: Desk, repo: Path) -> None:
 
 
 def test_pi_knows_the_windows_of_the_users_own_models(desk: Desk, home: Path) -> None:
-    own = {"providers": {"own": {"models": [{"id": "m", "contextWindow": 64_000}]}}}
-    write(home / ".pi/agent/models.json", json.dumps(own))
-    settings = '{"defaultProvider": "own", "defaultModel": "m"}'
-    write(home / ".pi/agent/settings.json", settings)
+    write(home / ".pi/agent/models.json", OWN_MODELS)
+    write(home / ".pi/agent/settings.json", OWN_MODEL)
     advice = advise(desk, find_adviser("pi"), Question("mixed"))
     assert advice.figures.window == 64_000
     assert advice.changes[0].after == "16000"
+
+
+@pytest.mark.parametrize(
+    ("host", "files", "window"),
+    [
+        ("pi", {".pi/agent/models.json": OWN_MODELS, ".pi/agent/settings.json": OWN_MODEL}, 64_000),
+        ("codex", {".codex/config.toml": 'model = "gpt-5.5"'}, 272_000),
+        ("codex", {".codex/config.toml": "model_context_window = 100000"}, 100_000),
+        ("gemini", {}, 1_048_576),
+    ],
+)
+def test_a_window_that_is_not_the_hosts_is_refused_with_both(
+    desk: Desk, home: Path, host: str, files: dict[str, str], window: int
+) -> None:
+    for name, text in files.items():
+        write(home / name, text)
+    adviser = find_adviser(host)
+    for other in (window - 1, window + 1):
+        said = f"`--window {other}`: {adviser.TITLE} itself works with {window:,} tokens"
+        with pytest.raises(InvalidInput, match=said):
+            advise(desk, adviser, Question("mixed", window=other))
+    same = advise(desk, adviser, Question("mixed", window=window))
+    assert (same.figures.window, same.window_source) == (window, "host")
+
+
+def test_settings_are_reckoned_with_the_hosts_window_also_where_the_user_caps_windows(
+    desk: Desk, home: Path
+) -> None:
+    write(home / ".pi/agent/models.json", OWN_MODELS)
+    write(home / ".pi/agent/settings.json", OWN_MODEL)
+    desk = desk.replace(config=desk.config.replace(window=desk.config.window.replace(cap=32_000)))
+    advice = advise(desk, find_adviser("pi"), Question("mixed"))
+    assert (advice.figures.window, advice.window_source) == (64_000, "host")
+    assert "at about 75% of the window of 64,000 tokens" in advice.changes[0].practice
 
 
 def test_a_compaction_that_is_switched_off_is_said_and_stays(desk: Desk, home: Path) -> None:

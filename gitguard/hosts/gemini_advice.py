@@ -52,15 +52,12 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
 
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
-    window = found.window or _WINDOW
     share = round(figures.compress_at, 2)
     why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
-        f"Gemini CLI compresses the history from {round(share * window):,} of {window:,} tokens "
-        f"on{why}"
+        f"Gemini CLI compresses the history from {round(share * figures.window):,} of "
+        f"{figures.window:,} tokens on{why}"
     )
     one = setting(found, _KEY, share, "When to compress the conversation", practice, 0.5)
-    notes = ["clearing old tool output is an experiment of Gemini CLI's, and left alone"]
-    if figures.window != window:
-        notes.insert(0, f"Gemini CLI knows no other window than its own of {window:,} tokens")
-    return Offer((one,), tuple(notes), (UNDO.counts,))
+    note = "clearing old tool output is an experiment of Gemini CLI's, and left alone"
+    return Offer((one,), (note,), (UNDO.counts,))

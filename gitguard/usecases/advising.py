@@ -9,6 +9,7 @@ from gitguard.context.gauge import resolve_window
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.advising import Surroundings
 from gitguard.model.config import SMALLEST_WINDOW
+from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
 from gitguard.policy.advice import Halting, figures_for, judge
 from gitguard.policy.patterns import MIXED, UNKNOWN
@@ -23,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gitguard.context.gauge import Window
     from gitguard.hosts.advising import Adviser, Found, Offer
     from gitguard.model.config import Config
     from gitguard.model.host_settings import Figures, Setting
@@ -30,9 +32,6 @@ if TYPE_CHECKING:
     from gitguard.store.settings_changes import MadeChange
     from gitguard.store.workspace import Places
     from gitguard.usecases.profiling import Profiled
-
-_LARGEST_WINDOW = 1_000_000_000
-"""Tokens; a larger number is a slip."""
 
 _NAMED = ("named",)
 """The evidence for a way of working that nothing but its name tells."""
@@ -150,7 +149,7 @@ class Advice(Value):
     evidence: tuple[str, ...]
     """How the pattern is known, in words."""
     window_source: str
-    """config, host, model, given, conversation, or empty where nobody knows the window."""
+    """host, given, config, model, conversation, or empty where nobody knows the window."""
     right: tuple[Setting, ...]
     changes: tuple[Setting, ...]
     offer: Offer
@@ -178,22 +177,15 @@ def digest(data: bytes | None) -> str:
 
 def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
-    if not 0 <= question.hours < float("inf"):
-        raise InvalidInput(f"`{question.hours:g}` is no number of hours", "Name it as 0 or more")
-    if question.window and not SMALLEST_WINDOW <= question.window <= _LARGEST_WINDOW:
-        raise InvalidInput(
-            f"no agent works in a window of {question.window:,} tokens",
-            f"Name it in tokens, from {SMALLEST_WINDOW:,} to {_LARGEST_WINDOW:,}",
-        )
-    if not all(tool.strip() for tool in question.spared):
-        raise InvalidInput("a tool to protect has a name", "Name it as the host does")
+    _refuse_meaningless(question)
     pattern, evidence = _pattern(question)
     found, seen = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
-    window, source = _window(desk.config, found, question.window, work)
-    halting = None
-    if desk.is_halted(adviser.NAME):
-        halting = Halting(desk.config.gauge.checkpoint_at, desk.config.thresholds.critical)
+    measured = resolve_window(found.model, found.window, desk.config.window)
+    if found.window:
+        _refuse_other_window(adviser, found.window, question.window)
+    window, source = _window(measured, found, question.window, work)
+    halting = _halting(desk, adviser, measured, found)
     work_style = MIXED if pattern == UNKNOWN else pattern
     figures = figures_for(
         work_style, window, halting=halting, hours=question.hours, spared=question.spared
@@ -215,6 +207,29 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
         work.runway if work else None,
         unfinished(settled_changes(desk, adviser.NAME), found.file),
     )
+
+
+def _refuse_meaningless(question: Question) -> None:
+    if not 0 <= question.hours < float("inf"):
+        raise InvalidInput(
+            f"`--hours {question.hours:g}` is no number of hours", "Name it as 0 or more"
+        )
+    if question.window and not SMALLEST_WINDOW <= question.window <= MOST_TOKENS:
+        raise InvalidInput(
+            f"`--window {question.window}` is no window that an agent works in",
+            f"Name it in tokens, from {SMALLEST_WINDOW:,} to {MOST_TOKENS:,}",
+        )
+    if not all(tool.strip() for tool in question.spared):
+        raise InvalidInput("a tool to protect has a name", "Name it as the host does")
+
+
+def _refuse_other_window(adviser: Adviser, window: int, given: int) -> None:
+    """Refuse a window that is not the host's: it reckons with its own, whatever is named here."""
+    if given and given != window:
+        raise InvalidInput(
+            f"`--window {given}`: {adviser.TITLE} itself works with {window:,} tokens",
+            "Leave `--window` out; where that is wrong, correct it where the host has it",
+        )
 
 
 def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
@@ -242,6 +257,18 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
             FileChange(found.file, found.file.lstrip("/"), first[found.file], seen).diff(),
         )
     return found, seen
+
+
+def _halting(desk: Desk, adviser: Adviser, measured: Window, found: Found) -> Halting | None:
+    """Return where gitguard halts the host's agent, None where it does not.
+
+    Its thresholds are shares of the window that it measures by, which the user may have capped.
+    """
+    if not desk.is_halted(adviser.NAME):
+        return None
+    share = measured.tokens / found.window if found.window else 1.0
+    gauge, thresholds = desk.config.gauge, desk.config.thresholds
+    return Halting(gauge.checkpoint_at * share, thresholds.critical * share)
 
 
 def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
@@ -283,11 +310,15 @@ def cut_off(made: MadeChange) -> SettingsMoved:
     )
 
 
-def _window(config: Config, found: Found, given: int, work: Work | None) -> tuple[int, str]:
-    """Return the window and who says so; an assumed one is none, as settings outlive a mistake."""
+def _window(measured: Window, found: Found, given: int, work: Work | None) -> tuple[int, str]:
+    """Return the window and who says so; an assumed one is none, as settings outlive a mistake.
+
+    The host's own goes before the one that is measured by, as the settings are reckoned with it.
+    """
+    if found.window:
+        return found.window, "host"
     if given:
         return given, "given"
-    window = resolve_window(found.model, found.window, config.window)
-    if not window.source.startswith("assumed"):
-        return window.tokens, window.source
+    if not measured.source.startswith("assumed"):
+        return measured.tokens, measured.source
     return (work.window, "conversation") if work and work.window else (0, "")
