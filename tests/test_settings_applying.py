@@ -649,11 +649,11 @@ def test_a_file_that_changes_while_somebody_reads_the_plan_is_left_alone(
     change_by_somebody(host)
     with pytest.raises(SettingsMoved, match="somebody changed") as refused:
         roll_back(desk, planned, even_if_moved=True)
+    assert "advice" not in refused.value.hint
 
 
 def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
     desk: Desk, host: SettingsHost, tmp_path: Path
-    assert "advice" not in refused.value.hint
 ) -> None:
     made = applied(desk, tmp_path).made
     Path(made.backup).write_text("{}")
