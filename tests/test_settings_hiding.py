@@ -128,6 +128,34 @@ def test_going_back_brings_nothing_into_view_in_another_worktree(
     assert status(git) == ""
 
 
+def test_changes_in_two_projects_in_one_second_are_both_known(
+    desk: Desk, open_guard: OpenGuard, git: Git, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    git("worktree", "add", "--quiet", "-b", "side", str(linked))
+    desks = (desk, desk_of(open_guard(linked), tmp_path))
+    adviser = find_adviser(HOST)
+    advised = [advise(one, adviser, QUESTION) for one in desks]
+    plans = [
+        plan_change(one, adviser, advice, str(tmp_path / "reach"))
+        for one, advice in zip(desks, advised, strict=True)
+    ]
+    for one, advice, planned in zip(desks, advised, plans, strict=True):
+        apply(one, adviser, advice, planned)
+    for one in desks:
+        take_back(one)
+    assert not list(tmp_path.glob("*/.claude/settings.local.json"))
+
+
+def test_the_document_of_a_second_change_in_one_second_is_a_document_too(
+    desk: Desk, tmp_path: Path
+) -> None:
+    change(desk, tmp_path)
+    change(desk, tmp_path, Question("conversational", window=200_000))
+    names = [path.name for path in (tmp_path / "reach").iterdir()]
+    assert [name[-3:] for name in names] == [".md", ".md"]
+
+
 def test_uninstalling_in_one_worktree_leaves_the_changed_settings_of_another_out_of_view(
     desk: Desk, guard: Guard, open_guard: OpenGuard, git: Git, tmp_path: Path
 ) -> None:

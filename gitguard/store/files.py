@@ -303,9 +303,9 @@ def is_left_over(path: str, now: float) -> bool:
         return False
 
 
-def free_name(path: str) -> str:
-    """Return the path, or where something lies there already, the path with a number."""
-    names = (f"{path}-{number}" if number else path for number in range(1000))
+def free_name(path: str, ending: str = "") -> str:
+    """Return path and ending, with a number between them where something lies there already."""
+    names = (f"{path}-{number}{ending}" if number else path + ending for number in range(1000))
     return next(name for name in names if not os.path.lexists(name))
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gitguard.usecases.advising import Advice, Desk
 
 _AS_BEFORE = "The settings are as they were before"
+_AGAIN = "ask for the advice again"
 
 
 class Applied(Value):
@@ -61,13 +62,15 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
     _refuse_unfit(adviser, file, advice.seen)
     at = timestamp(desk.clock())
     stamp = at.replace(":", "").replace("-", "")
+    # The document's name is the change's, and two files may be changed in one second.
+    name = f"gitguard-{advice.host}-{stamp}-{digest(os.fsencode(file))[:6]}"
     mode = stat.S_IMODE(os.stat(file).st_mode) if advice.seen is not None else 0o600
     return MadeChange(
         host=advice.host,
         file=file,
         at=at,
         backup=files.free_name(f"{file}.gitguard-{stamp}.bak") if advice.seen is not None else "",
-        document=files.free_name(os.path.join(folder, f"gitguard-{advice.host}-{stamp}.md")),
+        document=files.free_name(os.path.join(folder, name), ".md"),
         before=digest(advice.seen),
         mode=mode,
         pattern=advice.pattern,
@@ -110,13 +113,13 @@ def apply(
         cut = unfinished(record.of(advice.host, desk.worktree), planned.file)
         if cut is not None:
             raise cut_off(cut)
-        refuse_moved(planned.file, advice.seen, desk.read(planned.file))
+        refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
         edited = None if has_command(adviser) else _edited(adviser, advice)
         hidden = lines_to_hide(desk.common_dir, planned)
         planned = planned.replace(hidden=hidden, wrote=digest(edited))
         try:
             _keep(desk, adviser, advice, planned, record)
-            refuse_moved(planned.file, advice.seen, desk.read(planned.file))
+            refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
         except BaseException as error:
             _drop(desk, planned, record)
             _say_what_is(error, "")

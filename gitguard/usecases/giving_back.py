@@ -132,7 +132,7 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
     """
     record, made = ChangesFile(desk.places.state_home), planned.made
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
-        refuse_moved(made.file, planned.now, desk.read(made.file))
+        refuse_moved(made.file, planned.now, desk.read(made.file), "run the command again")
         refuse_moved_since(planned, even_if_moved=even_if_moved)
         kept = put_back(desk, made, planned.before)
         _sweep(desk, made)
@@ -228,13 +228,16 @@ def _outlast_the_host(desk: Desk, made: MadeChange, before: bytes | None) -> Non
     ask(own.reading)
 
 
-def refuse_moved(file: str, seen: bytes | None, now: bytes | None) -> None:
-    """Refuse to go on with a file that somebody changed since it was looked at."""
+def refuse_moved(file: str, seen: bytes | None, now: bytes | None, then: str) -> None:
+    """Refuse to go on with a file that somebody changed since it was looked at.
+
+    then is what to do when the difference was looked at.
+    """
     if seen == now:
         return
     raise SettingsMoved(
         f"somebody changed `{file}` since it was looked at; gitguard changed nothing",
-        "Look at the difference, and ask for the advice again",
+        f"Look at the difference, and {then}",
         _difference(file, seen, now),
     )
 

@@ -152,7 +152,7 @@ class Handoff:
         folder = os.path.join(self._workspace.folder, "archive")
         self._workspace.refuse_links()
         files.make_folder(folder)
-        self._rename(path, files.free_name(os.path.join(folder, f"handoff-{self._now:.0f}.md")))
+        self._rename(path, files.free_name(os.path.join(folder, f"handoff-{self._now:.0f}"), ".md"))
 
     # Reading
 
