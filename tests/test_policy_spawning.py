@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -414,6 +415,25 @@ def test_the_command_answers_before_there_is_a_session(repo: Path) -> None:
     assert (shown["pressure"], shown["pressure_source"]) == (None, "")
     shown = json.loads(run(repo, "spawn", "--tool-calls", "9", "--pressure", "0.6", "--json"))
     assert (shown["pressure"], shown["pressure_source"]) == (0.6, "option")
+
+
+@pytest.mark.parametrize(
+    ("given", "share"), [("60%", 0.6), ("50.5 %", 0.505), ("0.6", 0.6), ("150%", 1.5), ("0%", 0.0)]
+)
+def test_the_command_takes_a_pressure_as_policy_files_write_it(
+    repo: Path, given: str, share: float
+) -> None:
+    said = run(repo, "spawn", "--tool-calls", "9", "--pressure", given, "--json")
+    assert json.loads(said)["pressure"] == share
+
+
+@pytest.mark.parametrize("given", ["60", "1.6", "151%", "-1%", "nan", "inf", "%", "high", "6 0%"])
+@pytest.mark.parametrize("command", ["policy spawn --tool-calls 9", "gate", "bundle"])
+def test_a_pressure_that_is_no_share_is_told_the_form(repo: Path, command: str, given: str) -> None:
+    arguments = ["--root", str(repo), *command.split(), f"--pressure={given}"]
+    done = CliRunner().invoke(app, arguments, standalone_mode=False)
+    assert isinstance(done.exception, click.BadParameter)
+    assert f"'{given}' is not a share of the window: write 0.6 or 60%" in done.exception.message
 
 
 def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:

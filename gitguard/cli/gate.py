@@ -9,6 +9,7 @@ import click
 
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
+from gitguard.cli.share import read_share
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--pressure", type=click.FloatRange(0, 1.5), metavar="0..1", help="Used share of the window"
+    "--pressure", type=read_share, metavar="0..1", help="Used share of the window, 0.6 or 60%"
 )
 @click.option(
     "--tokens",
@@ -115,7 +116,7 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
 @click.option("--summary", "with_summary", is_flag=True, help="Include the summary")
 @click.option(
     "--pressure",
-    type=click.FloatRange(0, 1),
+    type=read_share,
     default=0.0,
     metavar="0..1",
     help="Pressure to trim for",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.share import read_share
 from gitguard.cli.surroundings import host_session
 from gitguard.errors import NotInitialised
 from gitguard.model.text import counted, one_line
@@ -100,9 +101,9 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
 @click.option("--needs-user", is_flag=True, help="The user has to say something midway")
 @click.option(
     "--pressure",
-    type=float,
+    type=read_share,
     metavar="0..1",
-    help="Used share of the window; else the session's newest, by hooks, transcript or gate",
+    help="Used share of the window, 0.6 or 60%; else the session's newest, whoever told it",
 )
 @_asking
 @with_console
