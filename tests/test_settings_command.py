@@ -214,6 +214,17 @@ def test_an_interrupt_after_settings_were_made_says_that_they_are_changed(place:
     assert place.host.config.read_bytes() == before
 
 
+def test_advice_beside_a_change_that_was_cut_off_says_what_comes_first(place: Place) -> None:
+    record = ChangesFile(str(place.home / ".local/state/gitguard"))
+    place.type(f"{ADVISE} --apply --yes")
+    (made,) = record.read()
+    record.put(made.replace(after=""))
+    said = place.type("gitguard config advise openclaw --pattern conversational").stdout
+    assert "Warning: a change of" in said
+    assert "It can be applied once the change that was cut off is taken back." in said
+    assert "Apply it:" not in said
+
+
 def test_a_file_that_is_not_there_is_said_to_be_made_and_removed_again(place: Place) -> None:
     place.host.config.unlink()
     for options in ("", " --apply", " --apply --yes"):

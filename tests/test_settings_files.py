@@ -166,6 +166,8 @@ def test_a_file_that_is_not_there_is_made_and_goes_again(
 ) -> None:
     made = applied(desk, host, tmp_path).made
     assert made.backup == ""
+    assert "back as said above" in Path(made.document).read_text()
+    assert "Put the backup" not in Path(made.document).read_text()
     name = next(case[1] for case in CASES if case[0] == host)
     assert Path(made.file) == (tmp_path / name).with_suffix(Path(made.file).suffix)
     assert Path(made.file).exists()

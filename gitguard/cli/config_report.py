@@ -53,6 +53,8 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
 def _how_to_apply(advice: Advice) -> str:
     if advice.found.unfit:
         return f"gitguard does not apply it: {advice.found.unfit}."
+    if advice.unfinished is not None:
+        return "It can be applied once the change that was cut off is taken back."
     return f"Apply it: `{apply_command(advice)}`"
 
 
@@ -139,6 +141,7 @@ def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
 def advice_document(advice: Advice) -> dict[str, Any]:
     """Return the advice for programs."""
     return {
+        "applied": False,
         "host": advice.host,
         "version": advice.found.version,
         "pattern": advice.figures.pattern,
@@ -185,7 +188,6 @@ def planned_document(advice: Advice, planned: MadeChange) -> dict[str, Any]:
     """Return what would be changed, for programs."""
     return {
         **advice_document(advice),
-        "applied": False,
         "backup": planned.backup,
         "rollback_document": planned.document,
     }
@@ -245,6 +247,7 @@ def rollback_outcome(
     """Return a rollback for programs."""
     made = planned.made
     return {
+        "rolled_back": False,
         "host": made.host,
         "file": made.file,
         "at": made.at,

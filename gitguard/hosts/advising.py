@@ -114,7 +114,7 @@ class UndoHelp(Value):
     health: tuple[str, ...]
     """Commands that show whether all is well."""
     repair: str
-    """What to do when the host does not start, as a sentence without its full stop."""
+    """What to do besides going back when the host does not start; without its full stop."""
 
 
 NAMES = ("claude-code", "openclaw", "codex", "gemini", "opencode", "pi")

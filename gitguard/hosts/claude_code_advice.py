@@ -40,7 +40,7 @@ UNDO = UndoHelp(
     counts="a running conversation takes the change at the latest after it is ended and resumed "
     "(`claude --continue`)",
     health=("claude doctor",),
-    repair="put the backup back as said above; `claude doctor` says what is wrong with settings",
+    repair="`claude doctor` says what is wrong with settings",
 )
 __all__ = ["edit"]
 

@@ -36,7 +36,7 @@ NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
 UNDO = UndoHelp(
     counts="a running conversation takes the change after it is ended and resumed (`codex resume`)",
     health=("codex doctor",),
-    repair="put the backup back as said above; `codex doctor` says what is wrong with the file",
+    repair="`codex doctor` says what is wrong with the file",
 )
 
 _KEY, _WINDOW = "model_auto_compact_token_limit", "model_context_window"

@@ -29,7 +29,7 @@ UNDO = UndoHelp(
     counts="a running conversation takes the change after it is ended and resumed "
     "(`gemini --resume`)",
     health=("gemini --version",),
-    repair="put the backup back as said above; Gemini CLI names the line that it cannot read",
+    repair="`gemini --version` names what it cannot read",
 )
 __all__ = ["edit"]
 

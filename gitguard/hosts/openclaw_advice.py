@@ -40,8 +40,8 @@ UNDO = UndoHelp(
     "`gateway.reload.mode` is `off` does it need `openclaw gateway restart`, which restarts the "
     "Gateway and nothing else",
     health=("openclaw config validate", "openclaw gateway status"),
-    repair="put the backup back as said above, then run `openclaw doctor`; `openclaw logs` and "
-    "`openclaw gateway run` say why a Gateway does not come up",
+    repair="then run `openclaw doctor`; `openclaw logs` and `openclaw gateway run` say why a "
+    "Gateway does not come up",
 )
 __all__ = ["is_unknown", "write_command"]
 

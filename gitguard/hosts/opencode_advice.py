@@ -30,7 +30,7 @@ UNDO = UndoHelp(
     counts="a running conversation takes the change after it is ended and resumed "
     "(`opencode --continue`)",
     health=("opencode debug config",),
-    repair="put the backup back as said above; `opencode debug config` names what is wrong",
+    repair="`opencode debug config` names what is wrong",
 )
 __all__ = ["edit"]
 

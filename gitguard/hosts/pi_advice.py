@@ -31,8 +31,8 @@ NAME, TITLE, PROGRAM = "pi", "pi", "pi"
 UNDO = UndoHelp(
     counts="a running conversation takes the change after it is ended and resumed "
     "(`pi --continue`)",
-    health=("pi --version",),
-    repair="put the backup back as said above",
+    health=("pi list",),
+    repair="`pi list` names what it cannot read",
 )
 __all__ = ["edit"]
 

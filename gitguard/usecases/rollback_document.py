@@ -35,7 +35,7 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         "## How to see that all is well",
         "\n".join(f"    {command}" for command in undo.health),
         "## If it does not start",
-        undo.repair[:1].upper() + undo.repair[1:] + ".",
+        f"Go back as said above; {undo.repair}.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gitguard.hosts.advising import find_adviser
+
 from .claude_code import SealedClaude
 from .conftest import installed
 from .guarded import COMMAND, gitguard, gitguard_json
@@ -72,6 +74,41 @@ def test_the_file_that_the_host_reads_is_changed_and_comes_back_byte_for_byte(
     assert path.read_bytes() != before
     gitguard("config", "rollback", name, "--yes", cwd=repo, env=env)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "window"),
+    [("codex", codex, "100,000"), ("gemini", gemini, "1,048,576"), ("pi", pi, "40,000")],
+)
+def test_a_window_that_the_host_itself_does_not_work_with_is_refused(
+    repo: Path, bin_dir: Path, tmp_path: Path, name: str, host: Host, window: str
+) -> None:
+    env = on_path(installed(host, tmp_path / "home", repo, NOWHERE), name, bin_dir)
+    command = ("config", "advise", name, "--window", "200000")
+    said = gitguard_json(*command, cwd=repo, env=env, check=False)["error"]
+    assert said["exit_code"] == 23
+    assert "`--window 200000`" in said["message"]
+    assert f"works with {window} tokens" in said["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "file"),
+    [("gemini", gemini, ".gemini/settings.json"), ("pi", pi, ".pi/agent/settings.json")],
+)
+def test_the_command_that_shows_whether_all_is_well_names_what_the_host_cannot_read(
+    repo: Path, tmp_path: Path, name: str, host: Host, file: str
+) -> None:
+    sealed = installed(host, tmp_path / "home", repo, NOWHERE)
+    (command,) = find_adviser(name).UNDO.health
+    arguments = command.split()[1:]
+
+    def says_it() -> bool:
+        run = Sealed.run(sealed, *arguments)
+        return "in JSON at position" in run.stdout + run.stderr
+
+    assert not says_it()
+    (sealed.home / file).write_text('{"a": 1')
+    assert says_it()
 
 
 def test_codex_without_a_file_gets_one_in_its_own_folder(
