@@ -244,10 +244,20 @@ def test_applied_and_rolled_back_as_programs_see_it(place: Place) -> None:
     assert Path(done["rollback_document"]).parent == place.reach
     shown = place.json("gitguard config rollback --dry-run")
     assert (shown["host"], shown["finished"], shown["changed_since"]) == ("openclaw", True, False)
+    assert not shown["rolled_back"]
     assert place.host.config.read_bytes() != before
     made = place.host.config.read_bytes()
-    assert Path(place.json("gitguard config rollback --yes")["kept"]).read_bytes() == made
+    back = place.json("gitguard config rollback --yes")
+    assert back["rolled_back"]
+    assert Path(back["kept"]).read_bytes() == made
     assert place.host.config.read_bytes() == before
+
+
+def test_where_there_is_nothing_to_apply_programs_see_that_nothing_was(place: Place) -> None:
+    assert not place.json(ADVISE)["applied"]
+    assert place.json(f"{ADVISE} --apply --yes")["applied"]
+    again = place.json(f"{ADVISE} --apply --yes")
+    assert (again["applied"], again["changes"]) == (False, [])
 
 
 def test_what_was_rolled_back_is_not_advised_again_unless_it_is_asked_for(place: Place) -> None:
@@ -316,6 +326,7 @@ def test_with_json_nobody_is_asked_and_the_plan_is_in_the_document(place: Place)
     place.type(f"{ADVISE} --apply --yes")
     code, said = place.on_terminal("gitguard config rollback --json")
     assert (code, json.loads(said)["error"]["kind"]) == (39, "NotConfirmed")
+    assert not json.loads(said)["rolled_back"]
     assert '"ttl"' in json.loads(said)["difference"]
     assert place.host.config.read_bytes() != before
 
@@ -328,7 +339,8 @@ def test_a_change_is_forgotten_only_with_consent(place: Place) -> None:
     for options in ("", " --json", " --dry-run"):
         assert str(place.host.config) in place.type(forgetting + options).stdout
     assert place.type("gitguard config rollback openclaw --yes").returncode == 24
-    assert place.type(f"{forgetting} --yes").returncode == 0
+    assert not place.json(f"{forgetting} --dry-run")["forgotten"]
+    assert place.json(f"{forgetting} --yes")["forgotten"]
     assert place.host.config.read_bytes() == left
     assert place.type("gitguard config rollback openclaw --yes").returncode == 23
 

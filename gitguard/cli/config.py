@@ -192,18 +192,19 @@ def _roll_back(
         kept = roll_back(desk, planned, even_if_moved=even_if_changed)
     problem = remember_rollback(desk, planned.made)
     text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
-    console.say(text, rollback_outcome(planned, redactor, kept, problem=problem))
+    document = {**rollback_outcome(planned, redactor, kept, problem=problem), "rolled_back": True}
+    console.say(text, document)
 
 
 def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool) -> None:
     from gitguard.usecases.giving_back import forget, newest_change
 
     made = newest_change(desk, host)
-    text, document = forgetting_text(made), {"forgotten": made}
+    text, document = forgetting_text(made), {"change": made, "forgotten": False}
     if not dry_run:
         ask_with(console, text, document, "Forget it?", yes=yes)
         forget(desk, made)
-        text = "Forgotten."
+        text, document["forgotten"] = "Forgotten.", True
     console.say(text, document)
 
 
