@@ -217,20 +217,33 @@ def test_what_is_no_json_to_the_host_is_refused_with_a_hint(
 
 
 @pytest.mark.parametrize(
-    ("host", "text", "name"),
+    ("host", "name", "value"),
     [
-        ("gemini", '{"model": "x"}', "model"),
-        ("pi", '{"compaction": null}', "compaction"),
-        ("claude-code", '{"env": []}', "env"),
-        ("opencode", '{"compaction": 1}', "compaction"),
+        ("gemini", "model", "5"),
+        ("pi", "compaction", '"yes"'),
+        ("pi", "compaction", "null"),
+        ("claude-code", "env", "[]"),
+        ("opencode", "compaction", "1"),
     ],
 )
 def test_a_value_where_an_object_has_to_be_is_said_with_the_advice(
-    desk: Desk, tmp_path: Path, host: str, text: str, name: str
+    desk: Desk, tmp_path: Path, host: str, name: str, value: str
 ) -> None:
-    write(tmp_path / next(case[1] for case in CASES if case[0] == host), text)
-    with pytest.raises(InvalidDocument, match=f"`{name}` is set and no object"):
+    path = tmp_path / next(case[1] for case in CASES if case[0] == host)
+    write(path, f'{{"{name}": {value}}}')
+    with pytest.raises(InvalidDocument) as refused:
         advise(desk, find_adviser(host), question_for(host))
+    assert f"`{name}` in `{path}` is `{value}` and no object" in refused.value.message
+
+
+def test_a_value_in_a_file_that_counts_later_is_said_though_an_earlier_one_has_an_object(
+    desk: Desk, repo: Path, home: Path
+) -> None:
+    own = '{"compaction": {"reserveTokens": 1, "keepRecentTokens": 2}}'
+    write(home / ".pi/agent/settings.json", own)
+    path = write(repo / ".pi/settings.json", '{"compaction": "yes"}')
+    with pytest.raises(InvalidDocument, match=f'in `{path}` is `"yes"` and no object'):
+        advise(desk, find_adviser("pi"), QUESTION)
 
 
 @pytest.mark.parametrize(

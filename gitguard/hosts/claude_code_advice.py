@@ -65,7 +65,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     named = at.environment.get("CLAUDE_CONFIG_DIR", "")
     own = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
     paths = (own, *in_project(at, SHARED), *in_project(at, PERSONAL))
-    layers = read_layers(at, paths, strict=True)
+    layers = read_layers(at, paths, "env", strict=True)
     standing = {
         **_variables(at.environment.get),
         **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),

@@ -44,7 +44,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     program_of(at, PROGRAM, TITLE)
     home = at.environment.get("GEMINI_CLI_HOME") or at.home
     paths = (os.path.join(home, _FILE), *in_project(at, _FILE))
-    layers = read_layers(at, paths, strict=True, with_comments=True)
+    layers = read_layers(at, paths, "model", strict=True, with_comments=True)
     file = holder(layers, paths, _KEY, paths[0])
     model = json.loads(layers.standing.get("model.name", '""'))
     return Found("", file, layers.standing, _OTHER_WINDOWS.get(str(model), _WINDOW))

@@ -54,7 +54,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
         _check(ask)
     own = tuple(os.path.join(folder, name) for name in _NAMES)
     paths = (*own, *_others(at))
-    layers = read_layers(at, paths)
+    layers = read_layers(at, paths, "compaction")
     there = [path for path in own if at.read(path) is not None]
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
     # Asked outside of the project, it has read the user's own file alone.

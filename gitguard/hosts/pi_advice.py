@@ -45,7 +45,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     named = at.environment.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
     folder = at.home + named[1:] if named.startswith("~/") else named
     paths = (os.path.join(folder, "settings.json"), *in_project(at, ".pi/settings.json"))
-    layers = read_layers(at, paths, strict=True)
+    layers = read_layers(at, paths, "compaction", strict=True)
     chosen: dict[str, Any] = {}
     for document in layers.documents:
         chosen.update(document)

@@ -52,15 +52,28 @@ def version_in(ask: Ask) -> str:
 
 
 def read_layers(
-    at: Surroundings, paths: Iterable[str], *, strict: bool = False, with_comments: bool = False
+    at: Surroundings,
+    paths: Iterable[str],
+    part: str = "",
+    *,
+    strict: bool = False,
+    with_comments: bool = False,
 ) -> Layers:
-    """Read files of JSON with comments and trailing commas.
+    """Read files of JSON with comments and trailing commas; part is the object that is looked into.
 
     Where the host reads no other, strict ones are of plain JSON, or of that with comments.
     """
+    paths = tuple(paths)
     documents = tuple(
         _document(at, path, strict=strict, with_comments=with_comments) for path in paths
     )
+    for path, document in zip(paths, documents, strict=True):
+        if not isinstance(document.get(part, {}), dict):
+            raise InvalidDocument(
+                f"`{part}` in `{path}` is `{json.dumps(document[part])[:40]}` and no object, so no "
+                "setting can stand in it",
+                "Correct it; nothing was changed",
+            )
     standing = {key: text for document in documents for key, text in flat(document)}
     return Layers(standing, documents)
 
@@ -173,18 +186,6 @@ def setting(
     found: Found, key: str, after: object, title: str, practice: str, default: object = None
 ) -> Setting:
     """Return a setting; values are as JSON has them, and no default is None."""
-    _refuse_in_the_way(found.standing, key)
     usual = "" if default is None else json.dumps(default)
     before = found.standing.get(key, "")
     return Setting(key, title, before, json.dumps(after), practice, usual)
-
-
-def _refuse_in_the_way(standing: Mapping[str, str], key: str) -> None:
-    names = key.split(".")
-    above = (".".join(names[:count]) for count in range(1, len(names)))
-    name = next((name for name in above if name in standing), "")
-    if name and key not in standing:
-        raise InvalidDocument(
-            f"`{name}` is set and no object, so `{key}` cannot stand in it",
-            "Correct it in the host's settings; nothing was changed",
-        )
