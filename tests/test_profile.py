@@ -591,6 +591,20 @@ def test_broken_lines_and_a_torn_end_are_counted(tmp_path: Path) -> None:
     assert profiled(transcript).profile.notes == ("2 broken entries are skipped",)
 
 
+@dialects
+def test_what_stands_before_a_broken_line_is_counted(tmp_path: Path, dialect: str) -> None:
+    transcript = DIALECTS[dialect](tmp_path / "t.jsonl", work(20, 1_000))
+    whole = counts(profiled(transcript))
+    path = Path(transcript.path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    result = next(n for n in range(len(lines) // 2, len(lines)) if b"x" * 1_000 in lines[n])
+    lines[result] = lines[result][:50] + b"\n"
+    path.write_bytes(b"".join(lines))
+    found = profiled(transcript)
+    assert counts(found) == {**whole, TOOL_RESULTS: whole[TOOL_RESULTS] - 1}
+    assert found.profile.notes == ("1 broken entry is skipped",)
+
+
 def test_usage_without_times_is_said_to_be_of_no_use(tmp_path: Path) -> None:
     transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 20_000)
     path = Path(transcript.path)

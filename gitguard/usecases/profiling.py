@@ -12,7 +12,7 @@ from gitguard.policy.patterns import Pattern, classify
 from gitguard.policy.profiling import Facts, Growth, LargeResult, Profile, Scale, profile
 from gitguard.policy.tally import Part, Teller, is_measured, named_blocks, tally, tools_in
 from gitguard.transcripts import find_format
-from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.fitting.facts import parameters
 from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
@@ -62,8 +62,8 @@ def profile_of(
     teller = Teller()
     read = find_format(transcript.format).entries
     thin = thinned(_told(read(transcript), teller, seen))
-    context = context_of(thin.entries)
     story = teller.story()
+    context = context_of(_bridged(thin.entries) if story.broken else thin.entries)
     measured = context.entries[: _measured_upto(context.entries, usage)]
     scale = Scale(CHARACTERS_PER_TOKEN, config.budget.safety_margin)
     facts = Facts(
@@ -93,6 +93,12 @@ def _told(
         seen(entry)
         teller.take(entry)
         yield entry
+
+
+def _bridged(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries as if none were lost: the host that measured had what does not parse here."""
+    lost = lost_parents(entries)
+    return (entry.replace(parent=lost.get(entry.at, entry.parent)) for entry in entries)
 
 
 def _measured_upto(entries: Sequence[Entry], usage: Usage) -> int:

@@ -7,12 +7,14 @@ what the last compaction says it keeps; so do we.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, Entry
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Context(Value):
@@ -52,6 +54,20 @@ def context_of(entries: Iterable[Entry]) -> Context:
     else:
         found = _on_the_path(known, len(set(turning)))
     return found.replace(ids=ids)
+
+
+def lost_parents(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return for entries that follow one which is not there what stands before the gap, by place.
+
+    The first may follow one of another file, and parts of sub-agents are left alone.
+    """
+    own = [entry for entry in entries if entry.id and not entry.is_aside]
+    known = {entry.id for entry in entries}
+    return {
+        entry.at: before.id
+        for before, entry in pairwise(own)
+        if entry.parent and entry.parent not in known
+    }
 
 
 def can_stand(entry: Entry) -> bool:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
 from gitguard.transcripts.rewriting.displaced import InOrder, in_order
 from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
@@ -278,21 +278,17 @@ def _new_parents(found: Scan, entries: Sequence[Entry]) -> dict[int, str]:
     """Return for entries that follow one which is not there what they follow from now on.
 
     Hosts go back from the last entry: they would find nothing of what stands before the gap, and
-    never come to an end in a ring. The first entry may follow one of another file, and parts of
-    sub-agents are left alone.
+    never come to an end in a ring.
     """
     if found.unjudged or (found.is_plain and not _has_copies(entries)):
         return {}
     own = [entry for entry in entries if entry.id and not entry.is_aside]
     known = {entry.id for entry in entries}
-    parents: dict[int, str] = {}
-    newest, passed, may_ring = "", set(), False
+    parents, passed, may_ring = lost_parents(entries), set(), False
     for entry in own:
-        if newest and entry.parent and entry.parent not in known:
-            parents[entry.at] = newest
         may_ring = may_ring or entry.id in passed
         may_ring = may_ring or (entry.parent in known and entry.parent not in passed)
-        passed.add(newest := entry.id)
+        passed.add(entry.id)
     if may_ring:
         _break_rings(own, parents)
     return parents
