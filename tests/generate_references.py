@@ -19,7 +19,7 @@ from gitguard.errors import GitguardError, StatusSignal
 from gitguard.model import checkpoint
 from gitguard.model.checkpoint import EVENT_RULES
 from gitguard.model.codec import dump_json
-from gitguard.model.config import DEFAULTS, TIGHTENING, Config
+from gitguard.model.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
 from gitguard.model.host_session import HostSession, SessionRecord
 from gitguard.model.journal import Entry
 from gitguard.model.record import Kind, Record
@@ -199,7 +199,8 @@ def config_page() -> str:
     """Return the table of settings."""
     rows = []
     for name, kind in settings():
-        tightens = name in TIGHTENING or name.partition(".")[0] in TIGHTENING
+        within = name in TIGHTENING or name.partition(".")[0] in TIGHTENING
+        tightens = within and name not in NOT_TIGHTENING
         default = f"`{json.dumps(default_of(name))}`"
         rows.append((f"`{name}`", default, "yes" if tightens else "no", kind.doc))
     return f"""# Configuration

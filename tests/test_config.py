@@ -14,6 +14,7 @@ from gitguard.model.config import DEFAULTS
 from gitguard.store.workspace import Places
 
 from .conftest import OpenGuard
+from .conversation import Conversation
 
 
 @pytest.fixture
@@ -124,6 +125,20 @@ def test_a_repository_only_tightens(user: Path, repository: Path, open_guard: Op
     assert config.store == DEFAULTS.store
     assert config.destructive == ("make clean",)
     assert config.reference_mode is False
+
+
+def test_a_repository_cannot_let_every_tool_call_take_a_checkpoint(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    own = "gauge: {checkpoint_step: 0, checkpoint_at: 0.001, warn_hand_over: 0.0001}"
+    (talk.root / ".gitguard" / "config.yaml").write_text(own)
+    talk.prompt("Begin")
+    talk.uses(2_000)
+    for _ in range(3):
+        talk.send("PostToolUse.Bash")
+    assert talk.triggers() == ["start", "auto-80pct"]
+    gauge = talk.guard.config.gauge
+    assert (gauge.checkpoint_step, gauge.checkpoint_at) == (0.05, 0.001)
+    assert "`gauge.checkpoint_step`" in " ".join(talk.guard.status().warnings)
 
 
 def test_what_a_repository_may_not_set_is_shown(repository: Path, open_guard: OpenGuard) -> None:

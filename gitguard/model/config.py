@@ -256,6 +256,8 @@ class Config(Record):
 DEFAULTS = Config()
 TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "redaction.rules", "destructive")
 """What a repository's configuration may contain."""
+NOT_TIGHTENING = ("gauge.checkpoint_step",)
+"""What it may not of these: a smaller step would take a checkpoint at every tool call."""
 
 
 def read_config(document: dict[str, Any], *, what: str) -> Config:
@@ -334,8 +336,10 @@ def loosening(repository: dict[str, Any]) -> tuple[str, ...]:
     ignored = []
     for name, value in repository.items():
         within = [f"{name}.{key}" for key in value] if isinstance(value, dict) else []
-        if any(setting.startswith(f"{name}.") for setting in TIGHTENING) and within:
+        if name in TIGHTENING:
+            ignored += [setting for setting in within if setting in NOT_TIGHTENING]
+        elif any(setting.startswith(f"{name}.") for setting in TIGHTENING) and within:
             ignored += [setting for setting in within if setting not in TIGHTENING]
-        elif name not in TIGHTENING:
+        else:
             ignored.append(name)
     return tuple(ignored)
