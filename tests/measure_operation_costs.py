@@ -387,8 +387,8 @@ def page(costs: Sequence[Cost], before: Sequence[Cost]) -> str:
 
 
 def _kind(kind: str, costs: Sequence[Cost]) -> tuple[str, ...]:
-    median = statistics.median_low([cost.tokens for cost in costs])
-    return kind, str(len(costs)), _between(costs), f"{median:,}"
+    median = statistics.median([cost.tokens for cost in costs])
+    return kind, str(len(costs)), _between(costs), f"{median:,.1f}".removesuffix(".0")
 
 
 def _tools(costs: Sequence[Cost]) -> list[tuple[str, ...]]:

@@ -34,6 +34,13 @@ def test_the_page_follows_from_its_rows_and_the_recordings() -> None:
     assert PAGE.read_text() == page(measured(), recorded())
 
 
+def test_between_two_middle_values_the_median_is_halfway() -> None:
+    for kind, *_, median in rows(f"## All\n{PAGE.read_text()}", "All"):
+        tokens = sorted(cost.tokens for cost in measured() if cost.kind == kind)
+        lower, upper = tokens[(len(tokens) - 1) // 2], tokens[len(tokens) // 2]
+        assert float(median.replace(",", "")) * 2 == lower + upper
+
+
 @pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.name)
 def test_every_host_did_all_that_it_has_tools_for(host: Measured) -> None:
     wanted = [told.what for told in OPERATIONS if host.call(told, Path("/repo"))]
