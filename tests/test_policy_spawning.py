@@ -452,7 +452,7 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
         f"Band: hand-over-any, from 70%, for all that remains. {advice}",
         "Warning: hand over",
         "Runway: not known; 0 tool calls so far",
-        "Rules of `policy spawn`, for one task: .context-policy.yml",
+        "Rules of `policy spawn`, which decide for one task: .context-policy.yml",
         "- above 60%: ask",
         "- never spawn: audit",
     ]

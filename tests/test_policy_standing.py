@@ -163,13 +163,26 @@ def test_calls_that_no_hook_saw_are_counted_in_the_transcript(begun: Guard, tmp_
     assert 0 < profiled.runway.calls.low < 100
 
 
+def test_a_runway_by_the_transcript_goes_with_no_newer_pressure(
+    begun: Guard, tmp_path: Path
+) -> None:
+    imported(begun, tmp_path / "chat.jsonl")
+    (name,) = begun.status().host_sessions
+    asked(begun, name, 168_000)
+    found = stands(begun)
+    assert found.pressure is not None
+    assert (found.pressure.share, found.calls, found.runway) == (0.84, 15, None)
+
+
 def test_calls_that_nobody_counts_are_not_known(begun: Guard) -> None:
     asked(begun, "process-1", 130_000)
     found = stands(begun)
     assert (found.calls, found.runway) == (None, None)
     document = shown(begun, "--json")
     assert json.loads(document)["calls"] is None
-    assert "Runway: not known\n" in shown(begun)
+    lines = shown(begun).splitlines()
+    assert lines[0] == "[Context: 65% | 130k/200k tokens] as the gate was told"
+    assert "Runway: not known" in lines
 
 
 def shown(guard: Guard, *options: str) -> str:

@@ -72,7 +72,7 @@ def _standing_lines(found: Standing) -> list[str]:
 
 
 def _rule_lines(rules: SpawnPolicy) -> list[str]:
-    lines = [f"Rules of `policy spawn`, for one task: {rules.source or 'built in'}"]
+    lines = [f"Rules of `policy spawn`, which decide for one task: {rules.source or 'built in'}"]
     for threshold in rules.thresholds:
         does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
         lines.append(f"- above {threshold.level}: {does}")

@@ -35,7 +35,7 @@ class HostReading(Record):
     """A reading as it is kept."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
-        "source": Kind("text", "given, status-line or hook."),
+        "source": Kind("text", "given, estimate, status-line or hook."),
         "at": Kind("number", "Unix seconds."),
         "tokens": Kind("number", "Tokens in the context, -1 if only the share is known."),
         "share": Kind("number", "Share of the window, -1 if only tokens are known."),

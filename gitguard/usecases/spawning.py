@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _UNQUOTED = b": >"
 _QUOTE_IT = 'What begins with `>` needs quotes: `spawn_if: ">3 tool calls"`'
+_TRANSCRIPT = "transcript"
+"""The source of a pressure to which a runway by the transcript belongs."""
 _LARGEST_SHARE = 1.5
 """What is more is no share; percent given by mistake would be."""
 
@@ -147,9 +149,10 @@ def _pace(
     if transcript is None:
         return None, None
     try:
-        return _pace_in(transcript, store, known)
+        calls, runway = _pace_in(transcript, store, known)
     except GitguardError:
         return None, None  # why it cannot be read is said of the pressure
+    return calls, runway if pressure and pressure.source == _TRANSCRIPT else None
 
 
 def _pace_in(
