@@ -19,11 +19,13 @@ from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.claude_code_settings import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
+    WHEN_TO_COMPRESS,
     edit,
     in_project,
     program_of,
     read_layers,
     setting,
+    stays_off,
     version_in,
 )
 
@@ -72,7 +74,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
         **layers.standing,
     }
     model = _said(standing, _MODEL) or _said(standing, "model")
-    version = before.version if before else version_in(ask)
+    version = version_in(ask, before)
     return Found(version, paths[-1], standing, model=model)
 
 
@@ -97,7 +99,7 @@ def offer(found: Found, figures: Figures) -> Offer:
     notes = ["clearing old tool output has no setting in Claude Code"]
     switch = _switched_off_by(found.standing)
     if switch:
-        return Offer((), (f"it does not compact by itself (`{switch}`), and that stays so", *notes))
+        return Offer((), (stays_off(switch), *notes))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
     below = _BESIDES_THE_ANSWER + _for_answer(found.standing)
@@ -105,7 +107,7 @@ def offer(found: Found, figures: Figures) -> Offer:
         return Offer((), (_too_small(figures.window, below), *notes))
     wanted = -(-(figures.window - figures.free + below) // 1000) * 1000
     value = max(min(wanted, figures.window), _LEAST)
-    at, why = value - below, f"; {figures.why_free}" if figures.why_free else ""
+    at, why = value - below, figures.because
     lowered = _lowered_to(found.standing, value)
     if 0 < lowered < at:
         at, why = lowered, f"; that early by `{_named(_PERCENT)}`, which stays"
@@ -113,9 +115,9 @@ def offer(found: Found, figures: Figures) -> Offer:
         f"Claude Code compacts before the next request once {at:,} of {figures.window:,} tokens "
         f"({at / figures.window:.0%}) are used{why}"
     )
-    title = "When to compress the conversation"
     others = (UNDO.counts, "with another model the same number means another share of its window")
-    return Offer((setting(found, _KEY, str(value), title, practice),), tuple(notes), others)
+    one = setting(found, _KEY, str(value), WHEN_TO_COMPRESS, practice)
+    return Offer((one,), tuple(notes), others)
 
 
 def _switched_off_by(standing: Mapping[str, str]) -> str:

@@ -13,6 +13,8 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
+    WHEN_TO_COMPRESS,
+    after_resuming,
     flat,
     in_project,
     program_of,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
 UNDO = UndoHelp(
-    counts="a running conversation takes the change after it is ended and resumed (`codex resume`)",
+    counts=after_resuming("codex resume"),
     health=("codex doctor",),
     repair="`codex doctor` says what is wrong with the file",
 )
@@ -69,7 +71,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     model = document.get("model")
     window = document.get(_WINDOW) or _catalogued(models.stdout, model)
     return Found(
-        before.version if before else version_in(ask),
+        version_in(ask, before),
         file,
         standing,
         window if type(window) is int else 0,
@@ -122,13 +124,12 @@ def offer(found: Found, figures: Figures) -> Offer:
     notes += [said for key, said in _BESIDES.items() if key in found.standing]
     notes += found.exceptions
     limit = figures.window - figures.free
-    why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
         f"Codex compacts once {limit:,} tokens are used, {figures.compress_at:.0%} of the model's "
-        f"{figures.window:,}, of which it shows and uses 95 %{why}"
+        f"{figures.window:,}, of which it shows and uses 95 %{figures.because}"
     )
     usual = int(figures.window * _DEFAULT_SHARE)
-    one = setting(found, _KEY, limit, "When to compress the conversation", practice, usual)
+    one = setting(found, _KEY, limit, WHEN_TO_COMPRESS, practice, usual)
     return Offer((one,), tuple(notes), (UNDO.counts,))
 
 

@@ -11,6 +11,8 @@ import os
 
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
+    WHEN_TO_COMPRESS,
+    after_resuming,
     edit,
     holder,
     in_project,
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"
 UNDO = UndoHelp(
-    counts="a running conversation takes the change after it is ended and resumed "
-    "(`gemini --resume`)",
+    counts=after_resuming("gemini --resume"),
     health=("gemini --version",),
     repair="`gemini --version` names what it cannot read",
 )
@@ -53,11 +54,10 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
 def offer(found: Found, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
     share = round(figures.compress_at, 2)
-    why = f"; {figures.why_free}" if figures.why_free else ""
     practice = (
         f"Gemini CLI compresses the history from {round(share * figures.window):,} of "
-        f"{figures.window:,} tokens on{why}"
+        f"{figures.window:,} tokens on{figures.because}"
     )
-    one = setting(found, _KEY, share, "When to compress the conversation", practice, 0.5)
+    one = setting(found, _KEY, share, WHEN_TO_COMPRESS, practice, 0.5)
     note = "clearing old tool output is an experiment of Gemini CLI's, and left alone"
     return Offer((one,), (note,), (UNDO.counts,))

@@ -20,7 +20,18 @@ from gitguard.hosts.openclaw_settings import (
     window_of,
     write_command,
 )
-from gitguard.hosts.settings_files import NO_WINDOW, flat, program_of, setting, text_of
+from gitguard.hosts.settings_files import (
+    CLEARING,
+    EXCHANGES_KEPT,
+    NO_WINDOW,
+    TOKENS_KEPT,
+    WHEN_TO_COMPRESS,
+    flat,
+    program_of,
+    setting,
+    stays_off,
+    text_of,
+)
 from gitguard.model.value import Value
 from gitguard.store import json5_text
 
@@ -219,9 +230,9 @@ class _About(Value):
 
 _ABOUT = {
     _FLOOR: _About(
-        "When to compress the conversation",
+        WHEN_TO_COMPRESS,
         "OpenClaw summarises the history at about {compress_at:.0%} of the window of {window:,} "
-        "tokens, with {free:,} still free{why}",
+        "tokens, with {free:,} still free{because}",
         20_000,
     ),
     _RESERVE: _About(
@@ -230,7 +241,7 @@ _ABOUT = {
         _BESIDES_THE_FLOOR,
     ),
     f"{_PRUNING}.mode": _About(
-        "Whether old tool output is cleared",
+        CLEARING,
         "old command output, file reads and search results leave the context; the transcript keeps "
         "them",
     ),
@@ -256,12 +267,12 @@ _ABOUT = {
         "safeguard",
     ),
     f"{_COMPACTION}.recentTurnsPreserve": _About(
-        "How many exchanges a compaction leaves as they are",
+        EXCHANGES_KEPT,
         "{protected} word for word beside the summary",
         3,
     ),
     f"{_COMPACTION}.keepRecentTokens": _About(
-        "How much of the newest conversation a compaction leaves as it is",
+        TOKENS_KEPT,
         "{keep_recent:,} of {window:,} tokens stay; fewer leave more room after it",
         20_000,
     ),
@@ -280,7 +291,6 @@ def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting
     about = _ABOUT[key]
     practice = about.practice.format(
         compress_at=figures.compress_at if figures.window else 0,
-        why=f"; {figures.why_free}" if figures.why_free else "",
         spared=" and ".join(figures.spared),
         answers="answer" if figures.protect == 1 else f"{figures.protect} answers",
         **{name: getattr(figures, name) for name in _NUMBERS},
@@ -288,7 +298,7 @@ def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting
     return setting(found, key, after, about.title, practice, about.default)
 
 
-_NUMBERS = ("protected", "window", "free", "clear_after", "trim_above", "keep_recent")
+_NUMBERS = ("protected", "window", "free", "because", "clear_after", "trim_above", "keep_recent")
 
 
 def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
@@ -325,7 +335,7 @@ def _fixed(found: Found, figures: Figures) -> list[str]:
         _BY_THE_SERVER,
     ]
     if found.standing.get(f"{_COMPACTION}.enabled") == "false":
-        return [*notes, "it does not compact by itself (`compaction.enabled`), and that stays so"]
+        return [*notes, stays_off("compaction.enabled")]
     if figures.window:
         reserve = min(_BUILT_IN_RESERVE, figures.window // 4)
         share = 1 - reserve / figures.window

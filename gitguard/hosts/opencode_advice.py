@@ -11,11 +11,16 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
+    CLEARING,
+    EXCHANGES_KEPT,
+    TOKENS_KEPT,
+    after_resuming,
     edit,
     holder,
     program_of,
     read_layers,
     setting,
+    stays_off,
     version_in,
 )
 
@@ -27,8 +32,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "opencode", "opencode", "opencode"
 UNDO = UndoHelp(
-    counts="a running conversation takes the change after it is ended and resumed "
-    "(`opencode --continue`)",
+    counts=after_resuming("opencode --continue"),
     health=("opencode debug config",),
     repair="`opencode debug config` names what is wrong",
 )
@@ -60,7 +64,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     # Asked outside of the project, it has read the user's own file alone.
     by = "opencode debug config" if before is not None and file in own else ""
     return Found(
-        before.version if before else version_in(ask),
+        version_in(ask, before),
         file,
         layers.standing,
         checked_by=by,
@@ -108,7 +112,7 @@ def offer(found: Found, figures: Figures) -> Offer:
             found,
             f"{_COMPACTION}tail_turns",
             figures.protect,
-            "How many exchanges a compaction leaves as they are",
+            EXCHANGES_KEPT,
             f"{figures.protected} word for word beside the summary, at most",
         )
     ]
@@ -118,15 +122,14 @@ def offer(found: Found, figures: Figures) -> Offer:
                 found,
                 f"{_COMPACTION}preserve_recent_tokens",
                 figures.keep_recent,
-                "How much of the newest conversation a compaction leaves as it is",
+                TOKENS_KEPT,
                 f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave "
                 "more room after it",
             )
         )
     if figures.trim_above < _FEW_CALLS:
-        title = "Whether old tool output is cleared"
         practice = "old output of tools leaves the context when a turn ends"
-        settings.insert(0, setting(found, f"{_COMPACTION}prune", True, title, practice, False))
+        settings.insert(0, setting(found, f"{_COMPACTION}prune", True, CLEARING, practice, False))
     notes = [
         "when to compress follows from the model's limits; `compaction.reserved` counts only for "
         "models that name one of their input, and is left alone"
@@ -134,5 +137,5 @@ def offer(found: Found, figures: Figures) -> Offer:
     if not figures.window:
         notes.append("how much is kept depends on the window; name it with `--window`")
     if found.standing.get(f"{_COMPACTION}auto") == "false":
-        notes.append("it does not compact by itself (`compaction.auto`), and that stays so")
+        notes.append(stays_off(f"{_COMPACTION}auto"))
     return Offer(tuple(settings), (*found.exceptions, *notes), (UNDO.counts,))

@@ -11,12 +11,16 @@ import os
 from gitguard.hosts.advising import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
+    TOKENS_KEPT,
+    WHEN_TO_COMPRESS,
+    after_resuming,
     edit,
     holder,
     in_project,
     program_of,
     read_layers,
     setting,
+    stays_off,
     version_in,
 )
 
@@ -29,8 +33,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "pi", "pi", "pi"
 UNDO = UndoHelp(
-    counts="a running conversation takes the change after it is ended and resumed "
-    "(`pi --continue`)",
+    counts=after_resuming("pi --continue"),
     health=("pi list",),
     repair="`pi list` names what it cannot read",
 )
@@ -54,7 +57,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     model = chosen.get("defaultModel")
     window = _window(models, chosen.get("defaultProvider"), model)
     return Found(
-        before.version if before else version_in(ask),
+        version_in(ask, before),
         file,
         layers.standing,
         window,
@@ -76,25 +79,24 @@ def offer(found: Found, figures: Figures) -> Offer:
     notes = ["clearing old tool output has no setting in pi"]
     by_itself = found.standing.get(f"{_COMPACTION}enabled") != "false"
     if not by_itself:
-        notes.insert(0, "it does not compact by itself (`compaction.enabled`), and that stays so")
+        notes.insert(0, stays_off(f"{_COMPACTION}enabled"))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
-    why = f"; {figures.why_free}" if figures.why_free else ""
     settings = (
         setting(
             found,
             f"{_COMPACTION}reserveTokens",
             figures.free,
-            "When to compress the conversation",
+            WHEN_TO_COMPRESS,
             f"pi compacts at about {figures.compress_at:.0%} of the window of {figures.window:,} "
-            f"tokens, with {figures.free:,} still free{why}",
+            f"tokens, with {figures.free:,} still free{figures.because}",
             16_384,
         ),
         setting(
             found,
             f"{_COMPACTION}keepRecentTokens",
             figures.keep_recent,
-            "How much of the newest conversation a compaction leaves as it is",
+            TOKENS_KEPT,
             f"{figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave more room "
             "after it",
             20_000,

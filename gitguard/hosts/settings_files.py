@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask
 
 NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
+WHEN_TO_COMPRESS = "When to compress the conversation"
+EXCHANGES_KEPT = "How many exchanges a compaction leaves as they are"
+TOKENS_KEPT = "How much of the newest conversation a compaction leaves as it is"
+CLEARING = "Whether old tool output is cleared"
+"""Titles of settings that several hosts have."""
 
 _WHAT = "the settings file"
 _MARK = "\ufeff"
@@ -44,8 +49,13 @@ def program_of(at: Surroundings, program: str, title: str) -> Ask:
     return at.ask
 
 
-def version_in(ask: Ask) -> str:
-    """Return the first word of `--version` that begins with a digit, empty where there is none."""
+def version_in(ask: Ask, before: Found | None) -> str:
+    """Return the version found before, else the first word of `--version` with a digit in front.
+
+    It is empty where there is none.
+    """
+    if before:
+        return before.version
     said = ask(("--version",))
     words = f"{said.stdout} {said.stderr}".split()
     return next((word[:40] for word in words if word[0].isdigit()), "")
@@ -175,6 +185,16 @@ def holder(layers: Layers, paths: tuple[str, ...], prefix: str, otherwise: str) 
     pairs = zip(paths, layers.documents, strict=True)
     setting = [path for path, one in pairs if any(k.startswith(prefix) for k, _ in flat(one))]
     return setting[-1] if setting else otherwise
+
+
+def after_resuming(command: str) -> str:
+    """Return when a change counts for a host that reads its settings when it starts."""
+    return f"a running conversation takes the change after it is ended and resumed (`{command}`)"
+
+
+def stays_off(switch: str) -> str:
+    """Return the note on a host that does not compact by itself, and by what."""
+    return f"it does not compact by itself (`{switch}`), and that stays so"
 
 
 def in_project(at: Surroundings, name: str) -> tuple[str, ...]:

@@ -36,6 +36,11 @@ class Figures(Value):
     """What decided about `free` besides the way of working, in words."""
 
     @property
+    def because(self) -> str:
+        """What decided about `free` besides the way of working, to follow what is said of it."""
+        return f"; {self.why_free}" if self.why_free else ""
+
+    @property
     def compress_at(self) -> float:
         """The share of the window from which on the host is to compress."""
         return 1 - self.free / self.window
