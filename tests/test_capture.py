@@ -310,7 +310,7 @@ ENTRIES = st.lists(
 ).map(lambda entries: sorted(entries, key=lambda one: one.at))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ENTRIES, st.integers(0, 40))
 def test_entries_add_up_to_the_same_however_they_are_cut_into_folds(
     entries: list[Entry], cut: int
@@ -320,7 +320,7 @@ def test_entries_add_up_to_the_same_however_they_are_cut_into_folds(
     assert pieces == whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ENTRIES)
 def test_entries_that_are_folded_again_change_nothing(entries: list[Entry]) -> None:
     once = folded(*entries)

@@ -37,7 +37,6 @@ from .hostile import PAYLOADS, answer, gitguard, inside, payload, recorded
 
 FUZZ = settings(
     max_examples=200,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
@@ -179,7 +179,6 @@ def assert_framed(text: str) -> None:
 TEXTS = st.text(max_size=60) | st.sampled_from([END, "## Do not", "\n> x\n\n## Your answer"])
 
 
-@settings(deadline=None)
 @given(TEXTS.filter(str.strip), st.lists(TEXTS, max_size=12), st.integers(1, 400))
 def test_any_text_stays_in_its_place_and_all_of_it_in_its_size(
     task: str, said: list[str], times: int

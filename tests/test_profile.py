@@ -505,7 +505,6 @@ said = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(said, st.integers(1, 5))
 def test_nothing_is_counted_twice_or_not_at_all(parts: list[Said], most: int) -> None:
     told = entries(parts)
@@ -660,7 +659,7 @@ LINES = ["claude-code", "claude-code, compacted by itself", "codex", "gemini", "
 
 
 @pytest.mark.parametrize("name", LINES)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_however_damaged_a_file_is_its_profile_holds_together(
     tmp_path: Path, name: str, data: st.DataObject

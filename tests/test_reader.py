@@ -159,7 +159,7 @@ def test_a_bomb_is_refused_by_its_size_and_never_expanded(guard: Guard, git: Git
     tracemalloc.stop()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=300))
 def test_any_file_of_an_object_is_a_sound_one_or_none(data: bytes) -> None:
     assert _expand(data, "blob", LIMIT) is None
@@ -168,7 +168,7 @@ def test_any_file_of_an_object_is_a_sound_one_or_none(data: bytes) -> None:
     assert _expand(whole, "tree", LIMIT) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=100))
 def test_any_tree_is_a_list_of_plain_files_or_refused(data: bytes) -> None:
     for tree in (data, b"100644 a\0" + data):

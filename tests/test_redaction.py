@@ -146,7 +146,7 @@ pieces = st.sampled_from(PIECES) | st.text(max_size=4) | st.from_regex(r"\A[A-Za
 mixes = st.lists(pieces, max_size=14).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(mixes, st.sampled_from(["", "password", "token", "okta_api", "session_key"]))
 @example("token=[REDACTED:jwt]a1b2c3d4e5f6a7b8", "password")
 @example("[REDACTED:[REDACTED:jwt]", "")
@@ -156,7 +156,7 @@ def test_redacting_twice_changes_nothing(text: str, name: str) -> None:
     assert REDACTOR.text(once, name) == once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.recursive(
         mixes | st.integers() | st.none(),
@@ -177,7 +177,7 @@ names = st.sampled_from(["name", "value", "kind", "data", "key", "password", "se
 held = st.sampled_from(["Secret", "DB_PASSWORD", "plain words", "A1b2C3d4E5f6G7h8", "x1"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.recursive(
         held | st.integers(),

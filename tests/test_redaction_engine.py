@@ -60,7 +60,7 @@ texts = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts)
 def test_redacting_twice_with_it_changes_nothing(text: str) -> None:
     once = BOTH.text(text)

@@ -269,7 +269,7 @@ def shown(filled: tuple[Filled, ...], sections: tuple[Section, ...]) -> dict[str
     return {f.title: len(f.texts) for f in filled if f.title in required}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SECTIONS, st.integers(0, 4000))
 def test_the_room_is_kept_and_no_required_section_is_lost(
     sections: tuple[Section, ...], more: int
@@ -282,7 +282,7 @@ def test_the_room_is_kept_and_no_required_section_is_lost(
     assert fill(sections, room) == filled
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SECTIONS, st.integers(0, 3000), st.integers(0, 500))
 def test_more_room_never_shows_fewer_required_items(
     sections: tuple[Section, ...], room: int, more: int
@@ -291,7 +291,7 @@ def test_more_room_never_shows_fewer_required_items(
     assert all(less[title] <= greater[title] for title in less)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SECTIONS, st.integers(0, 4000))
 def test_what_is_cut_and_left_out_is_counted(sections: tuple[Section, ...], room: int) -> None:
     by_title = {section.title: section for section in sections}
@@ -304,7 +304,7 @@ def test_what_is_cut_and_left_out_is_counted(sections: tuple[Section, ...], room
             assert f"{len(part.texts)} of {part.total}" in part.heading
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SECTIONS)
 def test_with_room_for_everything_everything_is_shown(sections: tuple[Section, ...]) -> None:
     for part in fill(sections, 1 << 20):
@@ -313,7 +313,7 @@ def test_with_room_for_everything_everything_is_shown(sections: tuple[Section, .
         assert part.heading == f"{part.title}:"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 1600), st.integers(3, 120), st.booleans())
 def test_the_whole_block_keeps_its_budget(tokens: int, count: int, is_long: bool) -> None:
     state: Any = planted(count)[0]

@@ -78,7 +78,7 @@ def test_the_summary_has_every_item_of_the_rule() -> None:
         assert f"the {item}" in summary.replace("the/file", "the file")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(STATES)
 def test_any_state_renders_the_same_summary_twice(document: dict[str, Any]) -> None:
     state = read_state(document)
@@ -102,7 +102,7 @@ def test_no_text_of_the_state_can_forge_a_heading_or_hide() -> None:
 # The resume block
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(STATES)
 def test_the_resume_block_keeps_its_budget_and_its_fence(document: dict[str, Any]) -> None:
     origin = Origin("main", "cp_001", "a" * 40)
@@ -212,7 +212,7 @@ def test_a_commit_that_is_no_checkpoint_is_refused(body: str) -> None:
 # The snapshot
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STATES, TEXT)
 def test_any_state_makes_a_snapshot_that_reads_back(document: dict[str, Any], text: str) -> None:
     text = text.encode("utf-8", "replace").decode()

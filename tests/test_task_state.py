@@ -331,7 +331,7 @@ def documents_of(record: type[Record]) -> st.SearchStrategy[dict[str, Any]]:
 STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 1})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(STATES)
 def test_every_state_reads_back_as_it_was_written(document: dict[str, Any]) -> None:
     state = read_state(document)
@@ -357,7 +357,7 @@ def kept(document: Any) -> Any:
     return filled
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 200_000_000_000))
 def test_a_time_is_real_in_every_time_zone(seconds: int) -> None:
     assert is_timestamp(timestamp(seconds))
@@ -408,7 +408,7 @@ def test_the_schema_refuses_what_we_refuse(path: str, value: Any, _: str) -> Non
     assert not jsonschema.Draft202012Validator(state_schema()).is_valid(document)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(STATES, st.sampled_from([*REQUIRED, ""]))
 def test_the_schema_takes_what_we_take(document: dict[str, Any], removed: str) -> None:
     document = {name: value for name, value in document.items() if name != removed}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
@@ -542,7 +542,6 @@ GARBAGE = (b"", b"{", b"\0\0\0\0", b'{"type":"mess', b"[1]", b"null", b"\xff\xfe
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-@settings(deadline=None)
 @given(
     turns=st.lists(TURNS | PARTS.map(lambda part: [part]), min_size=1, max_size=6),
     bad=st.lists(st.sampled_from(BAD), max_size=6),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
@@ -276,7 +276,6 @@ spoken = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(spoken, st.sampled_from(sorted(DIALECTS)), st.integers(0, 3))
 def test_whatever_was_said_only_results_change_and_only_once(
     tmp_path_factory: pytest.TempPathFactory, said: list[Said], dialect: str, keep: int

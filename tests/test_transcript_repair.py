@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
@@ -738,7 +738,6 @@ def test_the_command_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
 @given(
     cuts=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 0.2), st.binary(max_size=12)), max_size=5)
 )
-@settings(deadline=None)
 def test_no_damage_is_too_bad(cuts: list[tuple[float, float, bytes]]) -> None:
     """Parts of a file are replaced by any bytes: one repair is enough, or refuses with a reason."""
     for name, documents in (("pi", pi(SOUND)), ("claude-code", claude_code(SOUND))):

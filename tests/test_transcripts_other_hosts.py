@@ -864,7 +864,7 @@ DOCUMENTS = st.recursive(
 
 @pytest.mark.parametrize("name", [*FILES, "claude-code", "openclaw"])
 @given(documents=st.lists(DOCUMENTS, max_size=6))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_document_keeps_a_reader_from_the_others(
     name: str, tmp_path: Path, documents: list[Any]
 ) -> None:
