@@ -540,6 +540,8 @@ def test_pi_knows_the_windows_of_the_users_own_models(desk: Desk, home: Path) ->
     advice = advise(desk, find_adviser("pi"), Question("mixed"))
     assert advice.figures.window == 64_000
     assert advice.changes[0].after == "16000"
+    write(home / ".pi/agent/models.json", OWN_MODELS.replace("64000", "1e999"))
+    assert advise(desk, find_adviser("pi"), Question("mixed")).figures.window == 0
 
 
 @pytest.mark.parametrize(

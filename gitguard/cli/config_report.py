@@ -175,7 +175,7 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: s
     if applied.checked_by:
         lines.append(f"Valid, says `{applied.checked_by}`.")
     else:
-        lines.append("No command of the host's could check it.")
+        lines.append("The host itself has not checked it.")
     lines += [f"- {said}" for said in advice.offer.consequences[:1]]
     lines += [f"Backup: `{made.backup}`."] if made.backup else []
     lines += [f"How to go back: `{made.document}`, or `{rollback_command(made)}`."]

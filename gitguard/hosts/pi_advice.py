@@ -70,7 +70,7 @@ def _window(models: dict[str, Any], provider: object, model: object) -> int:
     try:
         listed = models["providers"][provider]["models"]
         return next(int(one["contextWindow"]) for one in listed if one["id"] == model)
-    except (KeyError, TypeError, ValueError, StopIteration):
+    except (KeyError, TypeError, ValueError, OverflowError, StopIteration):
         return 0
 
 
