@@ -413,9 +413,11 @@ def test_without_any_advice_that_is_said(talk: Conversation) -> None:
 
 
 def test_a_history_is_of_no_transcript(talk: Conversation) -> None:
-    with pytest.raises(InvalidInput, match="a transcript is named"):
-        CliRunner().invoke(
-            app,
-            ["--root", str(talk.root), "profile", "some.jsonl", "--history"],
-            catch_exceptions=False,
-        )
+    for arguments, named in (
+        (("some.jsonl",), "the transcript"),
+        (("--model", "x"), "--model"),
+        (("--format", "pi", "--conversation", "c"), "--format, --conversation"),
+    ):
+        done = ran(talk.root, "--history", *arguments)
+        assert isinstance(done.exception, InvalidInput)
+        assert done.exception.hint == f"Leave out {named}"

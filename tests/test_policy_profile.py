@@ -173,7 +173,7 @@ def test_more_in_the_transcript_than_in_the_context_is_said() -> None:
 def test_nothing_measured_makes_the_whole_a_range() -> None:
     found = profile(facts(used=None, opening=None, later=4_000))
     assert found.used == Range(19_999, 44_400)  # each part is rounded outwards
-    assert found.used_source == "rule of thumb, counted characters"
+    assert found.used_source == "rule of thumb, counted"
     assert found.since == Range(0, 0)
     assert component(found, UNEXPLAINED) is None
 

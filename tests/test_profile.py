@@ -773,12 +773,23 @@ def test_a_bar_is_as_long_as_the_terminal_lets_it(
         found = [line.count("█") + line.count("░") for line in lines_of(ran(path))]
         return [length for length in found if length]
 
-    assert max(bars(60)) == 8
-    assert 8 < max(bars(100)) <= 40
+    assert 4 <= max(bars(70)) < max(bars(80)) < max(bars(90)) <= 40
     assert max(bars(300)) == 40
-    monkeypatch.setenv("COLUMNS", "100")
-    wide = [line for line in lines_of(ran(path)) if "█" in line or "░" in line]
-    assert max(map(len, wide)) <= 100
+    assert max(bars(50)) > max(bars(70)), "the numbers are below"
+
+
+@pytest.mark.parametrize("columns", [60, 70, 80, 90, 100])
+def test_no_component_is_wider_than_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    transcript = DIALECTS["claude-code"](tmp_path / "t.jsonl", work(1_200, 300))
+    measured(transcript, 190_000)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown = "\n".join(lines_of(ran(transcript.path)))
+    rows = shown.partition("tokens of them\n")[2].partition("\nTools against")[0].splitlines()
+    assert len(rows) >= 5
+    assert "baseline" in shown
+    assert max(map(len, rows)) <= columns
 
 
 def test_a_poor_terminal_gets_plain_letters(

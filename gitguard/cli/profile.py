@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gitguard.usecases.learning import Past
     from gitguard.usecases.profiling import Profiled
 
-_LONGEST_BAR, _SHORTEST_BAR = 40, 8
+_LONGEST_BAR, _SHORTEST_BAR = 40, 4
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
@@ -88,11 +88,13 @@ def _refuse_nothing(found: Profiled, path: str | None) -> None:
         )
 
 
-def _refuse_named(*names: str | None) -> None:
-    if any(name is not None and name != "" for name in names):
+def _refuse_named(*given: str | None) -> None:
+    options = ("the transcript", "--format", "--conversation", "--model")
+    named = [option for option, name in zip(options, given, strict=True) if name]
+    if named:
         raise InvalidInput(
-            "--history is about all sessions, and a transcript is named",
-            "Leave the transcript, --format, --conversation and --model out",
+            "--history is about all sessions, and not about one conversation",
+            f"Leave out {', '.join(named)}",
         )
 
 
@@ -144,7 +146,7 @@ def _show(found: Profiled) -> None:
     width = shutil.get_terminal_size((80, 24)).columns
     for name, bar, colour, numbers in _rows(found, width):
         shown = click.style(bar, fg=colour) if bar.strip() and wants_colour() else bar
-        click.echo(f"{printable(name)} {shown} {printable(numbers)}")
+        click.echo(f"{printable(name)} {shown}{printable(numbers)}")
     for line in (*_details(found.profile, found.usage.window), *_pattern(found)):
         click.echo(printable(line))
 
@@ -166,7 +168,10 @@ def _headline(found: Profiled) -> list[str]:
 
 
 def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]:
-    """Return for each component its name, a bar, the bar's colour, and the numbers."""
+    """Return for each component its name, a bar, the bar's colour, and the numbers behind it.
+
+    In a narrow terminal the numbers stand below the bar.
+    """
     components = [
         part for part in found.profile.components if part.tokens.high or part.source == HIDDEN
     ]
@@ -174,9 +179,13 @@ def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]
     numbers = [_numbers(part, found.usage.window) for part in components]
     longest = max(map(len, names), default=0)
     room = width - longest - max(map(len, numbers), default=0) - 2
-    bars = _bars(components, max(min(room, _LONGEST_BAR), _SHORTEST_BAR))
+    is_narrow = room < _SHORTEST_BAR
+    if is_narrow:
+        room = max(width - longest - 1, _SHORTEST_BAR)
+    bars = _bars(components, min(room, _LONGEST_BAR))
     colours = [_COLOURS.get(part.name) for part in components]
     names = [name.ljust(longest) for name in names]
+    numbers = [f"\n  {said}" if is_narrow else f" {said}" for said in numbers]
     return list(zip(names, bars, colours, numbers, strict=True))
 
 

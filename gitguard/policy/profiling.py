@@ -27,8 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-MEASURED, COUNTED, RULE = "measured", "counted characters", "rule of thumb"
-DEDUCED, HIDDEN = "measured less counted characters", "hidden by the host"
+MEASURED, COUNTED, RULE = "measured", "counted", "rule of thumb"
+DEDUCED, HIDDEN = "measured less counted", "hidden by the host"
 """Where a number comes from."""
 BASELINE, SUMMARIES, UNEXPLAINED = "baseline", "summaries", "not in the transcript"
 BASELINE_SHARE = (0.05, 0.15)

@@ -116,7 +116,7 @@ def test_claude_codes_first_request_and_its_results_are_told_apart(
     session = claude.run("read it").session_id
     found = profile(conversation_of(claude, session), cwd=repo, env=claude.env)
     baseline, results = part(found, "baseline"), part(found, "tool results")
-    assert baseline["source"] == "measured less counted characters"
+    assert baseline["source"] == "measured less counted"
     assert 20_900 < baseline["tokens"]["low"] <= baseline["tokens"]["high"] <= 21_050
     # What the model was sent is what is counted.
     assert results["count"] == 1
@@ -157,7 +157,7 @@ def test_openclaws_own_list_of_sessions_and_the_profile_agree(
     assert found["usage"]["window"] == told["contextTokens"] == 200_000
     assert part(found, "tool results")["count"] == 2
     assert {tool["tool"] for tool in found["tools"]} == {"read", "exec"}
-    assert part(found, "baseline")["source"] == "measured less counted characters"
+    assert part(found, "baseline")["source"] == "measured less counted"
 
 
 def test_after_a_compaction_a_hook_and_the_profile_still_agree(
@@ -176,6 +176,6 @@ def test_after_a_compaction_a_hook_and_the_profile_still_agree(
     before = profile(conversation_of(claude, session), cwd=repo, env=claude.env)
     claude.run("and again", resume=session)
     told = [call.payload["context_tokens"] for call in recorder.calls("SessionStart.resume")]
-    assert part(compacted, "summaries")["source"] == "counted characters"
+    assert part(compacted, "summaries")["source"] == "counted"
     assert used(before) == pytest.approx(told[-1], rel=TOLERANCE)
     assert used(compacted) == pytest.approx(told[1], rel=TOLERANCE)
