@@ -478,6 +478,17 @@ def test_what_claude_code_keeps_for_an_answer_is_part_of_what_it_keeps_free(
     assert all(f"once {at} of" in one.practice for one in settings)
 
 
+@pytest.mark.parametrize(
+    ("window", "why"), [(100_000, "takes no smaller setting"), (200_000, "a quarter of the window")]
+)
+def test_what_decided_when_claude_code_compacts_is_said(
+    tmp_path: Path, window: int, why: str
+) -> None:
+    found = looked_at("claude-code", tmp_path, {}, None, {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"})
+    (one,) = find_adviser("claude-code").offer(found, figures_for("tool-heavy", window)).settings
+    assert why in one.practice.partition("; ")[2]
+
+
 def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     files = {

@@ -107,7 +107,8 @@ def offer(found: Found, figures: Figures) -> Offer:
         return Offer((), (_too_small(figures.window, below), *notes))
     wanted = -(-(figures.window - figures.free + below) // 1000) * 1000
     value = max(min(wanted, figures.window), _LEAST)
-    at, why = value - below, figures.because
+    at = value - below
+    why = figures.because if value <= wanted else "; the host takes no smaller setting"
     lowered = _lowered_to(found.standing, value)
     if 0 < lowered < at:
         at, why = lowered, f"; that early by `{_named(_PERCENT)}`, which stays"
