@@ -25,6 +25,7 @@
     ├── NotConfirmed             39
     ├── SecretsFound             40
     ├── NotReadable              41
+    │   └── NotPermitted         41   also an InvalidDocument
     ├── HostFailed               42
     └── SettingsMoved            43
 
@@ -43,6 +44,11 @@ class GitguardError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def kind(self) -> str:
+        """The name that stands in documents beside the exit code: of the class that has it."""
+        return next(c.__name__ for c in type(self).__mro__ if "exit_code" in vars(c))
 
 
 class StatusSignal(GitguardError):
@@ -190,6 +196,17 @@ class NotReadable(GitguardError):
     """The system fails to read a file; it never means that the file is missing or damaged."""
 
     exit_code = 41
+
+
+class NotPermitted(NotReadable, InvalidDocument):
+    """We may not read a file; who goes on without one that does not read goes on without this."""
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "Run the command as its owner, or permit the file and its folders to be read",
+    ) -> None:
+        super().__init__(message, hint)
 
 
 class HostFailed(GitguardError):

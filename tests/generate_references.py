@@ -127,7 +127,8 @@ def error_classes() -> list[type[GitguardError]]:
     """Return every class with an exit code of its own, by code."""
     found = [c for c in vars(errors).values() if isinstance(c, type)]
     ours = [c for c in found if issubclass(c, GitguardError) and c is not StatusSignal]
-    return sorted([*ours, Misused, Unexpected, Interrupted], key=lambda c: c.exit_code)
+    found = [c for c in ours if "exit_code" in vars(c)]
+    return sorted([*found, Misused, Unexpected, Interrupted], key=lambda c: c.exit_code)
 
 
 def exit_codes_page() -> str:

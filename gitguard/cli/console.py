@@ -110,7 +110,7 @@ def fields_of(value: Value) -> dict[str, Any]:
 def document_of(error: GitguardError) -> dict[str, Any]:
     """Return an error as programs read it."""
     document: dict[str, Any] = {
-        "kind": type(error).__name__,
+        "kind": error.kind,
         "message": _REDACTOR.text(error.message),
         "hint": error.hint,
         "exit_code": error.exit_code,

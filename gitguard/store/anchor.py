@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, NotReadable
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import is_session_name
@@ -204,7 +204,7 @@ class AnchorFile:
         """Return the anchor, None where this machine never wrote the session."""
         try:
             return _load(self._anchor_path, "the anchor", Anchor)
-        except NewerFormat:
+        except (NewerFormat, NotReadable):
             raise
         except InvalidDocument as error:
             raise InvalidDocument(error.message, self._way_out) from error

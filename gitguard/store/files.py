@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 
-from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, NotPermitted, NotReadable, NotWritable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, er
 _REFUSALS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
 
 
-_UNFIT = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.EACCES, errno.EPERM})
-"""What the system answers when something lies there that is not ours to read."""
+_UNFIT = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ENXIO})
+"""What the system answers when something else than a file lies there."""
 
 
 def read_bytes(path: str, *, limit: int) -> bytes | None:
@@ -39,7 +39,7 @@ def read_bytes(path: str, *, limit: int) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     try:
         found = os.fstat(handle)
         size = found.st_size
@@ -49,7 +49,7 @@ def read_bytes(path: str, *, limit: int) -> bytes | None:
             raise InvalidDocument(f"`{path}` has {size:,} bytes; the limit is {limit:,}")
         return _read_all(handle, size)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(handle)
 
@@ -61,9 +61,12 @@ def _read_all(handle: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _unreadable(path: str, error: OSError) -> GitguardError:
+def unreadable(path: str, error: OSError) -> GitguardError:
+    """Return the error for a file or folder that the system fails to read."""
     if error.errno == errno.ELOOP:
         return InvalidDocument(f"`{path}` is a symbolic link, which is refused")
+    if isinstance(error, PermissionError):
+        return NotPermitted(f"cannot read `{path}`: {error.strerror}")
     if error.errno in _UNFIT:
         return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
     return NotReadable(
@@ -79,7 +82,7 @@ def names_in(folder: str) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise _unreadable(folder, error) from error
+        raise unreadable(folder, error) from error
 
 
 def write_bytes(
@@ -360,11 +363,11 @@ def complete_lines(path: str, *, offset: int, limit: int) -> tuple[list[bytes], 
     except FileNotFoundError:
         return [], 0
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     try:
         data = os.pread(handle, limit, offset)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(handle)
     end = data.rfind(b"\n") + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import InvalidDocument, NotReadable
 from gitguard.model.codec import load_json
 from gitguard.store import files
 
@@ -86,9 +86,11 @@ class Seal:
         try:
             key = files.read_bytes(self._path, limit=_KEY_SIZE)
         except InvalidDocument as error:
-            if os.path.lexists(self._path):
-                raise InvalidDocument(error.message, _WAY_OUT) from error
-            return None  # some sandboxes hide a folder by closing it
+            if not os.path.lexists(self._path):
+                return None  # some sandboxes hide a folder by closing it
+            if isinstance(error, NotReadable):
+                raise
+            raise InvalidDocument(error.message, _WAY_OUT) from error
         if key is not None and len(key) != _KEY_SIZE:
             said = f"the key of the seals `{self._path}` is damaged: it has {len(key)} bytes"
             raise InvalidDocument(said, _WAY_OUT)

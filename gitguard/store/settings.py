@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
 from gitguard.model.config import (
     DEFAULTS,
@@ -103,7 +103,7 @@ def _document(path: str, cache: str, *, limit: int = STATE_LIMIT) -> dict[str, A
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise InvalidDocument(f"cannot read `{path}`: {error.strerror}") from error
+        raise files.unreadable(path, error) from error
     signature = [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
     cached = _cached(cache, found.st_ctime_ns)
     if cached is not None and cached.get("signature") == signature:

@@ -106,7 +106,7 @@ def _has_log(path: str) -> bool:
         finally:
             os.close(handle)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
 
 
 def _refused(path: str, error: Exception) -> InvalidDocument:

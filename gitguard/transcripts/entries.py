@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument, NotPermitted
 from gitguard.model import json_text
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import seconds
@@ -66,7 +66,7 @@ def backwards(path: str) -> Iterator[bytes]:
         os.close(open_file(path))
         yield from lines_backwards(path)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
 
 
 def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
@@ -190,8 +190,11 @@ def settings_in(path: str) -> dict[str, Any]:
 
 
 def unreadable(path: str, reason: object) -> InvalidDocument:
-    """Return the error for a transcript that does not read."""
-    return InvalidDocument(f"cannot read the transcript `{path}`: {reason}")
+    """Return the error for a transcript that does not read, or may not be read."""
+    if isinstance(reason, PermissionError):
+        return NotPermitted(f"cannot read the transcript `{path}`: {reason.strerror}")
+    said = reason.strerror if isinstance(reason, OSError) else reason
+    return InvalidDocument(f"cannot read the transcript `{path}`: {said}")
 
 
 def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compactions:

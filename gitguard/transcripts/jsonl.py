@@ -152,7 +152,7 @@ def entry_at(
         finally:
             os.close(handle)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     return entry_of(at, end, raw, reader(_size(path)), translate)
 
 
@@ -214,7 +214,7 @@ def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
         finally:
             os.close(handle)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     if not torn:
         yield since, size, b""
     at = since
@@ -234,7 +234,7 @@ def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
 
 
 def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
@@ -275,7 +275,7 @@ def _read(path: str, since: int) -> Iterator[tuple[bytes, int, int]]:
         finally:
             os.close(handle)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
 
 
 def _next_line(handle: int, position: int) -> int:

@@ -103,7 +103,7 @@ def _head(path: str) -> bytes:
         finally:
             os.close(handle)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
 
 
 def _by_tables(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.context.gauge import measure, resolve_window
-from gitguard.errors import InvalidDocument, InvalidInput, NotReadable
+from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
 from gitguard.model.events import Transcript
 from gitguard.model.host_session import NEVER, HostSession
 from gitguard.model.value import Value
@@ -48,7 +48,7 @@ def find_conversation(path: str, format_name: str = "", conversation: str = "") 
     """Return the transcript at a path, as `recognise` does; what is named wrongly is refused.
 
     Raises `InvalidInput` for a format that clearly is not what is there, `InvalidDocument` for a
-    conversation that is not, and `NotReadable` where reading is not permitted.
+    conversation that is not, and `NotPermitted` where reading is not permitted.
     """
     from gitguard.transcripts import find_format
     from gitguard.transcripts.recognition import recognise, refuse_another
@@ -71,17 +71,14 @@ def find_conversation(path: str, format_name: str = "", conversation: str = "") 
 
 
 def _refuse_closed(path: str) -> None:
-    """Raise `NotReadable` where the system does not let us look, and say what is missing."""
+    """Raise `NotPermitted` where the system does not let us look, and say what is missing."""
     try:
         if os.path.isdir(path):
             os.scandir(path).close()
         else:
             os.close(os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)))
     except PermissionError as error:
-        raise NotReadable(
-            f"cannot read the transcript `{path}`: {error.strerror}",
-            "Run the command as its owner, or permit the file and its folders to be read",
-        ) from error
+        raise NotPermitted(f"cannot read the transcript `{path}`: {error.strerror}") from error
     except FileNotFoundError as error:
         raise InvalidDocument(
             f"cannot read the transcript `{path}`: {error.strerror}",

@@ -10,7 +10,7 @@ import os
 
 from gitguard.context import handoff_recovery
 from gitguard.context.handoff_sources import daily_log, gather
-from gitguard.errors import InvalidDocument, NotConfirmed, NotWritable
+from gitguard.errors import InvalidDocument, NotConfirmed, NotReadable, NotWritable
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store import artifacts, files
@@ -270,6 +270,8 @@ class Handoff:
     def _content(self, name: str) -> bytes | None:
         try:
             return files.read_bytes(self._path(name), limit=FILE_LIMIT)
+        except NotReadable:
+            raise
         except InvalidDocument as error:
             raise InvalidDocument(error.message, error.hint or _MOVE_AWAY) from error
 

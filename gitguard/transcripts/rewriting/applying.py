@@ -75,7 +75,7 @@ def rewrite(
     try:
         handle = open_file(path)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     try:
         plan = _Plan(handle, seen.size, edits, writable, tree)
         writing = Replacing(path, seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep)
@@ -89,7 +89,7 @@ def rewrite(
                 size += len(piece)
         return Rewritten(path, writing.backup, size)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(handle)
 

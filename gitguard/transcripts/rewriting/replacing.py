@@ -41,7 +41,7 @@ def look(path: str) -> Standing:
     try:
         found = os.lstat(path)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     if not stat.S_ISREG(found.st_mode):
         raise unreadable(path, "it is not a regular file")
     return _standing(found)

@@ -74,12 +74,12 @@ def scan(
     try:
         handle = open_file(path)
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     try:
         scanner = _Scanner(writable, seen.size)
         return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
-        raise unreadable(path, error.strerror) from error
+        raise unreadable(path, error) from error
     finally:
         os.close(handle)
 
