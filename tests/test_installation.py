@@ -540,6 +540,7 @@ def test_thresholds_that_do_not_fit_the_trigger_are_warned_of(
     ("content", "named"),
     [
         (b"{", "not valid JSON"),
+        (b"\xef\xbb\xbf{}", "begins with a byte order mark"),
         (b"[]", "must be a JSON object"),
         (b'{"env": {}, "env": {}}', "`env` stands there twice"),
         (b'{"hooks": []}', "`hooks` must be an object"),

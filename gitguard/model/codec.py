@@ -37,6 +37,7 @@ def sha256(data: bytes) -> str:
 
 _UNREADABLE = (ValueError, RecursionError, AttributeError, TypeError, LookupError, ArithmeticError)
 """What the reader of YAML raises besides its own errors where a scalar is not what its tag says."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DEEPEST_YAML = 32
 """How deep YAML may be nested; reading takes time by the square of the depth."""
 
@@ -56,7 +57,9 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     try:
         document = _decode(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InvalidDocument(f"{what} is not valid JSON: {_one_line(error)}") from error
+        marked = data.startswith(_BYTE_ORDER_MARK)
+        why = "it begins with a byte order mark" if marked else _one_line(error)
+        raise InvalidDocument(f"{what} is not valid JSON: {why}") from error
     if not isinstance(document, dict):
         raise InvalidDocument(f"{what} must be a JSON object, not {type(document).__name__}")
     return document
