@@ -106,8 +106,17 @@ class Offer(Value):
     """What making the changes brings with it."""
 
 
+class OwnBackup(Value):
+    """A backup that a host puts in the place of a settings file that it distrusts."""
+
+    suffix: str
+    """What follows the file's name."""
+    reading: tuple[str, ...]
+    """Arguments with which the host's command reads the file to work with it."""
+
+
 class UndoHelp(Value):
-    """What people need after a change of a host's settings."""
+    """What is needed after a change of a host's settings."""
 
     counts: str
     """When a change counts, and what to do where it does not by itself; without its full stop."""
@@ -115,6 +124,8 @@ class UndoHelp(Value):
     """Commands that show whether all is well."""
     repair: str
     """What to do besides going back when the host does not start; without its full stop."""
+    own_backup: OwnBackup | None = None
+    """What has to be outlasted in going back, None where the host takes none by itself."""
 
 
 NAMES = ("claude-code", "openclaw", "codex", "gemini", "opencode", "pi")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.advising import Found, Offer, OwnBackup, UndoHelp
 from gitguard.hosts.openclaw_settings import (
     PROGRAM,
     is_unknown,
@@ -53,6 +53,9 @@ UNDO = UndoHelp(
     health=("openclaw config validate", "openclaw gateway status"),
     repair="then run `openclaw doctor`; `openclaw logs` and `openclaw gateway run` say why a "
     "Gateway does not come up",
+    # 2026.9.6 takes it for a file without `meta`, without the `gateway.mode` it had, or less than
+    # half as long as the last it knows, when it reads it to work with it, as a Gateway does.
+    own_backup=OwnBackup(".bak", ("models", "list", "--json")),
 )
 __all__ = ["is_unknown", "write_command"]
 

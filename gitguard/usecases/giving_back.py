@@ -7,7 +7,6 @@ import stat
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.advising import find_adviser
-from gitguard.hosts.own_backups import own_backup
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.disk import FileChange
@@ -211,10 +210,12 @@ def _outlast_the_host(desk: Desk, made: MadeChange, before: bytes | None) -> Non
 
     That backup is of the time of the change; without it the host takes the file as it is.
     """
-    own = own_backup(made.host)
-    ask = desk.surroundings(find_adviser(made.host)).ask
-    backup = made.file + own.suffix if own else ""
-    if own is None or ask is None or before is None or not os.path.lexists(backup):
+    adviser = find_adviser(made.host)
+    own = adviser.UNDO.own_backup
+    if own is None or before is None or not os.path.lexists(made.file + own.suffix):
+        return
+    backup, ask = made.file + own.suffix, desk.surroundings(adviser).ask
+    if ask is None:
         return
     ask(own.reading)
     now = desk.read(made.file)

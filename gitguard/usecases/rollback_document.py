@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from shlex import quote
 
-from gitguard.hosts.own_backups import own_backup
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hosts.advising import UndoHelp
@@ -29,7 +27,7 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         "## How to go back",
         f"    {rollback_command(planned)}",
         "Or without gitguard:",
-        _by_hand(planned),
+        _by_hand(planned, undo),
         "## When a change counts",
         undo.counts[:1].upper() + undo.counts[1:] + ".",
         "## How to see that all is well",
@@ -54,14 +52,13 @@ def _backup(planned: MadeChange) -> str:
     return f"`{planned.backup}`" if planned.backup else "none, because there was no file"
 
 
-def _by_hand(planned: MadeChange) -> str:
+def _by_hand(planned: MadeChange, undo: UndoHelp) -> str:
     if not planned.backup:
         return f"    rm {quote(planned.file)}"
     back = f"    cp {quote(planned.backup)} {quote(planned.file)}"
-    own = own_backup(planned.host)
-    if own is None:
+    if undo.own_backup is None:
         return back
-    theirs = planned.file + own.suffix
+    theirs = planned.file + undo.own_backup.suffix
     return (
         f"    mv {quote(theirs)} {quote(f'{theirs}.aside')}\n{back}\n\n"
         f"The first one because {planned.host} may put that backup of its own, which is of the "
