@@ -193,7 +193,7 @@ class SecretsFound(GitguardError):
 
 
 class NotReadable(GitguardError):
-    """The system fails to read a file; it never means that the file is missing or damaged."""
+    """The system fails or refuses to read a file; it never means that it is missing or damaged."""
 
     exit_code = 41
 

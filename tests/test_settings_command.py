@@ -204,7 +204,10 @@ def test_an_interrupt_after_settings_were_made_says_that_they_are_changed(place:
     record = ChangesFile(str(place.home / ".local/state/gitguard"))
 
     def is_made() -> bool:
-        return any(one.is_finished for one in record.read())
+        # An interrupt while it is still being written down takes the change back.
+        settled = time.time() - 0.5
+        done = any(one.is_finished for one in record.read())
+        return done and os.stat(record.path).st_mtime < settled
 
     with Lock(str(place.root / ".git/gitguard/main.lock"), timeout=0, clock=time.time):
         said = interrupt(place, is_made)
