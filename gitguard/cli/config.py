@@ -33,7 +33,9 @@ from gitguard.cli.surroundings import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.advising import NAMES, find_adviser, only_host
+from gitguard.model.config import SMALLEST_WINDOW
 from gitguard.model.config_redaction import redactor_of
+from gitguard.model.events import MOST_TOKENS
 from gitguard.policy.advice import LONG
 from gitguard.policy.history import DECLINED, GIVEN
 from gitguard.policy.patterns import PATTERNS
@@ -71,7 +73,12 @@ _HOST = click.argument("host", required=False, type=click.Choice(NAMES))
 @click.option(
     "--protect", multiple=True, metavar="TOOL", help="Never clear what this tool returned"
 )
-@click.option("--window", type=int, default=0, metavar="TOKENS", help="The model's context window")
+@click.option(
+    "--window",
+    type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
+    metavar="TOKENS",
+    help="The model's context window",
+)
 @click.option("--again", is_flag=True, help="Also what was rolled back or declined before")
 @click.option("--apply", is_flag=True, help="Make the changes, after asking")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask")
@@ -82,7 +89,7 @@ def advise(
     pattern: str | None,
     hours: float,
     protect: tuple[str, ...],
-    window: int,
+    window: int | None,
     again: bool,
     apply: bool,
     yes: bool,
@@ -99,9 +106,11 @@ def advise(
     from gitguard.usecases.advice_memory import remember_advice
     from gitguard.usecases.advising import Question, advise
 
+    if yes and not apply:
+        raise click.UsageError("--yes is the consent to --apply, which is not given")
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
-    question = Question(pattern or "", hours, protect, window, _newest_work(console))
+    question = Question(pattern or "", hours, protect, window or 0, _newest_work(console))
     with showing_differences(console, desk):
         advice = _with_lessons(console, advise(desk, adviser, question), again=again)
     if not apply or not advice.changes:
