@@ -509,6 +509,13 @@ def test_a_percentage_is_no_share(session: Place) -> None:
     assert "continue" in session.type("gitguard gate --pressure 0.42")
 
 
+def test_a_bundle_is_trimmed_for_no_more_than_a_full_window(session: Place) -> None:
+    assert session.run("gitguard bundle --pressure 100%").returncode == 0
+    refused = session.run("gitguard bundle --pressure 1.2")
+    assert refused.returncode == 2
+    assert "'1.2' is not a share of the window" in refused.stderr
+
+
 def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -> None:
     session.type("git init --quiet --bare -b main ../origin.git")
     session.type("git remote add origin ../origin.git")

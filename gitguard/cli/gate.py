@@ -9,13 +9,13 @@ import click
 
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.share import read_share
+from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
 from gitguard.hosts.context_files import NAMES
 from gitguard.model.codec import load_json
-from gitguard.model.events import MOST_TOKENS, Reading
+from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--pressure", type=read_share, metavar="0..1", help="Used share of the window, 0.6 or 60%"
+    "--pressure",
+    type=share_up_to(MOST_SHARE),
+    metavar="0..1",
+    help="Used share of the window, 0.6 or 60%",
 )
 @click.option(
     "--tokens",
@@ -116,7 +119,7 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
 @click.option("--summary", "with_summary", is_flag=True, help="Include the summary")
 @click.option(
     "--pressure",
-    type=read_share,
+    type=share_up_to(1),
     default=0.0,
     metavar="0..1",
     help="Pressure to trim for",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, fields_of, with_console
-from gitguard.cli.share import read_share
+from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session
 from gitguard.errors import NotInitialised
+from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
 from gitguard.policy.brief import ANSWER_TOKENS, Wishes
 from gitguard.policy.spawning import CATEGORIES, Task
@@ -101,7 +102,7 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
 @click.option("--needs-user", is_flag=True, help="The user has to say something midway")
 @click.option(
     "--pressure",
-    type=read_share,
+    type=share_up_to(MOST_SHARE),
     metavar="0..1",
     help="Used share of the window, 0.6 or 60%; else the session's newest, whoever told it",
 )

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import click
 
-_MOST = 1.5
-"""A conversation may be beyond its window; what is more are percent without their sign."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def read_share(text: object) -> float:
-    """Return the share, or raise `click.BadParameter` where the text is none."""
-    found = _number(str(text).strip())
-    if not 0 <= found <= _MOST:
-        raise click.BadParameter(f"'{text}' is not a share of the window: write 0.6 or 60%")
-    return found
+def share_up_to(most: float) -> Callable[[object], float]:
+    """Return what reads a share of at most so much, as the type of an option."""
+
+    def read_share(text: object) -> float:
+        found = _number(str(text).strip())
+        if not 0 <= found <= most:
+            raise click.BadParameter(f"'{text}' is not a share of the window: write 0.6 or 60%")
+        return found
+
+    return read_share
 
 
 def _number(text: str) -> float:

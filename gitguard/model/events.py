@@ -38,6 +38,8 @@ HOOKS_VARIABLE, HOOKS_OFF = "GITGUARD_HOOKS", "off"
 
 MOST_TOKENS = 100_000_000
 """No window is larger; a number beyond it is a host's mistake, or somebody's attempt."""
+MOST_SHARE = 1.5
+"""A conversation may be beyond its window; what is more would be percent given for a share."""
 
 
 def is_token_count(value: object) -> bool:

@@ -6,12 +6,12 @@ import json
 
 from gitguard.errors import InvalidDocument
 
-_MARK = "\ufeff"
-"""What some editors put before a text; Codex passes it (0.169.0)."""
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+_MARK = "\ufeff"
+"""What some editors put before a text; Codex passes it (0.169.0)."""
 
 
 def load(text: str, *, what: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.model.codec import load_yaml
+from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.policy.bands import Band, band_of
@@ -30,8 +31,6 @@ _UNQUOTED = b": >"
 _QUOTE_IT = 'What begins with `>` needs quotes: `spawn_if: ">3 tool calls"`'
 _TRANSCRIPT = "transcript"
 """The source of a pressure to which a runway by the transcript belongs."""
-_LARGEST_SHARE = 1.5
-"""What is more is no share; percent given by mistake would be."""
 
 
 class Told(Value):
@@ -95,7 +94,7 @@ def answer(workspace: Workspace, task: Task, told: Told) -> Decision:
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
     """
     share = told.share
-    if share is not None and not 0 <= share <= _LARGEST_SHARE:
+    if share is not None and not 0 <= share <= MOST_SHARE:
         raise InvalidInput(
             f"the pressure `{share:g}` is not a share of the window", "Write 0.6 for 60 %"
         )
