@@ -57,7 +57,7 @@ DOORS = {
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
 HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""
-LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 400
+LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 600
 LONGEST_COMMAND = 15
 """A command's most statements: parse, one call to the library, print."""
 
