@@ -1,6 +1,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# How many processes the tests run in.
+JOBS ?= 2
 
 .PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults references
 
@@ -17,7 +19,7 @@ demo: setup
 	$(BIN)/python -m tests.demo
 
 test: setup
-	$(BIN)/python -m pytest --ignore=tests/e2e
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/e2e
 
 check: setup
 	$(BIN)/ruff check .

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +20,32 @@ from gitguard.store.workspace import Places
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")  # what fails for one has to fail for all
+
+_ENDING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give this process, and every child it starts, the usual answers to signals.
+
+    A script that starts the tests behind `&` or `nohup` leaves SIGINT, SIGQUIT or SIGHUP ignored;
+    every child would inherit that, and a test that interrupts one would wait for ever.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end which tests this machine could not run, and what it lacks for them."""
+    reasons: Counter[str] = Counter()
+    for report in terminalreporter.getreports("skipped"):
+        if isinstance(report.longrepr, tuple):
+            reasons[report.longrepr[2].removeprefix("Skipped: ")] += 1
+    if reasons:
+        terminalreporter.section("not tried on this machine")
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count} skipped: {reason}")
+
 
 _FOREIGN = ("GITGUARD_", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "OPENCLAW", "LC_")
 

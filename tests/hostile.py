@@ -17,6 +17,7 @@ import click
 from gitguard.cli import hook
 from gitguard.cli.app import UNEXPECTED, app, run_app
 
+from .alarms import alarm_lent
 from .conftest import Git
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -154,14 +155,14 @@ def gitguard(*arguments: str, stdin: bytes = b"") -> Outcome:
     sys.argv = ["gitguard", *arguments]
     sys.stdin, sys.stdout, sys.stderr = streams
     code: Any = 0
-    signal.signal(signal.SIGALRM, _hung)
-    signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
     try:
-        run_app()
+        with alarm_lent():
+            signal.signal(signal.SIGALRM, _hung)
+            signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+            run_app()
     except SystemExit as end:
         code = end.code
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         sys.argv, sys.stdin, sys.stdout, sys.stderr = before
     for stream in streams[1:]:
         stream.flush()
@@ -247,10 +248,8 @@ def _edit_state() -> None:
 
 def answer(host: str, data: bytes) -> str:
     """Answer an event as the installed hook would."""
-    try:
+    with alarm_lent():
         return hook.respond([host], io.BytesIO(data))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def payload(name: str, root: Path, **changes: Any) -> bytes:

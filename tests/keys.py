@@ -8,9 +8,12 @@ from pathlib import Path
 
 from gitguard.store.workspace import Places
 
+from .needed import need
+
 
 def run(*command: str, home: Path, **environment: str) -> str:
     """Run a program as the user whose home it is."""
+    need(command[0])
     surroundings = {"PATH": os.environ["PATH"], "HOME": str(home), **environment}
     done = subprocess.run(command, env=surroundings, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}: {done.stderr}"

@@ -30,3 +30,9 @@ def need(*programs: str) -> None:
     absent = [program for program in programs if shutil.which(program) is None]
     if absent:
         cannot_run(f"needs {', '.join(absent)}")
+
+
+def need_root(purpose: str) -> None:
+    """End the test unless root runs it."""
+    if os.geteuid() != 0:
+        cannot_run(f"needs root {purpose}")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from .needed import need
 from .scratch import environment, make_repository
 from .transcript_command import PI
 
@@ -33,8 +34,7 @@ class Closed:
 
     def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
-        if drop and shutil.which("setpriv") is None:
-            pytest.skip("root needs `setpriv` to be refused anything")
+        need(*drop[:1])
         command = [*drop, sys.executable, "-m", "gitguard", *map(str, words)]
         return subprocess.run(
             command,

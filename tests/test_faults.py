@@ -20,6 +20,8 @@ from tests.faults.running import run_kind
 from tests.faults.scenarios import BY_NAME, SCENARIOS, Scenario
 from tests.faults.world import World
 
+from .needed import cannot_run
+
 QUICK = {kind.name: (kind, scenarios, every) for kind, scenarios, every in plan([], quick=True)}
 
 
@@ -60,7 +62,8 @@ def test_a_fault_anywhere_breaks_no_promise(name: str) -> None:
     row = run_kind(kind, scenarios, jobs=2, every=every)
     print(table([row]))
     assert not row.failures, failures([row])
-    assert row.tried or row.note
+    if not row.tried:
+        cannot_run(row.note)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

@@ -13,6 +13,7 @@ from gitguard.guard import Guard
 from gitguard.store.workspace import Places
 
 from .conftest import Git, OpenGuard
+from .needed import need_root
 
 _TRAP = "#!/bin/sh\necho {name} >> {marker}\nexit 0\n"
 
@@ -108,10 +109,10 @@ def test_without_git_there_is_one_sentence(git: Git, places: Places, guard: Guar
         without.ensure()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
 def test_a_repository_of_somebody_else_is_used_only_where_the_user_allowed_it(
     git: Git, guard: Guard, hermetic_seal: Path, tmp_path: Path
 ) -> None:
+    need_root("to give a repository away")
     for path in [git.root, *git.root.rglob("*")]:
         os.chown(path, 12345, 12345, follow_symlinks=False)
     with pytest.raises(GitFailed) as caught:

@@ -26,6 +26,7 @@ from .hostile import (
     tree_of,
 )
 from .keys import Machine, SshKeys
+from .needed import need_root
 
 
 @pytest.fixture
@@ -210,9 +211,9 @@ def test_without_a_git_of_the_systems_own_nothing_is_run(
     assert traps.fired() == set()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
 @pytest.mark.parametrize("given", ["all of it", "its .git alone"])
 def test_nothing_is_written_into_a_repository_of_somebody_else(git: Git, given: str) -> None:
+    need_root("to give a repository away")
     root = git.root if given == "all of it" else git.root / ".git"
     for path in [root, *root.rglob("*")]:
         os.chown(path, 12345, 12345, follow_symlinks=False)

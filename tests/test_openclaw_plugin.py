@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,8 @@ from gitguard.hosts import openclaw_settings as settings
 from gitguard.model import events
 from gitguard.rendering import template_source
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="the plugin needs Node.js")
+from .needed import need
+
 PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
 NEWER, OLDER = "2026.9.6", "2026.3.13"
 KEY = "agent:main:main"
@@ -34,6 +33,7 @@ RECORDINGS = {
 
 HOST = """
 import fs from "node:fs";
+
 const [folder, loads] = process.argv.slice(2);
 const steps = JSON.parse(fs.readFileSync(0, "utf8"));
 const handlers = {};
@@ -119,11 +119,10 @@ class Host:
     def run(
         self, *steps: Mapping[str, Any] | Sequence[Any], loads: int = 1, path: str = "/usr/bin:/bin"
     ) -> list[Any]:
-        assert NODE is not None
         driver = self.folder / "host.mjs"
         driver.write_text(HOST)
         done = subprocess.run(
-            [NODE, str(driver), str(self.folder / settings.PLUGIN), str(loads)],
+            ["node", str(driver), str(self.folder / settings.PLUGIN), str(loads)],
             input=json.dumps(steps),
             env={"PATH": path, "HOME": str(self.folder)},
             capture_output=True,
@@ -141,6 +140,11 @@ class Host:
         path = self.folder / "inputs"
         lines = path.read_text().splitlines() if path.exists() else []
         return [json.loads(line) for line in lines if line]
+
+
+@pytest.fixture(autouse=True)
+def _node() -> None:
+    need("node")
 
 
 @pytest.fixture
@@ -586,11 +590,10 @@ def test_the_directory_hook_answers_instead_of_the_plugin(host: Host) -> None:
         "await handler(event); await handler(event);\n"
         "process.stdout.write(JSON.stringify(event.context.bootstrapFiles));\n"
     )
-    assert NODE is not None
     event = internal(NEWER, "agent_bootstrap")["internal"]
     (files / "package.json").write_text('{"type": "module"}')  # newer Node.js sees it by itself
     done = subprocess.run(
-        [NODE, str(driver)], input=json.dumps(event), capture_output=True, text=True, check=True
+        ["node", str(driver)], input=json.dumps(event), capture_output=True, text=True, check=True
     )
     assert done.stdout.count('"BLOCK"') == 1
     assert len(host.sent()) == 1

@@ -18,6 +18,7 @@ from gitguard.usecases.applying import Applied, apply, plan_change
 from gitguard.usecases.giving_back import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
+from .needed import need_root
 
 Environment = dict[str, str]
 QUESTION = Question("tool-heavy", window=200_000)
@@ -144,10 +145,10 @@ def test_a_file_is_changed_in_place_and_comes_back_byte_for_byte(
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_file_of_somebody_else_stays_theirs_and_so_does_its_backup(
     desk: Desk, tmp_path: Path, home: Path
 ) -> None:
+    need_root("to give a file away")
     path = write(home / ".pi/agent/settings.json", "{}\n")
     os.chown(path, 1234, 2345)
     backup = Path(applied(desk, "pi", tmp_path).made.backup)

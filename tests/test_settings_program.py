@@ -16,6 +16,7 @@ from gitguard.errors import Locked
 from gitguard.store.lock import Lock
 from gitguard.store.program import find_program
 
+from .alarms import alarm_lent
 from .waiting import wait_until
 
 SLOW = """#!/bin/sh
@@ -52,14 +53,11 @@ def test_a_program_does_not_outlive_an_interrupt(folder: Path) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
-    try:
+    with alarm_lent():
+        signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
         with pytest.raises(KeyboardInterrupt):
             program.run((str(folder),))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     with pytest.raises(ProcessLookupError):
         os.kill(int((folder / "pid").read_text()), 0)
 

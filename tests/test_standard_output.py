@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from .needed import cannot_run
 from .spoken import pi, turns
 from .transcript_command import PI, run
 
@@ -20,12 +21,13 @@ COMMAND = [sys.executable, "-m", "gitguard"]
 READING = [["show"], ["export"], ["usage"], ["usage", "--json"]]
 
 
-@pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("words", READING, ids=" ".join)
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 def test_a_full_disk_under_standard_output_is_no_fault_of_ours(
     words: list[str], unbuffered: str, tmp_path: Path, hermetic_seal: Path
 ) -> None:
+    if not FULL.exists():
+        cannot_run("the system has no /dev/full")
     with FULL.open("wb") as full:
         done = subprocess.run(
             [*COMMAND, "transcript", *words, str(PI)],

@@ -17,6 +17,7 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts.rewriting.repair import repair
 from gitguard.usecases.conversations import find_conversation
 
+from .needed import need, need_root
 from .spoken import NOW
 from .test_transcript_compact_command import User
 from .transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, finished, run
@@ -78,8 +79,7 @@ def test_the_lines_of_an_export_are_no_document_of_ours(kind: str, tmp_path: Pat
 def unprivileged(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run a command without root's right to read everything."""
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
-    if drop and shutil.which("setpriv") is None:
-        pytest.skip("root needs `setpriv` to be refused anything")
+    need(*drop[:1])
     command = [sys.executable, "-m", "gitguard", "transcript", *map(str, words)]
     return subprocess.run(
         [*drop, *command], cwd=cwd, capture_output=True, text=True, check=False, timeout=60
@@ -167,8 +167,8 @@ def test_a_file_that_shrinks_while_it_is_looked_through_is_an_error(tmp_path: Pa
         repair(Transcript(str(path), "pi"), lambda: NOW, rehearse=True, tell=shrink)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 def test_that_a_file_is_somebody_elses_is_told_as_such(tmp_path: Path) -> None:
+    need_root("to give a file to somebody else")
     tmp_path.chmod(0o777)
     path = write(tmp_path / "t.jsonl", [*pi([user("hello")]), b"{torn"])
     os.chown(path, 65_534, 65_534)

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from .faults.sandbox import sealed
+from .needed import cannot_run
 
 
 def _mount(*arguments: str) -> bool:
@@ -29,7 +28,7 @@ def read_only(folder: Path) -> Iterator[None]:
             yield
         return
     if not _mount("--bind", str(folder), str(folder)):
-        pytest.skip("root that may not mount cannot make a folder read-only for itself")
+        cannot_run("root that may not mount cannot make a folder read-only for itself")
     try:
         assert _mount("-o", "remount,ro,bind", str(folder))
         yield
@@ -42,7 +41,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
     """Mount a file system of a size in a folder, and yield the folder."""
     folder.mkdir()
     if not _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)):
-        pytest.skip("a small file system needs the right to mount one")
+        cannot_run("a small file system needs the right to mount one")
     try:
         yield folder
     finally:

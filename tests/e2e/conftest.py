@@ -8,6 +8,8 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
+from tests.needed import cannot_run
+
 from . import claude_code, openclaw_install, sealed_hosts
 from .claude_code import SealedClaude
 from .fetching import NotInstallable
@@ -27,7 +29,7 @@ def installed(host: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return host(*args, **kwargs)
     except NotInstallable as reason:
-        pytest.skip(str(reason))
+        cannot_run(str(reason))
 
 
 @pytest.fixture(scope="session")
