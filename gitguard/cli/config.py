@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitguard.cli import surroundings
 from gitguard.cli.config_report import (
     advice_document,
     advice_text,
@@ -226,7 +226,7 @@ def open_desk(console: Console) -> Desk:
         guard = console.guard
     except NotARepository:
         own = places(os.environ)
-        return Desk(own, load_user_config(own.config_home, own.state_home), time.time)
+        return Desk(own, load_user_config(own.config_home, own.state_home), surroundings.clock)
     workspace, place = guard.workspace, guard.workspace.place
     try:
         store = guard.store()

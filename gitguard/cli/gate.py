@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitguard.cli import surroundings
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.share import share_up_to
@@ -84,7 +84,9 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
     share, tokens = measured["pressure"], measured["tokens"]
     if share is None and tokens is None:
         return None
-    return Reading("given", time.time(), tokens=tokens, window=measured["window"], share=share)
+    return Reading(
+        "given", surroundings.clock(), tokens=tokens, window=measured["window"], share=share
+    )
 
 
 def _say_gated(console: Console, gated: Gated) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +75,7 @@ def _overdue(_number: int, _frame: object) -> None:
 
 def answer(arguments: list[str], data: bytes) -> str:
     """Return the answer to one event."""
+    from gitguard.cli import surroundings
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
     from gitguard.model.codec import load_json
@@ -87,7 +87,7 @@ def answer(arguments: list[str], data: bytes) -> str:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
     payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
-    event = host.parse_event(payload, os.environ, time.time())
+    event = host.parse_event(payload, os.environ, surroundings.clock())
     _arm(host.time_limit(event.kind))
     text = host.render_reply(event, _reply(event, host.ABILITIES))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
@@ -107,7 +107,7 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) ->
 
 
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
-    from gitguard.cli.surroundings import places
+    from gitguard.cli import surroundings
     from gitguard.errors import NotARepository
     from gitguard.model.events import NEUTRAL
     from gitguard.store.settings import open_workspace
@@ -117,7 +117,9 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
     root = named or event.project_dir
     try:
-        workspace, config = open_workspace(root, places(os.environ), time.time, for_hook=True)
+        workspace, config = open_workspace(
+            root, surroundings.places(os.environ), surroundings.clock, for_hook=True
+        )
         return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
         return NEUTRAL

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from contextlib import suppress
 
 TYPE_CHECKING = False
@@ -22,7 +21,7 @@ def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str
 
 
 def _command(host: Host, event: HookEvent) -> str:
-    from gitguard.cli.surroundings import places
+    from gitguard.cli import surroundings
     from gitguard.model.config import DEFAULTS
     from gitguard.store.place import locate
     from gitguard.store.workspace import Workspace
@@ -30,7 +29,9 @@ def _command(host: Host, event: HookEvent) -> str:
 
     # The folder of the working files does not matter here, so a broken configuration does not.
     place = locate(os.environ.get("GITGUARD_ROOT") or event.project_dir)
-    workspace = Workspace(place, places(os.environ), DEFAULTS.store.directory, time.time)
+    workspace = Workspace(
+        place, surroundings.places(os.environ), DEFAULTS.store.directory, surroundings.clock
+    )
     return called_status_line(workspace, host)
 
 

@@ -10,9 +10,14 @@ from gitguard.store.workspace import Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gitguard.guard import Guard
+
+clock: Callable[[], float] = time.time
+"""Tells Unix seconds; a test that moves the time puts its own here."""
+at_step: Callable[[str], object] = str
+"""Called with each step of writing; a test that stops or kills a command puts its own here."""
 
 
 def places(environment: Mapping[str, str], session: str = "") -> Places:
@@ -27,6 +32,7 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
         session=session or environment.get("GITGUARD_SESSION", ""),
         environment=environment,
         home=home,
+        at_step=at_step,
     )
 
 
@@ -40,7 +46,7 @@ def open_guard(root: str = "", session: str = "") -> Guard:
     from gitguard.guard import Guard
 
     start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
-    return Guard(start, places(os.environ, session), time.time)
+    return Guard(start, places(os.environ, session), clock)
 
 
 def bare_workspace(root: str = "") -> Workspace:
@@ -49,7 +55,7 @@ def bare_workspace(root: str = "") -> Workspace:
     from gitguard.store.place import locate
 
     start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
-    return Workspace(locate(start), places(os.environ), DEFAULTS.store.directory, time.time)
+    return Workspace(locate(start), places(os.environ), DEFAULTS.store.directory, clock)
 
 
 def _current_folder() -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gitguard.cli import surroundings
 from gitguard.cli.console import Console
 from gitguard.cli.surroundings import places
 from gitguard.errors import InvalidInput, NotARepository
@@ -95,7 +95,7 @@ def transcripts_of(console: Console) -> Transcripts:
     try:
         return console.guard.transcripts
     except NotARepository:
-        return Transcripts(config_of(console), time.time)
+        return Transcripts(config_of(console), surroundings.clock)
 
 
 def config_of(console: Console) -> Config:
