@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,15 @@ def test_a_list_beyond_measure_keeps_nothing_else_out(talk: Conversation) -> Non
 
 def test_an_unknown_item_that_only_changed_says_nothing() -> None:
     assert folded(entry(plan=(PlanItem("7", done=True),))).plan == ()
+
+
+def test_the_first_prompt_says_what_of_a_long_transcript_was_not_read(talk: Conversation) -> None:
+    line = {"type": "user", "message": {"role": "user", "content": "Why? " * 1_000}}
+    talk.transcript.write_text(f"{json.dumps(line)}\n" * 2_000, encoding="utf-8")
+    said = talk.prompt("Go on")
+    assert "gitguard: the transcript has 9.6 MB; its first 0." in said
+    assert "Decisions made in between may be missing" in said
+    assert "were read" not in talk.prompt("And on"), "once is enough"
 
 
 def test_what_was_said_before_we_first_heard_of_a_conversation_is_read_from_its_transcript(

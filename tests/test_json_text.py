@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model import json_text
+from gitguard.model import codec, json_text
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -81,6 +81,25 @@ def test_without_the_c_functions_json_does_the_same(monkeypatch: pytest.MonkeyPa
     text = json_text.encoder(sort_keys=True)(value)
     assert text == json.dumps(value, ensure_ascii=False, sort_keys=True)
     assert json_text.decoder()(text) == value
+
+
+class Key(str):
+    """A key that counts how often keys are compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Key.compared += 1
+        return str(self) == other
+
+    __hash__ = str.__hash__
+
+
+def test_a_key_that_stands_there_twice_is_found_by_looking_at_each_key_once() -> None:
+    pairs = [(Key(f"k{number}"), 0) for number in range(5_000)]
+    with pytest.raises(ValueError, match="the key `k4999` stands there twice"):
+        codec._without_duplicates([*pairs, (Key("k4999"), 1)])
+    assert Key.compared < 3 * len(pairs)
 
 
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes"])

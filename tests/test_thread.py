@@ -149,3 +149,20 @@ def test_a_decision_is_a_short_reply_to_a_long_answer_in_any_language() -> None:
 def test_a_pasted_file_costs_no_more_than_a_line() -> None:
     [kept] = extend((), [user("look:" + " \n" * 2_000 + "ü" * 5_000_000)])
     assert kept.gist == "look: " + "ü" * 114
+
+
+@given(st.lists(st.tuples(st.sampled_from((USER, AGENT)), st.booleans()), max_size=40))
+def test_only_what_is_kept_is_cleaned_and_it_is_kept_as_if_all_had_been(
+    pieces: list[tuple[str, bool]],
+) -> None:
+    messages = numbered(pieces)
+    cleaned: list[str] = []
+
+    def clean(text: str) -> str:
+        cleaned.append(text)
+        return text.replace("short", "*****").replace("because", "*******")
+
+    exchanges = extend((), messages, clean)
+    assert len(cleaned) == len(exchanges) <= MOST_EXCHANGES
+    whole = [message.replace(text=clean(message.text)) for message in messages]
+    assert exchanges == extend((), whole)

@@ -320,7 +320,9 @@ def test_both_ends_of_a_long_conversation_are_told_without_the_branches_that_wer
     path = add(tmp_path / "x", *lines)
     assert path.stat().st_size > 20 << 20
     told = pis_messages(path)
-    numbers = [int(text) for text in told]
+    # The newest line before the gap may lie on a branch that was left; nothing read tells.
+    assert told.count("left") <= 1
+    numbers = [int(text) for text in told if text != "left"]
     assert numbers == sorted(set(numbers))
     assert (numbers[0], numbers[-1]) == (0, 19_999)
     assert len(numbers) < 19_000

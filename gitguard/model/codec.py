@@ -73,12 +73,14 @@ def check_format(document: dict[str, Any], newest: int, *, what: str) -> None:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key `{twice[:80]}` stands there twice")
-    return found
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        earlier: set[str] = set()
+        for name, _ in pairs:
+            if name in earlier:
+                raise ValueError(f"the key `{name[:80]}` stands there twice")
+            earlier.add(name)
+    return members
 
 
 def _refuse_constant(name: str) -> None:

@@ -13,7 +13,7 @@ from gitguard.model.transcript import AGENT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, ClassVar
 
     from gitguard.model.transcript import Message
@@ -51,17 +51,38 @@ def is_decision(agent_length: int, user_text: str) -> bool:
     return agent_length > LONG_ANSWER and 0 < len(user_text.strip()) < SHORT_REPLY
 
 
-def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Message]) -> tuple[Exchange, ...]:
+def extend(
+    exchanges: tuple[Exchange, ...],
+    messages: Iterable[Message],
+    clean: Callable[[str], str] | None = None,
+) -> tuple[Exchange, ...]:
     """Add messages, oldest first, to what is kept of those before them.
 
     Of several agent messages in a turn the last stands for its answer. A user message that is not
     answered yet is kept besides the last two pairs. When more than 8 would be kept, the oldest
     pivots go at once, so adding piece by piece gives the same as adding all.
+
+    clean takes secrets out of a message's text. Only what is kept is cleaned, because that takes
+    far longer than to choose it.
     """
+    sources: dict[int, Message] = {}  # by the identity of the exchange
     for message in messages:
         when = timestamp(message.at) if message.at else ""
-        exchanges = add(exchanges, exchange_of(message.role, message.text, when))
-    return exchanges
+        before, exchanges = exchanges, add(exchanges, exchange_of(message.role, message.text, when))
+        if exchanges and not any(exchanges[-1] is other for other in before):
+            sources[id(exchanges[-1])] = message
+        sources = {id(item): sources[id(item)] for item in exchanges if id(item) in sources}
+    if clean is None:
+        return exchanges
+    return tuple(
+        _cleaned(item, clean(sources[id(item)].text)) if id(item) in sources else item
+        for item in exchanges
+    )
+
+
+def _cleaned(exchange: Exchange, text: str) -> Exchange:
+    clean = exchange_of(exchange.role, text, exchange.when)
+    return exchange.replace(gist=clean.gist, long=clean.long)
 
 
 def exchange_of(role: str, text: str, when: str) -> Exchange:

@@ -374,24 +374,30 @@ def complete_lines(path: str, *, offset: int, limit: int) -> tuple[list[bytes], 
     return data[:end].split(b"\n")[:-1], offset + end
 
 
-def lines_backwards(path: str, *, block: int = 1 << 16, limit: int = 1 << 28) -> Iterator[bytes]:
-    """Yield a file's complete lines from the last to the first, block by block.
+def lines_backwards(
+    path: str, *, block: int = 1 << 16, limit: int = 1 << 26, most: int = 100_000
+) -> Iterator[bytes]:
+    """Yield a file's lines from the last to the first, block by block; blank ones are left out.
 
-    Lines longer than limit bytes end the walk, so that memory stays bounded.
+    The walk ends after limit bytes and after about so many lines, so that neither memory nor time
+    grows with the file. What was read of the line in which it ends is left out.
     """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         position = os.fstat(handle).st_size
+        end = max(position - limit, 0)
         parts: list[bytes] = []
-        while position and sum(map(len, parts)) <= limit:
-            start = max(position - block, 0)
+        while position > end and most > 0:
+            start = max(position - block, end)
             head, *tail = os.pread(handle, position - start, start).split(b"\n")
             position = start
             if not tail:
                 parts.append(head)
                 continue
-            yield tail.pop() + b"".join(reversed(parts))
-            yield from reversed(tail)
+            if line := tail.pop() + b"".join(reversed(parts)):
+                yield line
+            yield from filter(None, reversed(tail))
+            most -= len(tail) + 1
             parts = [head]
         if not position:
             yield b"".join(reversed(parts))

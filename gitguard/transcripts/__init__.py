@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
         """What a format's module offers.
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
             looks behind compactions too: for the model and its window, which outlive them.
             """
 
-        def messages(self, transcript: Transcript) -> Iterator[Message]:
+        def messages(self, transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
             """Yield what was said, oldest first, in constant memory.
 
-            Of a conversation of many megabytes the middle may be left out.
+            Of a conversation of many megabytes the middle is left out, because a prompt waits for
+            it; tell is given a sentence on that.
             Only what the user said and what the agent answered in text; what the host wrote in
             either's name, calls and results of tools, and sub-agents are left out. One API message
             is one of ours, however many entries it is kept in.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.jsonl import Tell
 
 _USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
@@ -40,12 +41,12 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     return None
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said; the lines of one API message are put together again."""
     from gitguard.transcripts import jsonl
 
     answer, answer_id = None, None
-    for line in jsonl.forwards(transcript.path):
+    for line in jsonl.forwards(transcript.path, tell=tell):
         if not any(role in line for role in _SAID):
             continue
         message, message_id = _message(parse(line))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.jsonl import Tell
 
 _COMPACTED, _ROLLED_BACK = b'"compacted"', b'"thread_rolled_back"'
 _USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED, _ROLLED_BACK)
@@ -35,17 +36,17 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     return _with_model(reading, line, lines) if reading else None
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said and not taken back.
 
-    Until the next compaction all of it can be, so it is held till then: 16 MB at most.
+    Until the next compaction all of it can be, so it is held till then: 3 MB at most.
     """
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.codex_lines import Turns
 
     turns = Turns()
     said: list[Message] = []
-    for text in jsonl.forwards(transcript.path):
+    for text in jsonl.forwards(transcript.path, tell=tell):
         line = parse(text) if any(mark in text for mark in _TOLD) else {}
         taken_back = turns.take(line, len(said))
         if taken_back is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.jsonl import Tell
 
 _WINDOW, _SMALL_WINDOW, _SMALL = 1_048_576, 256_000, "gemma-4"
 """What the program reckons with, and the models for which it is less."""
@@ -51,16 +52,16 @@ def _before_the_copy(lines: Iterator[bytes], names: list[str]) -> Reading | None
     return None
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said and not taken back; what is written twice counts where it stands last.
 
-    The end of a chat can take back all before it, so what was said is held: 16 MB at most.
+    The end of a chat can take back all before it, so what was said is held: 3 MB at most.
     """
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.gemini_history import OWN, Story, messages_in
 
     story, said = Story(), {}
-    for number, text in enumerate(jsonl.forwards(transcript.path)):
+    for number, text in enumerate(jsonl.forwards(transcript.path, tell=tell)):
         line = parse(text)
         story.take(number, line)
         for place, message in messages_in(line):
@@ -102,7 +103,7 @@ def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.gemini_history import snapshots, time_of_set
 
-    for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin):
+    for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin, most=jsonl.COUNTED_AT_ONCE):
         line = parse(text) if text else {}
         names = snapshots(line)
         is_new = names and not all(_is_told(path, name, behind - len(text)) for name in names)
@@ -113,7 +114,7 @@ def _is_told(path: str, name: str, before: int) -> bool:
     """Say whether a line before an offset has an id."""
     from gitguard.transcripts import jsonl
 
-    found = jsonl.marked(path, (name.encode(),), 0)
+    found = jsonl.marked(path, (name.encode(),), 0, most=jsonl.COUNTED_AT_ONCE)
     return next((behind for behind, line in found if line), before + 1) <= before
 
 

@@ -63,10 +63,11 @@ class Story:
             self._put(name, place, message)
 
     def _rewind(self, name: str) -> None:
-        names = list(self._live)
-        begin = names.index(name) if name in self._live else 0
-        for gone in names[begin:]:
-            del self._live[gone]
+        # From the end backwards, because a chat may be taken back as often as it has messages.
+        while self._live:
+            newest, _ = self._live.popitem()
+            if newest == name:
+                return
 
 
 def set_messages(line: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -17,47 +17,71 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    Tell = Callable[[str], object]
+
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
 _LOOKED_AT, _FURTHEST = 1_000, 1 << 20
 """First lines that a file is known by, and where the last of them begins; each may be long."""
-_FIRST, _LAST = 1 << 20, 15 << 20
+_FIRST, _LAST = 1 << 18, 3 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
+_SHORTEST = 16
+"""Bytes below which a line says nothing; there may be millions of blank ones."""
+COUNTED_AT_ONCE = 1 << 27
+"""Bytes in which turning points are looked for at once; the next event goes on behind them."""
 
 
-def forwards(path: str, since: int = 0) -> Iterator[bytes]:
-    """Yield the whole lines behind an offset; of very many, the first and the last ones."""
-    for stretch in stretches(path, since):
+def forwards(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[bytes]:
+    """Yield the whole lines behind an offset; of very many, the first and the last ones.
+
+    tell is given a sentence where lines are left out.
+    """
+    for stretch in stretches(path, since, tell):
         yield from stretch
 
 
-def stretches(path: str, since: int = 0) -> Iterator[Iterator[bytes]]:
+def stretches(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[Iterator[bytes]]:
     """Yield the same lines as one stretch, or as two where the middle is left out.
 
     A stretch is to be read before the next is asked for.
     """
-    last_ones, upto = _size(path) - _LAST, since
+    size, upto = _size(path), since
+    most = _FIRST if size - since > _FIRST + _LAST else None
 
     def first_ones() -> Iterator[bytes]:
         nonlocal upto
-        for block, upto in _blocks(path, since):  # noqa: B007 - how far it got
-            yield from block.split(b"\n")
-            if upto >= since + _FIRST and upto < last_ones:
-                break
+        for block, upto in _blocks(path, since, most):  # noqa: B007 - how far it got
+            yield from _telling(block)
 
     yield first_ones()
-    if upto >= last_ones:
+    if most is None:
         return
+    begin = max(size - _LAST, upto)
+    if tell is not None and begin > upto:
+        tell(
+            f"the transcript has {_megabytes(size)}; its first {_megabytes(upto)} and its last "
+            f"{_megabytes(size - begin)} were read"
+        )
     # The line in which the last ones begin is torn, and its rest is no entry.
-    yield (line for block, _ in _blocks(path, last_ones) for line in block.split(b"\n"))
+    yield (line for block, _ in _blocks(path, begin) for line in _telling(block))
 
 
-def marked(path: str, markers: tuple[bytes, ...], since: int) -> Iterator[tuple[int, bytes]]:
+def _telling(block: bytes) -> list[bytes]:
+    return [line for line in block.split(b"\n") if len(line) >= _SHORTEST]
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):,.1f} MB"
+
+
+def marked(
+    path: str, markers: tuple[bytes, ...], since: int, *, most: int | None = None
+) -> Iterator[tuple[int, bytes]]:
     """Yield the whole lines behind an offset that contain a marker, and the offset behind each.
 
-    An empty line tells only how far reading has got.
+    An empty line tells only how far reading has got. It ends after most bytes.
     """
-    for data, whole, upto in _read(path, since):
+    for data, whole, upto in _read(path, since, most):
         begin = upto - whole
         for start, end in _found(data, whole, markers):
             yield begin + end + 1, data[start:end]
@@ -72,10 +96,11 @@ def turning_points(
 ) -> Iterator[tuple[int, str, float]]:
     """Yield what `entries.count` counts behind an offset, of one that is written twice the first.
 
-    told returns what a line with a marker is, its id and its time.
+    told returns what a line with a marker is, its id and its time. Of very many bytes the first
+    are looked at, and the next count goes on behind them.
     """
     before = None if since else ""
-    for behind, line in marked(path, markers, since):
+    for behind, line in marked(path, markers, since, most=COUNTED_AT_ONCE):
         kind, name, at = told(line) if line else ("", "", 0.0)
         if kind:
             if before is None:
@@ -248,18 +273,23 @@ def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[in
     return sorted(lines)
 
 
-def _blocks(path: str, since: int) -> Iterator[tuple[bytes, int]]:
+def _blocks(path: str, since: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
     """Yield blocks of whole lines and the offset behind each; too long a line is an empty block."""
-    for data, whole, upto in _read(path, since):
+    for data, whole, upto in _read(path, since, most):
         yield data[:whole], upto
 
 
-def _read(path: str, since: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield what was read at once, how much of it are whole lines, and the offset behind those."""
+def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[bytes, int, int]]:
+    """Yield what was read at once, how much of it are whole lines, and the offset behind those.
+
+    It ends with the line in which most bytes are over, and inside that one if it is too long.
+    """
+    end = None if most is None else since + most
     try:
         handle = open_file(path)
         try:
-            position, size = since, _BLOCK
+            at_once = _BLOCK if most is None else min(_BLOCK, most)
+            position, size = since, at_once
             while data := os.pread(handle, size, position):
                 whole = data.rfind(b"\n") + 1
                 if not whole and len(data) == size < _LONGEST:
@@ -267,22 +297,26 @@ def _read(path: str, since: int) -> Iterator[tuple[bytes, int, int]]:
                     continue
                 if not whole and len(data) < size:
                     return
-                position = position + whole if whole else _next_line(handle, position + size)
+                position = position + whole if whole else _next_line(handle, position + size, end)
                 if position < 0:
                     return
                 yield data, whole, position
-                size = _BLOCK
+                if end is not None and position >= end:
+                    return
+                size = at_once
         finally:
             os.close(handle)
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def _next_line(handle: int, position: int) -> int:
-    """Return the offset behind a line's end, -1 while it has none."""
+def _next_line(handle: int, position: int, end: int | None) -> int:
+    """Return the offset behind a line's end, -1 while it has none; looking ends at end."""
     while data := os.pread(handle, _BLOCK, position):
-        end = data.find(b"\n") + 1
-        if end:
-            return position + end
+        found = data.find(b"\n") + 1
+        if found:
+            return position + found
         position += len(data)
+        if end is not None and position >= end:
+            return position
     return -1

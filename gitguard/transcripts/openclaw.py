@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Message
+    from gitguard.transcripts.jsonl import Tell
 
     class Kept(Protocol):
         """A session as one generation keeps it."""
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         def backwards(self) -> Iterator[bytes]:
             """Yield the entries from the newest to the oldest."""
 
-        def forwards(self, since: int) -> Iterator[bytes]:
+        def forwards(self, since: int, tell: Tell | None = None) -> Iterator[bytes]:
             """Yield the entries behind a position."""
 
         def entries(self, since: int) -> Iterator[Entry]:
@@ -60,7 +61,7 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         kept.close()
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said since the last reset."""
     kept = _find(transcript)
     if not kept:
@@ -69,7 +70,7 @@ def messages(transcript: Transcript) -> Iterator[Message]:
         begin = 0
         for behind, kind, _ in kept.turning_points(0):
             begin = behind if kind == RESET else begin
-        for row in kept.forwards(begin):
+        for row in kept.forwards(begin, tell):
             message = message_of(parse(row)) if b'"message"' in row else None
             if message:
                 yield message

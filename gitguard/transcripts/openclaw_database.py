@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import Entry
+    from gitguard.transcripts.jsonl import Tell
 
 _LARGEST_ROW = 1 << 22
 """Bytes beyond which the host itself compresses no row."""
-_FIRST, _LAST = 500, 8_000
+_FIRST, _LAST = 500, 2_000
 """Rows that are read of a conversation's beginning and end: all would take a prompt seconds."""
 _TELLING = """session_id = ? AND (
     event_json IS NOT NULL OR instr(navigation_json, '"role":"toolResult"') = 0)"""
@@ -40,10 +41,15 @@ class SessionRows(Value):
         """Yield the rows from the newest to the oldest."""
         return self._entries("1 ORDER BY seq DESC")
 
-    def forwards(self, since: int) -> Iterator[bytes]:
+    def forwards(self, since: int, tell: Tell | None = None) -> Iterator[bytes]:
         """Yield the rows from a number on; of very many, the first and the last ones."""
-        first_ones = since + _FIRST
-        last_ones = max(first_ones, self.end() - _LAST)
+        first_ones, end = since + _FIRST, self.end()
+        last_ones = max(first_ones, end - _LAST)
+        if tell is not None and last_ones > first_ones:
+            tell(
+                f"the conversation has {end - since:,} entries; its first {_FIRST:,} and its "
+                f"last {_LAST:,} were read"
+            )
         yield from self._entries("seq >= ? AND seq < ? ORDER BY seq", since, first_ones)
         yield from self._entries("seq >= ? ORDER BY seq", last_ones)
 

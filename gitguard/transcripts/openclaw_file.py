@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import Entry
+    from gitguard.transcripts.jsonl import Tell
 
 _TURNING_POINTS = (b'"compaction"', b'"reset"')
 _LARGEST_INDEX = 1 << 24
@@ -43,9 +44,9 @@ class SessionFile(Value):
         """Yield the lines from the last to the first."""
         return backwards(self.path)
 
-    def forwards(self, since: int) -> Iterator[bytes]:
+    def forwards(self, since: int, tell: Tell | None = None) -> Iterator[bytes]:
         """Yield the lines behind an offset."""
-        return jsonl.forwards(self.path, since)
+        return jsonl.forwards(self.path, since, tell)
 
     def entries(self, since: int) -> Iterator[Entry]:
         """Yield all lines behind an offset."""

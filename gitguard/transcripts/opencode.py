@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.database import Database
+    from gitguard.transcripts.jsonl import Tell
 
-_FIRST, _LAST = 500, 8_000
+_FIRST, _LAST = 500, 2_000
 """Messages that are read of a conversation's beginning and end: all would take a prompt seconds."""
 _DATA = "/.local/share/opencode"
 _SUMMARY = '"summary":true'
@@ -49,11 +50,11 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         database.close()
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said; of very many messages, the first and the last ones."""
     database = _open(transcript)
     try:
-        for message_id, message in _first_and_last(database, transcript.session):
+        for message_id, message in _first_and_last(database, transcript.session, tell):
             if said := _message(message, parts_of(database, message_id)):
                 yield said
     finally:
@@ -124,8 +125,17 @@ def _open(transcript: Transcript) -> Database:
     return database
 
 
-def _first_and_last(database: Database, session: str) -> Iterator[tuple[bytes, dict[str, Any]]]:
+def _first_and_last(
+    database: Database, session: str, tell: Tell | None
+) -> Iterator[tuple[bytes, dict[str, Any]]]:
     skipped = -1
+    query = "SELECT count(*) FROM message WHERE session_id = ?"
+    [(messages,)] = database.select(query, session, kinds=(int,))
+    if tell is not None and messages > _FIRST + _LAST:
+        tell(
+            f"the conversation has {messages:,} messages; its first {_FIRST:,} and its last "
+            f"{_LAST:,} were read"
+        )
     query = f"{_MESSAGES} ORDER BY rowid LIMIT ?"
     for row, message_id, data in database.select(query, session, _FIRST, kinds=_KINDS):
         skipped = row

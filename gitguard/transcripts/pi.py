@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
+    from gitguard.transcripts.jsonl import Tell
 
 
 _PARENT = b'"parentId"'
@@ -34,13 +35,13 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     return reading.replace(window=_window(transcript.path, reading.model) or None)
 
 
-def messages(transcript: Transcript) -> Iterator[Message]:
+def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said on the branch that stands.
 
-    It is found from its end, so the lines are held while it is looked for: 16 MB of them at most.
+    It is found from its end, so the lines are held while it is looked for: 3 MB of them at most.
     Where the middle is left out, the beginning is told along the branch that ends before it.
     """
-    for stretch in jsonl.stretches(_file(transcript).path):
+    for stretch in jsonl.stretches(_file(transcript).path, tell=tell):
         lines = [line for line in stretch if _PARENT in line]
         branch = reversed([*_on_the_branch(reversed(lines))])
         said = (message_of(parse(line)) for line in branch if b'"message"' in line)

@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.journal import Entry
     from gitguard.model.task import TaskState
-    from gitguard.model.transcript import Message
     from gitguard.store.states import Found
 
 _PROMPT_LIMIT = 2000
@@ -82,8 +81,8 @@ class Capturing(Conversation):
         from gitguard.transcripts import find_format
 
         try:
-            messages = find_format(transcript.format).messages(transcript)
-            said = extend((), map(self._without_secrets, messages))
+            messages = find_format(transcript.format).messages(transcript, self._unread.append)
+            said = extend((), messages, self._without_secrets)
         except GitguardError as error:
             self._mark(error)
             return
@@ -99,10 +98,9 @@ class Capturing(Conversation):
     def _clean(self, text: str, limit: int) -> str:
         return shorten_clean(text, limit, self._workspace.redactor)
 
-    def _without_secrets(self, message: Message) -> Message:
+    def _without_secrets(self, text: str) -> str:
         # Of a message only the beginning is kept, and how long it was.
-        begins, rest = message.text[:_MESSAGE_BEGINS], message.text[_MESSAGE_BEGINS:]
-        return message.replace(text=self._workspace.redactor.text(begins) + rest)
+        return self._workspace.redactor.text(text[:_MESSAGE_BEGINS]) + text[_MESSAGE_BEGINS:]
 
     def _said_before(self, exchange: Exchange) -> Entry:
         event = journal.PROMPT if exchange.role == USER else journal.TURN_ENDED

@@ -94,6 +94,8 @@ class Conversation:
         self._known = self._as_read = self._read_record()
         self._startup_notes: tuple[str, ...] = ()
         self._older: tuple[str, ...] = ()
+        self._unread: list[str] = []
+        """What was left out of a conversation that takes too long to read whole."""
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():

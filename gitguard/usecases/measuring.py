@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config import Config
 
-_LONGEST_READ = 1 << 25
-"""Bytes of a transcript behind a cursor; to read more takes a second."""
+_LONGEST_READ = 1 << 23
+"""Bytes of a transcript behind a cursor; to read more keeps a prompt waiting."""
 
 
 def measure_pressure(

@@ -54,7 +54,11 @@ class Turns(Capturing, HandingBack):
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             self._keep_window()
             line = self._about_context()
-        return HookReply(context="\n".join(text for text in (block, line) if text))
+        unread = [
+            f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
+            for text in self._unread
+        ]
+        return HookReply(context="\n".join(text for text in (block, *unread, line) if text))
 
     def _about_context(self) -> str:
         """Return the line about the context; advice is in it where tool calls got no answer."""
