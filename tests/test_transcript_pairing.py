@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given
@@ -16,12 +17,13 @@ from hypothesis import strategies as st
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
 from gitguard.model.events import Transcript
 from gitguard.transcripts import claude_code_entries, session_entries
-from gitguard.transcripts.rewriting import claude_code_writing, session_writing
+from gitguard.transcripts.rewriting import claude_code_writing, openclaw_writing, session_writing
 from gitguard.transcripts.rewriting.pairing import clean_name
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
 
 from .written_conversations import (
     CALLS,
+    PAIRED,
     WRITERS,
     Document,
     Part,
@@ -36,7 +38,10 @@ from .written_conversations import (
     write,
 )
 
-DIALECTS = tuple(WRITERS)
+if TYPE_CHECKING:
+    from gitguard.transcripts.rewriting.tree import Writable
+
+DIALECTS = tuple(PAIRED)
 
 
 class Host:
@@ -47,7 +52,7 @@ class Host:
         self.path = folder / "conversation.jsonl"
 
     def write(self, *parts: Part) -> list[Document]:
-        documents = WRITERS[self.name](parts)
+        documents = PAIRED[self.name](parts)
         write(self.path, documents)
         return documents
 
@@ -158,6 +163,10 @@ def test_a_result_that_stands_before_its_call_is_put_behind_it(host: Host) -> No
     [
         {"id": ""},
         {"id": None},
+        {"id": " \t"},
+        {"id": 5},
+        {"id": "call one"},
+        {"id": "вызов"},
         {"name": " "},
         {"name": "n" * 65},
         {"name": "what is this"},
@@ -172,9 +181,14 @@ def test_an_incomplete_call_is_dropped_and_its_result_too(
     [call] = host.calls()
     kept = {name: value for name, value in damage.items() if name in call}
     for document in documents:
+        message = document.get("message", {})
         for block in blocks_of(document):
             if block == call:
                 block |= kept
+            elif block.get("tool_use_id") == "c1" and "id" in kept:
+                block["tool_use_id"] = kept["id"]
+        for name in {"toolCallId", "toolUseId"} & message.keys() if "id" in kept else ():
+            message[name] = kept["id"]
     write(host.path, documents)
     counts = host.repair().counts
     assert counts["incomplete"] == counts["orphaned"] == 1
@@ -233,12 +247,93 @@ def test_an_id_that_is_used_again_belongs_to_the_nearest_call(host: Host) -> Non
         *(user(), agent("", "c1"), Result("c1", "one"), user(), agent("", "c1")),
         *(Result("c1", "two"), user(), agent("", "c1"), user(), agent("end")),
     )
-    assert host.repair().counts == {"answered": 1}
+    assert host.repair().counts == {"answered": 1, "reissued": 2}
     after = read(host.path)
     assert refusals(after) == []
     said = [_text(b) for d in branch(after) for b in blocks_of(d) if b["type"] == "tool_result"]
     assert said[:2] == ["one", "two"]
     assert said[2].startswith("[gitguard]")
+
+
+def test_of_one_id_in_two_answers_the_later_pair_gets_a_new_one(host: Host) -> None:
+    """Models refuse a request in which two calls have one id."""
+    host.write(
+        *(user(), agent("", "c1"), Result("c1", "one"), user(), agent("", "c1", "c2")),
+        *(Result("c1", "two"), Result("c2"), agent("end")),
+    )
+    assert host.repair().counts == {"reissued": 1}
+    after = read(host.path)
+    assert refusals(after) == []
+    first, second, third = (call["id"] for call in host.calls())
+    assert (first, third) == ("c1", "c2")
+    assert host.results() == {"c1": "one", second: "two", "c2": "done"}
+    repaired = host.path.read_bytes()
+    assert host.repair().needs_nothing
+    assert host.path.read_bytes() == repaired
+
+
+def test_a_new_id_is_one_that_every_model_takes_and_that_no_call_before_has(host: Host) -> None:
+    own = "call_x7|fc_" + "0a/" * 120
+    host.write(*(part for _ in range(3) for part in (agent("", own), Result(own))), agent("end"))
+    host.repair()
+    first, *later = [call["id"] for call in host.calls()]
+    assert first == own
+    assert len({*later}) == 2
+    for new in later:
+        assert re.fullmatch("call_x7_[0-9a-f]{8}", new)
+    documents = read(host.path)
+    again = host.write(*(part for _ in range(2) for part in (agent("", own), Result(own))))
+    assert [d for d in again if d not in documents]
+    host.repair()
+    assert [call["id"] for call in host.calls()] == [own, later[0]], "the same file, the same ids"
+
+
+def test_a_later_calls_made_up_and_moved_results_have_its_new_id(host: Host) -> None:
+    host.write(
+        *(user(), agent("", "c1"), Result("c1", "one"), agent("", "c1"), user("more")),
+        *(agent("between"), Result("c1", "moved"), agent("", "c1"), agent("end")),
+    )
+    assert host.repair().counts == {"reissued": 2, "moved": 1, "answered": 1}
+    assert refusals(read(host.path)) == []
+    first, second, third = (call["id"] for call in host.calls())
+    results = host.results()
+    assert (results[first], results[second]) == ("one", "moved")
+    assert results[third].startswith("[gitguard]")
+
+
+def test_the_id_of_an_answer_that_was_broken_off_is_free(tmp_path: Path) -> None:
+    host = Host("pi", tmp_path)
+    cut = agent("cut", "c1", stopped="aborted")
+    host.write(user(), cut, user(), agent("", "c1"), Result("c1"), agent("end"))
+    assert host.repair().needs_nothing, "its host does not show the model that answer"
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 7])
+def test_a_blank_name_of_a_results_tool_is_its_calls(tmp_path: Path, name: Any) -> None:
+    """Google's models are told a result by its tool's name."""
+    host = Host("pi", tmp_path)
+    documents = host.write(user(), agent("", "c1", "c2"), Result("c1"), Result("c2"), agent("end"))
+    documents[3]["message"]["toolName"] = name
+    del documents[4]["message"]["toolName"]
+    write(host.path, documents)
+    assert host.repair().counts == {"renamed": 2}
+    assert [d["message"].get("toolName") for d in read(host.path)[3:5]] == ["bash", "bash"]
+    assert host.repair().needs_nothing
+
+
+def test_only_openclaw_pairs_the_calls_that_only_openclaw_reads(tmp_path: Path) -> None:
+    host = Host("openclaw", tmp_path)
+    documents = host.write(
+        *(user(), agent("", "c1"), agent("", "c2"), Result("c2"), agent("", "c3"), user("end"))
+    )
+    types = [b["type"] for d in documents for b in blocks_of(d) if b["type"] in CALLS]
+    assert types == ["toolUse", "toolCall", "functionCall"]
+    assert "toolUseId" in documents[4]["message"]
+    assert host.repair().counts == {"answered": 2}
+    assert refusals(read(host.path)) == []
+    host.name = "pi"
+    write(host.path, documents)
+    assert host.repair().counts == {"answered": 1, "orphaned": 1}, "pi passes over the rest"
 
 
 def _texts(host: Host) -> list[str]:
@@ -273,7 +368,7 @@ def test_a_second_result_is_not_given_to_an_older_call_of_its_id(host: Host) -> 
         *(user(), agent("", "c1"), user(), agent("", "c1")),
         *(Result("c1", "its own"), Result("c1", "again"), agent("end")),
     )
-    assert host.repair().counts == {"answered": 1, "duplicate": 1}
+    assert host.repair().counts == {"answered": 1, "duplicate": 1, "reissued": 1}
     made, own = _texts(host)
     assert (made.startswith("[gitguard]"), own) == (True, "its own")
 
@@ -405,6 +500,29 @@ def parallel_calls() -> list[Document]:
     return documents
 
 
+@pytest.mark.parametrize("shared", ALL_AT_ONCE)
+def test_an_id_of_several_calls_at_once_may_be_used_again(tmp_path: Path, shared: str) -> None:
+    """The first results stand beside the path, the later one on it."""
+    host = Host("claude-code", tmp_path)
+    more = WRITERS["claude-code"]([agent("", shared), Result(shared, "again"), agent("bye")])
+    documents = parallel_calls()
+    newest = documents[-1]["uuid"]
+    for document in more:
+        document |= {"parentUuid": newest, "uuid": f"m{document['uuid']}"}
+        newest = document["uuid"]
+    more[0]["message"]["id"] = "msg_more"
+    write(host.path, [*documents, *more])
+    assert host.repair().counts == {"reissued": 1}
+    ids = [b["id"] for d in read(host.path) for b in blocks_of(d) if b["type"] in CALLS]
+    assert ids[:3] == list(ALL_AT_ONCE)
+    assert len({*ids}) == 4
+    answered = [
+        b["tool_use_id"] for d in read(host.path) for b in blocks_of(d) if "tool_use_id" in b
+    ]
+    assert answered == ids
+    assert host.repair().needs_nothing
+
+
 @pytest.mark.parametrize("lost", ALL_AT_ONCE)
 @pytest.mark.parametrize("torn", [True, False], ids=["torn", "without a trace"])
 def test_of_several_calls_at_once_one_that_is_lost_takes_its_result_along(
@@ -525,6 +643,8 @@ TURNS = st.builds(
 )
 BAD: tuple[Document, ...] = (
     {"id": ""},
+    {"id": " "},
+    {"id": 7},
     {"name": "?"},
     {"name": " bash "},
     {"input": None, "arguments": None},
@@ -567,11 +687,11 @@ def test_any_conversation_becomes_one_that_models_take(
     """Random conversations of a few ids that are used again, with bad calls, empty messages, texts
     beside results, lost branches and torn lines.
     """
-    documents = WRITERS[name]([user("begin"), *chain(*turns), user("end")])
+    documents = PAIRED[name]([user("begin"), *chain(*turns), user("end")])
     _damage(documents, bad)
     _tell_apart(documents)
     _mix(documents, mixed)
-    if name == "pi":
+    if name != "claude-code":
         for at, to in back:
             if to < at < len(documents) - 1:
                 documents[at]["parentId"] = documents[to]["id"]
@@ -647,7 +767,8 @@ def _own_results(documents: Sequence[Document]) -> dict[str, str]:
 def _is_sound(block: Document) -> bool:
     if block["type"] not in CALLS:
         return False
-    return bool(block["id"] and clean_name(block["name"]) and isinstance(_given(block), dict))
+    has_id = isinstance(block["id"], str) and bool(block["id"].strip())
+    return has_id and bool(clean_name(block["name"])) and isinstance(_given(block), dict)
 
 
 def _given(call: Document) -> Any:
@@ -668,24 +789,29 @@ PAYLOADS = Path(__file__).parent / "payloads"
 RECORDED = {
     "claude-code": sorted((PAYLOADS / "claude_code").glob("transcript*.jsonl")),
     "pi": [*(PAYLOADS / "pi").glob("*.jsonl"), *(PAYLOADS / "openclaw").rglob("*.jsonl")],
+    "openclaw": [*(PAYLOADS / "openclaw").rglob("*.jsonl")],
 }
 LOOKED_AT = ("kind", "id", "parent", "role", "message", "stopped", "is_aside", "kept", "keeps_on")
 
 
+SKETCHED: dict[str, tuple[Callable[[Document], Document], Writable]] = {
+    "claude-code": (claude_code_entries.fields_of, claude_code_writing),
+    "openclaw": (session_entries.fields_of_openclaw, openclaw_writing),
+    "pi": (session_entries.fields_of, session_writing),
+}
+
+
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_sketch_says_the_same_as_the_whole_entry(name: str) -> None:
-    whole, written = {
-        "claude-code": (claude_code_entries, claude_code_writing),
-        "pi": (session_entries, session_writing),
-    }[name]
-    made = WRITERS[name]([user("<command-name>x"), agent("a", "c1", thinking="t"), Result("c1")])
+    whole, written = SKETCHED[name]
+    made = PAIRED[name]([user("<command-name>x"), agent("a", "c1", thinking="t"), Result("c1")])
     made += [document | {"isSidechain": True, "isMeta": True} for document in made]
     recorded = [
         json.loads(line) for file in RECORDED[name] for line in file.read_bytes().splitlines()
     ]
     assert len(recorded) > 20
     for document in [*made, *recorded]:
-        entry = Entry(0, 1, **whole.fields_of(document))
+        entry = Entry(0, 1, **whole(document))
         sketch = Entry(0, 1, **written.sketch(document))
         for field in LOOKED_AT:
             assert getattr(sketch, field) == getattr(entry, field), (field, document)

@@ -69,6 +69,20 @@ def pi(parts: Sequence[Part]) -> list[Document]:
     return [header, *_chained(_pi_lines(parts), "id", "parentId", "{:08x}")]
 
 
+def openclaw(parts: Sequence[Part]) -> list[Document]:
+    """The lines of OpenClaw, with all three types of calls that it reads, and both ids."""
+    documents = pi(parts)
+    for at, document in enumerate(documents):
+        message = document.get("message", {})
+        if at % 3 and "toolCallId" in message:
+            message["toolUseId"] = message.pop("toolCallId")
+        for block in message.get("content", ()) if message.get("role") == "assistant" else ():
+            if at % 3 and block["type"] == "toolCall":
+                block["type"] = ("toolUse", "functionCall")[at % 2]
+                block["input"] = block.pop("arguments")
+    return documents
+
+
 def _pi_lines(parts: Sequence[Part]) -> Iterator[Document]:
     for part in parts:
         if isinstance(part, Result):
@@ -104,6 +118,8 @@ WRITERS: dict[str, Callable[[Sequence[Part]], list[Document]]] = {
     "claude-code": claude_code,
     "pi": pi,
 }
+PAIRED = {**WRITERS, "openclaw": openclaw}
+"""All dialects of calls and results; OpenClaw's lines are pi's in everything else."""
 
 
 def write(path: Path, documents: Sequence[Document | bytes]) -> Path:
@@ -125,7 +141,8 @@ def blocks_of(document: Document) -> list[Document]:
     """Return the blocks of a line; a result of pi's is one."""
     message = document.get("message", {})
     if message.get("role") == "toolResult":
-        return [{**message, "type": "tool_result", "tool_use_id": message.get("toolCallId")}]
+        own = message.get("toolCallId") or message.get("toolUseId")
+        return [{**message, "type": "tool_result", "tool_use_id": own}]
     content = message.get("content", [])
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
@@ -148,8 +165,9 @@ def branch(documents: Sequence[Document]) -> list[Document]:
 
 
 def refusals(documents: Sequence[Document]) -> list[str]:
-    """Return why a model would refuse the conversation: it takes pairs only."""
+    """Return why a model would refuse the conversation: it takes pairs of one id each only."""
     problems = []
+    seen: set[str] = set()
     pending: list[str] = []
     newest = None
     for document in branch(documents):
@@ -161,7 +179,11 @@ def refusals(documents: Sequence[Document]) -> list[str]:
                 pending = []
             newest = message.get("id")
             if message.get("stopReason") not in ("aborted", "error"):
-                pending += [b["id"] for b in blocks_of(document) if b["type"] in CALLS]
+                ids = [b["id"] for b in blocks_of(document) if b["type"] in CALLS]
+                problems += [f"{call} is a second call's id" for call in ids if call in seen]
+                problems += [f"`{call}` is no id" for call in ids if not str(call).strip()]
+                pending += ids
+                seen |= {*ids}
             continue
         blocks = blocks_of(document)
         has_results = any(block["type"] == "tool_result" for block in blocks)
@@ -179,4 +201,4 @@ def refusals(documents: Sequence[Document]) -> list[str]:
     return [*problems, *(f"{call} has no result" for call in pending)]
 
 
-CALLS = ("tool_use", "toolCall")
+CALLS = ("tool_use", "toolCall", "toolUse", "functionCall")

@@ -27,8 +27,9 @@ _SAID = {
     "orphaned": ("Results without a call", "dropped"),
     "duplicate": ("Results of calls that have one already", "dropped"),
     "moved": ("Results away from their call", "put behind it"),
-    "incomplete": ("Calls without id, name or input", "dropped"),
-    "renamed": ("Names of tools with blanks around them", "trimmed"),
+    "incomplete": ("Calls without a usable id, name or input", "dropped"),
+    "reissued": ("Calls whose id an earlier call has", "given a new one, with their results"),
+    "renamed": ("Names of tools that are blank or have blanks around them", "filled or trimmed"),
     "emptied": ("Messages that nothing is left of", "dropped"),
 }
 
@@ -51,6 +52,7 @@ def repair(
     Lines that do not parse are dropped. Every call of a tool gets exactly one result, right behind
     it: a missing one is made up as an error that says so, results without a call and second ones
     are dropped, those that stand elsewhere are moved; calls without id, name or input are dropped.
+    A call whose id an earlier call has gets a new one, and so does its result.
     Text and thinking stay as they are, and so do branches that were left, sub-agents' parts, and
     what the last compaction summarized.
 

@@ -58,7 +58,7 @@ class SessionRows(Value):
         from gitguard.model.conversation import BROKEN, Entry
         from gitguard.transcripts.fast_json import reader
         from gitguard.transcripts.jsonl import entry_of
-        from gitguard.transcripts.session_entries import fields_of
+        from gitguard.transcripts.session_entries import fields_of_openclaw
 
         rows = self.database.select(
             "SELECT seq, event_json, event_zstd FROM transcript_events"
@@ -72,7 +72,7 @@ class SessionRows(Value):
             if problem:
                 yield Entry(seq, seq + 1, kind=BROKEN, problem=problem)
             else:
-                yield entry_of(seq, seq + 1, raw, read, fields_of)
+                yield entry_of(seq, seq + 1, raw, read, fields_of_openclaw)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""

@@ -50,9 +50,9 @@ class SessionFile(Value):
 
     def entries(self, since: int) -> Iterator[Entry]:
         """Yield all lines behind an offset."""
-        from gitguard.transcripts.session_entries import fields_of
+        from gitguard.transcripts.session_entries import fields_of_openclaw
 
-        return jsonl.entries(self.path, since, fields_of)
+        return jsonl.entries(self.path, since, fields_of_openclaw)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets behind an offset."""

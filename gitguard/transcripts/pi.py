@@ -57,7 +57,9 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line; a position is a byte offset."""
-    return _file(transcript).entries(since)
+    from gitguard.transcripts.session_entries import fields_of
+
+    return jsonl.entries(_file(transcript).path, since, fields_of)
 
 
 def _file(transcript: Transcript) -> SessionFile:

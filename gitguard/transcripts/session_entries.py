@@ -20,6 +20,7 @@ from gitguard.model.conversation import (
     USER,
     Block,
 )
+from gitguard.model.value import Value
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
 from gitguard.transcripts.entries import pis_tokens, time_of, tokens
 from gitguard.transcripts.session_lines import THE_HOST
@@ -33,8 +34,43 @@ ROLES = {"user": USER, "assistant": AGENT, "toolResult": TOOL}
 STOPPED = {"aborted": ABORTED, "error": FAILED}
 
 
-def fields_of(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the entry that a line or a row is."""
+class Dialect(Value):
+    """By which names a host knows calls and results; each tuple in the order it looks in."""
+
+    calls: tuple[str, ...]
+    """The types of blocks that are calls."""
+    inputs: tuple[str, ...]
+    """The members of a call that hold its input."""
+    result_ids: tuple[str, ...]
+    """The members of a result that hold its call's id."""
+
+    def input_of(self, block: dict[str, Any]) -> Any:
+        """Return what was given to a call, None where nothing was."""
+        inputs = (block.get(name) for name in self.inputs)
+        return next((given for given in inputs if given is not None), None)
+
+    def result_id(self, message: dict[str, Any]) -> str:
+        """Return the id of a result's call, empty where it names none."""
+        ids = (word(message.get(name)) for name in self.result_ids)
+        return next(filter(None, ids), "")
+
+
+PI = Dialect(("toolCall",), ("arguments",), ("toolCallId",))
+OPENCLAW = Dialect(
+    ("toolCall", "toolUse", "functionCall"),
+    ("arguments", "input"),
+    ("toolCallId", "toolUseId"),
+)
+"""OpenClaw also reads what its older versions and its plugins wrote; pi passes over it."""
+
+
+def fields_of_openclaw(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the entry that a line or a row of OpenClaw's is."""
+    return fields_of(document, OPENCLAW)
+
+
+def fields_of(document: dict[str, Any], dialect: Dialect = PI) -> dict[str, Any]:
+    """Return the fields of the entry that a line of pi's is, or of another dialect's."""
     kind = _KINDS.get(word(document.get("type")), UNKNOWN)
     known = {
         "kind": kind,
@@ -62,7 +98,7 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     if message.get("role") == "bashExecution" and not message.get("excludeFromContext"):
         return known | _by_host(f"{word(message.get('command'))}\n{word(message.get('output'))}")
     if role := ROLES.get(word(message.get("role"))):
-        _add_message(known, message, role)
+        _add_message(known, message, role, dialect)
     return known
 
 
@@ -72,14 +108,17 @@ def _by_host(text: str) -> dict[str, Any]:
     return {"kind": MESSAGE, "role": USER, "by_host": True, "blocks": blocks}
 
 
-def _add_message(known: dict[str, Any], message: dict[str, Any], role: str) -> None:
+def _add_message(
+    known: dict[str, Any], message: dict[str, Any], role: str, dialect: Dialect
+) -> None:
     # Files have a hundred thousand of these, so there are no dictionaries in between.
     known["kind"], known["role"] = MESSAGE, role
     known["by_host"] = _is_by_host(message)
     if role == TOOL:
-        known["blocks"] = _result(message)
+        known["blocks"] = _result(message, dialect)
         return
-    known["blocks"] = blocks_of(message.get("content"), _block)
+    read = _block if dialect is PI else _openclaws_block
+    known["blocks"] = blocks_of(message.get("content"), read)
     if role == AGENT:
         known["tokens"] = pis_tokens(message.get("usage"))
         known["answered"] = tokens(message.get("usage"), ("output",)) if known["tokens"] else 0
@@ -101,13 +140,19 @@ def _block(at: int, block: dict[str, Any]) -> Block:
     return plain(at, block)
 
 
-def _result(message: dict[str, Any]) -> tuple[Block, ...]:
+def _openclaws_block(at: int, block: dict[str, Any]) -> Block:
+    if block.get("type") in OPENCLAW.calls:
+        return call(at, block, OPENCLAW.input_of(block))
+    return plain(at, block)
+
+
+def _result(message: dict[str, Any], dialect: Dialect) -> tuple[Block, ...]:
     text, size = said_by(message.get("content"))
     result = Block.result(
         0,
         text,
         size,
-        id=word(message.get("toolCallId")),
+        id=dialect.result_id(message),
         name=word(message.get("toolName")),
         is_error=bool(message.get("isError")),
         has_details="details" in message,

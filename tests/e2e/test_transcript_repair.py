@@ -137,6 +137,28 @@ def break_calls(file: File) -> None:
     file.write()
 
 
+def share_an_id(file: File) -> None:
+    """Two answers call with one id, which models refuse."""
+    [own] = [b["id"] for b in blocks_of(file.call("echo one")) if "echo one" in json.dumps(b)]
+    call, result = file.call("echo three"), file.result("echo three")
+    next(b for b in blocks_of(call) if b["type"] in CALLS)["id"] = own
+    _rename_call(result, own)
+    file.write()
+
+
+def blank_an_id(file: File) -> None:
+    call = file.copy_of(file.call("echo three"), "d")
+    message = call["message"]
+    blocks = [block for block in message["content"] if block["type"] in CALLS]
+    message |= {"id": "msg_blank", "content": [block | {"id": " "} for block in blocks]}
+    result = file.copy_of(file.result("echo three"), "e")
+    _rename_call(result, " ")
+    anchor = file.said("first done")
+    file.put_behind(anchor, call)
+    file.put_behind(call, result)
+    file.write()
+
+
 def tear(file: File, at: int) -> None:
     file.write()
     lines = file.path.read_bytes().splitlines()
@@ -175,6 +197,8 @@ DAMAGES: dict[str, tuple[Callable[[File], None], Mapping[str, int]]] = {
     "duplicate": (double_a_result, {"duplicate": 2}),
     "moved": (displace_a_result, {"moved": 1}),
     "incomplete": (break_calls, {"incomplete": 2, "orphaned": 2, "emptied": 2}),
+    "shared id": (share_an_id, {"reissued": 1}),
+    "blank id": (blank_an_id, {"incomplete": 1, "orphaned": 1, "emptied": 1}),
     CUT_SHORT: (end_while_tools_run, {"answered": 2}),
     "torn": (tear_lines, {"broken": 2, "relinked": 1, "answered": 1}),
 }
@@ -205,6 +229,7 @@ def assert_whole(request: Request, name: str) -> None:
 def assert_paired(request: Request) -> None:
     """Each call has its result behind it, and there are no others."""
     pending: list[str] = []
+    seen: list[str] = []
     for message in request.body["messages"]:
         blocks = blocks_of_message(message)
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
@@ -213,7 +238,9 @@ def assert_paired(request: Request) -> None:
         calls = [block for block in blocks if block["type"] == "tool_use"]
         assert all(c["id"] and c["name"] and isinstance(c["input"], dict) for c in calls)
         pending = [call["id"] for call in calls]
+        seen += pending
     assert pending == []
+    assert len({*seen}) == len(seen)
 
 
 def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
@@ -225,7 +252,8 @@ def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
     for name, (damage, counts) in DAMAGES.items():
         path.write_bytes(whole)
         damage(File(path))
-        assert talk.gitguard("repair")["counts"] == counts, name
+        told = talk.gitguard("repair")
+        assert told["counts"] == counts, name
         resumed = f"resumed after {name}"
         assert talk.say("what now?", Step(resumed)) == resumed
         assert_whole(talk.newest_request, name)

@@ -7,6 +7,7 @@ what the last compaction says it keeps; so do we.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, Entry
@@ -149,12 +150,22 @@ def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
     beside = [e for e in known.values() if id(e) not in on_path and begin < e.at < end]
     parts = [e for e in beside if e.role == AGENT and e.message in answers]
     # Only hosts that keep an answer in several entries look beside the path for its results.
-    calls = {call for entry in (*path, *parts) if entry.message for call in _calls(entry)}
-    answered = {block.id for entry in path if entry.role == TOOL for block in entry.blocks}
-    results = [e for e in beside if e.role == TOOL and _answers(e) & (calls - answered)]
+    unanswered = _unanswered(path, parts)
+    results = [e for e in beside if e.role == TOOL and _answers(e) & unanswered]
     if not (parts or results):
         return path
     return _in_place(path, (*parts, *results))
+
+
+def _unanswered(path: list[Entry], parts: list[Entry]) -> set[str]:
+    """Return the ids of calls that have fewer results on the path than there are such calls.
+
+    Several answers may have used one id, so that a result on the path may be another call's.
+    """
+    calls = {(e.message, call) for e in (*path, *parts) if e.message for call in _calls(e)}
+    left = Counter(call for _, call in calls)
+    left.subtract(call for entry in path if entry.role == TOOL for call in _answers(entry))
+    return {call for call, count in left.items() if count > 0}
 
 
 def _in_place(path: list[Entry], beside: Iterable[Entry]) -> list[Entry]:

@@ -20,6 +20,7 @@ from gitguard.transcripts.rewriting.edits import (
     Edit,
     End,
     Move,
+    Reissue,
     Relink,
     Rename,
     Replace,
@@ -349,6 +350,8 @@ class _Plan:
         for edit in edits:
             if isinstance(edit, Rename):
                 document = self._writable.renamed(document, edit.block, edit.name)
+            elif isinstance(edit, Reissue):
+                document = self._writable.reissued(document, edit.block, edit.id)
             elif isinstance(edit, Cut):
                 document = self._writable.cut(document, edit.block, edit.text)
         out = taken_out(edits)
@@ -358,7 +361,7 @@ class _Plan:
         if new.source == START:
             return new.line
         edits = self._edits.get(new.source, [])
-        said = [edit for edit in edits if isinstance(edit, (Rename, Cut))]
+        said = [edit for edit in edits if isinstance(edit, (Rename, Reissue, Cut))]
         document = self._edited(self._document(new.source), said)
         if new.answer is not None:
             made = self._writable.answer(document, new.block, new.answer)

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 HAS_HEADER = False
 NOTES_BETWEEN = True
 """The host puts results first by itself, before its own notes."""
+RESULTS_NAME_TOOLS = False
 POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
 MARK = "[gitguard] what stood here was taken out, and the conversation goes on from here"
+_CALLS, _INPUTS = ("tool_use",), ("input",)
 _COMMON = ("isSidechain", "agentId", "promptId")
 
 
@@ -37,7 +39,7 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     if kind in ("user", "assistant") and isinstance(message, dict):
         known["kind"] = MESSAGE
         content = message.get("content")
-        known["blocks"] = sketched(content, "tool_use", "input", "tool_result")
+        known["blocks"] = sketched(content, _CALLS, _INPUTS, "tool_result")
         (_sketch_answer if kind == "assistant" else _sketch_user)(known, document, message)
     return known
 
@@ -122,6 +124,12 @@ def alone(document: dict[str, Any], block: int) -> dict[str, Any]:
 def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
     """Return a line in which a call names another tool; results name none."""
     return _with_block(document, block, {"name": name})
+
+
+def reissued(document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+    """Return a line in which a call, or its result, has another id."""
+    is_result = _content(document)[block].get("type") == "tool_result"
+    return _with_block(document, block, {"tool_use_id" if is_result else "id": own})
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:

@@ -30,6 +30,14 @@ class Rename(Value):
     name: str
 
 
+class Reissue(Value):
+    """Give a call, or its result, another id."""
+
+    at: int
+    block: int
+    id: str
+
+
 class Cut(Value):
     """Let a text or a result say something else."""
 
@@ -87,7 +95,7 @@ class End(Value):
     """Give the last line the end that it lacks."""
 
 
-Edit = Drop | Rename | Cut | Move | Answer | Add | Shift | Replace | Relink | End
+Edit = Drop | Rename | Reissue | Cut | Move | Answer | Add | Shift | Replace | Relink | End
 
 
 def replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, Block, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.rewriting.edits import Answer, Drop, Edit, Move, Rename
+from gitguard.transcripts.rewriting.edits import Answer, Drop, Edit, Move, Reissue, Rename
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 MISSING = "[gitguard] missing tool result: the transcript held none for this call of `{name}`"
 """What an error says that stands in the place of a result."""
 LONGEST_NAME = 64
+LONGEST_ID = 40
+"""Characters of an id that every model takes."""
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 ANSWERED, ORPHANED, DUPLICATE, MOVED = "answered", "orphaned", "duplicate", "moved"
-INCOMPLETE, RENAMED, EMPTIED = "incomplete", "renamed", "emptied"
+INCOMPLETE, RENAMED, REISSUED, EMPTIED = "incomplete", "renamed", "reissued", "emptied"
 
 
 class Finding(Value):
@@ -48,13 +50,22 @@ def clean_name(name: str) -> str:
     return trimmed if is_fit else ""
 
 
-def pair(entries: Iterable[Entry], *, notes_between: bool = False) -> Pairing:
+def is_id(own: str) -> bool:
+    """Say whether an id is one that models take: visible characters of ASCII."""
+    return own.isascii() and own.isprintable() and bool(own) and " " not in own
+
+
+def pair(
+    entries: Iterable[Entry], *, notes_between: bool = False, results_name_tools: bool = False
+) -> Pairing:
     """Decide on a conversation, its entries given in the order in which the model sees them.
 
     notes_between: whether the host puts results first by itself, so that what it says in the
-    user's name may stand between a call and its result.
+    user's name may stand between a call and its result. results_name_tools: whether results repeat
+    the name of their tool, so that a blank one is filled.
     """
-    return _Pairs(entries, notes_between=notes_between).pairing()
+    pairs = _Pairs(entries, notes_between=notes_between, results_name_tools=results_name_tools)
+    return pairs.pairing()
 
 
 class _Answer:
@@ -69,23 +80,32 @@ class _Answer:
 
 
 class _Call:
-    __slots__ = ("answer", "block", "entry", "is_answered", "void")
+    __slots__ = ("answer", "block", "entry", "id", "is_answered", "void")
 
     def __init__(self, entry: Entry, block: Block, answer: _Answer, void: str) -> None:
         self.entry, self.block, self.answer = entry, block, answer
+        self.id = block.id
+        """Which it has from now on."""
         self.is_answered = False
         self.void = void
         """Why its results go, empty where it has one."""
 
 
 class _Pairs:
-    def __init__(self, entries: Iterable[Entry], *, notes_between: bool) -> None:
+    def __init__(
+        self, entries: Iterable[Entry], *, notes_between: bool, results_name_tools: bool
+    ) -> None:
         self._notes_between = notes_between
+        self._results_name_tools = results_name_tools
         self._entries = entries
         self._calls: dict[str, _Call] = {}
         """The newest call of each id."""
         self._first: dict[str, _Call] = {}
         """The oldest one."""
+        self._ids: set[str] = set()
+        """Those of the calls that the model sees; no two of them may have the same."""
+        self._uses: dict[str, int] = {}
+        """How many calls after the first were given an id in the place of this one."""
         self._in_order: list[_Call] = []
         self._answers: dict[str, _Answer] = {}
         self._current: _Answer | None = None
@@ -148,8 +168,23 @@ class _Pairs:
             return
         if name != block.name:
             self._rename(entry, block, name)
-        broken_off = "the answer with its call was broken off"
-        self._know(_Call(entry, block, answer, broken_off if entry.stopped else ""))
+        if entry.stopped:
+            self._know(_Call(entry, block, answer, "the answer with its call was broken off"))
+            return
+        call = _Call(entry, block, answer, "")
+        if block.id in self._ids:
+            call.id = self._free_id(block.id)
+            self._edits.append(Reissue(entry.at, block.at, call.id))
+            self._note(REISSUED, entry, block, f"an earlier call has its id; now it is `{call.id}`")
+        self._ids.add(call.id)
+        self._know(call)
+
+    def _free_id(self, own: str) -> str:
+        """Return an id that no call before has, the same whenever the same file is repaired."""
+        while True:
+            number = self._uses[own] = self._uses.get(own, 0) + 1
+            if (made := _numbered(own, number)) not in self._ids:
+                return made
 
     def _know(self, call: _Call) -> None:
         self._in_order.append(call)
@@ -180,9 +215,13 @@ class _Pairs:
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True
-        name = self._clean(block.name)
-        if block.name and name != block.name:
-            self._rename(entry, block, name or self._clean(call.block.name))
+        if call.id != block.id:
+            self._edits.append(Reissue(entry.at, block.at, call.id))
+        if not self._results_name_tools:
+            return
+        name = self._clean(block.name) or self._clean(call.block.name)
+        if name != block.name:
+            self._rename(entry, block, name)
 
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
         if call is not None and call.void:
@@ -265,8 +304,20 @@ class _Pairs:
 
 def _lacking(block: Block, name: str) -> str:
     """Return what a call lacks, empty when it is complete."""
-    if not block.id:
-        return "id"
+    if not is_id(block.id):
+        return "id that can be one"
     if not name:
         return "name that can be one"
     return "input" if block.given is None else ""
+
+
+def _numbered(own: str, number: int) -> str:
+    """Return an id made of another one and a number, which all models take.
+
+    OpenAI's ids name an item behind a bar, which belongs to the call that had the id first.
+    """
+    from hashlib import sha256
+
+    digits = sha256(f"{own} {number}".encode(errors="surrogatepass")).hexdigest()[:8]
+    begins = "".join(filter(_ALLOWED.__contains__, own.partition("|")[0])) or "call"
+    return f"{begins[: LONGEST_ID - 9]}_{digits}"

@@ -133,7 +133,11 @@ class _Work:
             if not self._found.is_plain or _has_copies(entries):
                 seen_by_model = conversation(entries, everything=everything)
                 entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
-            self._pairing = pair(entries, notes_between=writable.NOTES_BETWEEN)
+            self._pairing = pair(
+                entries,
+                notes_between=writable.NOTES_BETWEEN,
+                results_name_tools=writable.RESULTS_NAME_TOOLS,
+            )
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
         found = self._found

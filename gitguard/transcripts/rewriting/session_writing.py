@@ -9,7 +9,7 @@ from gitguard.transcripts import session_entries
 from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.rewriting.sketching import result, sketched
 from gitguard.transcripts.rewriting.tree import Mended
-from gitguard.transcripts.session_entries import ROLES, STOPPED
+from gitguard.transcripts.session_entries import OPENCLAW, PI, ROLES, STOPPED, Dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
 HAS_HEADER = True
 NOTES_BETWEEN = False
+RESULTS_NAME_TOOLS = True
 POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
 _OWN = ("type", "id", "parentId", "timestamp")
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
-    """Return those fields of an entry by which it is repaired."""
+    """Return those fields of an entry of pi's by which it is repaired."""
+    return sketched_by(document, PI)
+
+
+def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    """Return those fields of an entry by which it is repaired, as a dialect has them."""
     message: Any = document.get("message")
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
-        return session_entries.fields_of(document)
+        return session_entries.fields_of(document, dialect)
     own, parent = document.get("id"), document.get("parentId")
     known: dict[str, Any] = {
         "kind": MESSAGE,
@@ -35,9 +41,9 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
         "parent": parent if isinstance(parent, str) else "",
     }
     if role == TOOL:
-        known["blocks"] = result(message)
+        known["blocks"] = result(dialect.result_id(message), word(message.get("toolName")))
         return known
-    known["blocks"] = sketched(message.get("content"), "toolCall", "arguments", "")
+    known["blocks"] = sketched(message.get("content"), dialect.calls, dialect.inputs)
     if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
         known["stopped"] = stopped
     return known
@@ -109,6 +115,14 @@ def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
     if _message(document).get("role") == "toolResult":
         return _with(document, {"toolName": name})
     return _with_block(document, block, {"name": name})
+
+
+def reissued(document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+    """Return an entry in which a call, or its result, has another id."""
+    message = _message(document)
+    if message.get("role") != "toolResult":
+        return _with_block(document, block, {"id": own})
+    return _with(document, {name: own for name in OPENCLAW.result_ids if name in message})
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:

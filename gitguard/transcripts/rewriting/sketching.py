@@ -19,8 +19,10 @@ _PLAIN = tuple(Block(TEXT, at) for at in range(8))
 _ONE_TEXT = _PLAIN[:1]
 
 
-def sketched(content: Any, call: str, given: str, result: str) -> tuple[Block, ...]:
-    """Return the blocks of a content; the names are the format's for a call, its input, a result.
+def sketched(
+    content: Any, calls: tuple[str, ...], inputs: tuple[str, ...], result: str = ""
+) -> tuple[Block, ...]:
+    """Return the blocks of a content; the names are the format's for calls, inputs and a result.
 
     What is neither a call nor a result is a text without words.
     """
@@ -29,15 +31,18 @@ def sketched(content: Any, call: str, given: str, result: str) -> tuple[Block, .
     if not isinstance(content, list):
         return ()
     if len(content) == 1:
-        block = _sketch(0, content[0], call, given, result)
+        block = _sketch(0, content[0], calls, inputs, result)
         return _ONE_TEXT if block is _PLAIN[0] else (block,)
-    return tuple([_sketch(at, block, call, given, result) for at, block in enumerate(content)])
+    return tuple([_sketch(at, block, calls, inputs, result) for at, block in enumerate(content)])
 
 
-def _sketch(at: int, block: Any, call: str, given: str, result: str) -> Block:
+def _sketch(
+    at: int, block: Any, calls: tuple[str, ...], inputs: tuple[str, ...], result: str
+) -> Block:
     kind = block.get("type") if isinstance(block, dict) else None
-    if kind == call:
-        told = _SOMETHING if isinstance(block.get(given), dict) else None
+    if kind in calls:
+        given = next((block[key] for key in inputs if block.get(key) is not None), None)
+        told = _SOMETHING if isinstance(given, dict) else None
         name, own = word(block.get("name")), word(block.get("id"))
         return Block._of({"kind": CALL, "at": at, "id": own, "name": name, "given": told})
     if kind == result:
@@ -45,7 +50,6 @@ def _sketch(at: int, block: Any, call: str, given: str, result: str) -> Block:
     return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)
 
 
-def result(message: dict[str, Any]) -> tuple[Block, ...]:
-    """Return the one block of a message that is a result."""
-    own, name = word(message.get("toolCallId")), word(message.get("toolName"))
-    return (Block._of({"kind": RESULT, "at": 0, "id": own, "name": name}),)
+def result(call: str, name: str) -> tuple[Block, ...]:
+    """Return the one block of a message that is a result, by its call's id and its tool."""
+    return (Block._of({"kind": RESULT, "at": 0, "id": call, "name": name}),)

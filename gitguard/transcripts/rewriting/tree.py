@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         """Whether the first entry has to be a header."""
         NOTES_BETWEEN: bool
         """Whether what the host says in the user's name may stand between a call and its result."""
+        RESULTS_NAME_TOOLS: bool
+        """Whether a result repeats its tool's name."""
         POINTERS: frozenset[str]
         """The members of entries that name others than the one they follow."""
 
@@ -67,6 +69,9 @@ if TYPE_CHECKING:
 
         def renamed(self, document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
             """Return an entry in which a call or a result names another tool."""
+
+        def reissued(self, document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+            """Return an entry in which a call, or its result, has another id."""
 
         def cut(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
             """Return an entry in which a text or a result says something else."""

@@ -10,6 +10,7 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
@@ -40,19 +41,27 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     """
     from gitguard.transcripts.openclaw import file_of
     from gitguard.transcripts.recognition import refuse_another
-    from gitguard.transcripts.rewriting import claude_code_writing, session_writing
+    from gitguard.transcripts.rewriting import (
+        claude_code_writing,
+        openclaw_writing,
+        session_writing,
+    )
 
-    is_claude_code = transcript.format == "claude-code"
+    formats: dict[str, Writable] = {
+        "claude-code": claude_code_writing,
+        "openclaw": openclaw_writing,
+        "pi": session_writing,
+    }
     path = file_of(transcript) if transcript.format == "openclaw" else transcript.path
-    if not path or transcript.format not in ("claude-code", "openclaw", "pi"):
+    if not path or transcript.format not in formats:
         raise InvalidInput(
             f"`{transcript.path}` is of {transcript.format}, and such transcripts are read only",
             "The files of claude-code and pi, and openclaw's of before 2026.8, can be written",
         )
     refuse_another(transcript)
-    if not is_claude_code:
+    if transcript.format != "claude-code":
         _refuse_newer(path)
-    return path, claude_code_writing if is_claude_code else session_writing
+    return path, formats[transcript.format]
 
 
 def _refuse_newer(path: str) -> None:
@@ -72,9 +81,12 @@ def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
     """Return one entry of a transcript's file, whole, by where it and the next one begin."""
     from gitguard.transcripts import claude_code_entries, jsonl, session_entries
 
-    is_claude_code = transcript.format == "claude-code"
-    translate = claude_code_entries.fields_of if is_claude_code else session_entries.fields_of
-    return jsonl.entry_at(path, at, end, translate)
+    translate: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+        "claude-code": claude_code_entries.fields_of,
+        "openclaw": session_entries.fields_of_openclaw,
+        "pi": session_entries.fields_of,
+    }
+    return jsonl.entry_at(path, at, end, translate[transcript.format])
 
 
 def writer_of(transcript: Transcript) -> Writer:

@@ -1,0 +1,55 @@
+"""Writing the lines of OpenClaw's sessions: as pi's, but more blocks are calls and results."""
+
+from __future__ import annotations
+
+from gitguard.transcripts.rewriting.session_writing import (
+    HAS_HEADER,
+    NOTES_BETWEEN,
+    POINTERS,
+    RESULTS_NAME_TOOLS,
+    alone,
+    answer,
+    cut,
+    header,
+    link,
+    mark,
+    new_id,
+    reissued,
+    relinked,
+    renamed,
+    repointed,
+    sketched_by,
+    with_id,
+    without,
+)
+from gitguard.transcripts.session_entries import OPENCLAW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "HAS_HEADER",
+    "NOTES_BETWEEN",
+    "POINTERS",
+    "RESULTS_NAME_TOOLS",
+    "alone",
+    "answer",
+    "cut",
+    "header",
+    "link",
+    "mark",
+    "new_id",
+    "reissued",
+    "relinked",
+    "renamed",
+    "repointed",
+    "sketch",
+    "with_id",
+    "without",
+]
+
+
+def sketch(document: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of an entry of OpenClaw's by which it is repaired."""
+    return sketched_by(document, OPENCLAW)
