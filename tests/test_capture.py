@@ -177,7 +177,7 @@ def test_the_first_prompt_says_what_of_a_long_transcript_was_not_read(talk: Conv
     line = {"type": "user", "message": {"role": "user", "content": "Why? " * 1_000}}
     talk.transcript.write_text(f"{json.dumps(line)}\n" * 2_000, encoding="utf-8")
     said = talk.prompt("Go on")
-    assert "gitguard: the transcript has 9.6 MB; its first 0." in said
+    assert "gitguard: the transcript has 9.7 MB; its first 0." in said
     assert "Decisions made in between may be missing" in said
     assert "were read" not in talk.prompt("And on"), "once is enough"
 
