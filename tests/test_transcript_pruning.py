@@ -33,8 +33,11 @@ LATER = NOW + 10_000
 PLENTY = 10**9
 LARGE = "BEGIN" + "x" * 60_000 + "END"
 SMALL = PruningConfig(min_characters=1_000, head_characters=100, tail_characters=50)
-AFTER: list[Said] = [("agent", "1"), ("user", "go on"), ("agent", "2"), ("agent", "3")]
-"""What makes the results before it old: three answers."""
+AFTER: list[Said] = [
+    *(("agent", "1"), ("user", "go on"), ("agent", "2"), ("user", "and on"), ("agent", "3")),
+    *(("agent", "still 3"), ("user", "go on"), ("agent", "4")),
+]
+"""What makes the results before it old: three exchanges."""
 
 
 def call(id_: str, text: str = LARGE, tool: str = "bash") -> list[Said]:
@@ -68,16 +71,32 @@ def test_nothing_is_pruned_while_the_conversation_is_at_work() -> None:
 
 def test_the_last_exchanges_are_protected() -> None:
     reason = "it belongs to the last 4 exchanges"
-    assert judged(TALK, keep_exchanges=4) == [(TRIM, "it is old and large"), (KEEP, reason)]
-    assert [action for action, _ in judged(TALK, keep_exchanges=99)] == [KEEP, KEEP]
-    assert [action for action, _ in judged(TALK[:-4], keep_exchanges=0)] == [TRIM, TRIM]
+    talk = [("user", "hi"), *call("a"), ("user", "again"), *call("b"), *AFTER]
+    assert judged(talk, keep_exchanges=4) == [(TRIM, "it is old and large"), (KEEP, reason)]
+    assert [action for action, _ in judged(talk, keep_exchanges=99)] == [KEEP, KEEP]
+    assert [action for action, _ in judged(talk[:-8], keep_exchanges=0)] == [TRIM, TRIM]
 
 
-def test_the_lines_of_one_answer_are_one_exchange() -> None:
-    found = entries([*call("a"), ("agent", "x"), ("agent", "y"), ("agent", "z")])
-    found = [*found[:2], *(entry.replace(message="m") for entry in found[2:])]
-    (verdict,) = judge(found, PruningConfig(keep_exchanges=2), now=LATER, room=PLENTY)
+def test_to_keep_one_exchange_protects_the_one_that_is_running() -> None:
+    """However many answers, calls and results a prompt led to."""
+    running: list[Said] = [("user", "now this"), *call("b"), *call("c"), ("agent", "so far")]
+    talk = [("user", "hi"), *call("a"), ("agent", "done"), *running, *call("d")]
+    assert [action for action, _ in judged(talk, keep_exchanges=1)] == [TRIM, KEEP, KEEP, KEEP]
+    assert [action for action, _ in judged(talk, keep_exchanges=2)] == [KEEP] * 4
+    assert [action for action, _ in judged(running, keep_exchanges=1)] == [KEEP, KEEP]
+
+
+def test_what_a_host_says_in_the_users_name_begins_no_exchange() -> None:
+    talk = entries([("user", "hi"), *call("a"), ("user", "a note"), ("agent", "done")])
+    talk[3] = talk[3].replace(by_host=True)
+    (verdict,) = judge(talk, PruningConfig(keep_exchanges=1), now=LATER, room=PLENTY)
     assert verdict.action == KEEP
+
+
+def test_messages_of_the_user_that_follow_one_another_begin_one_exchange() -> None:
+    talk = [("user", "hi"), *call("a"), ("user", "and"), ("user", "more"), ("agent", "x")]
+    assert [a for a, _ in judged(talk, keep_exchanges=2)] == [KEEP]
+    assert [a for a, _ in judged(talk, keep_exchanges=1)] == [TRIM]
 
 
 def test_smaller_results_are_not_looked_at() -> None:
@@ -93,6 +112,27 @@ def test_the_results_of_protected_tools_stay() -> None:
     assert judged(talk)[1][0] == TRIM
     assert [a for a, _ in judged(talk, protected_tools=("*",))] == [KEEP, KEEP]
     assert judged(talk, protected_tools=("*canvas*",))[1][0] == KEEP
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_kept"),
+    [
+        ("mcp__x__canvas", True),
+        ("mcp__Browser__click", True),
+        ("x__canvas", True),
+        ("mcp__x__canvas_2", False),
+        ("mcp__x__read", False),
+        ("bash", False),
+    ],
+)
+def test_a_tool_of_an_mcp_server_is_protected_by_its_name_or_the_servers(
+    tool: str, is_kept: bool
+) -> None:
+    talk = [("user", "hi"), *call("a", tool=tool), *AFTER]
+    assert judged(talk)[0][0] == (KEEP if is_kept else TRIM)
+    assert judged(talk, protected_tools=("mcp__x__*",))[0][0] == (
+        KEEP if tool.startswith("mcp__x__") else TRIM
+    )
 
 
 def test_a_result_with_images_stays() -> None:
@@ -323,16 +363,16 @@ def test_a_crash_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) 
 UNTIL_COMPACTED = """DELETE FROM transcript_events WHERE seq >= (
     SELECT min(seq) FROM transcript_event_identities AS i
     WHERE i.session_id = transcript_events.session_id AND event_type = 'compaction')"""
-ONE_KEPT = DEFAULTS.replace(pruning=SMALL.replace(keep_exchanges=1))
+NONE_KEPT = DEFAULTS.replace(pruning=SMALL.replace(keep_exchanges=0))
 
 
 def test_a_recorded_database_is_planned_for_and_never_written(tmp_path: Path) -> None:
     session = LAY_OUT["2026.9.6"](tmp_path / "main")[MAIN]
     change(tmp_path / "main", UNTIL_COMPACTED)
     transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
-    assert plan(transcript, ONE_KEPT, LATER * 2).done
+    assert plan(transcript, NONE_KEPT, LATER * 2).done
     with pytest.raises(InvalidInput, match="read only"):
-        prune_it(transcript, ONE_KEPT)
+        prune_it(transcript, NONE_KEPT)
 
 
 def test_a_recorded_file_of_the_older_version_is_pruned(tmp_path: Path) -> None:
@@ -342,11 +382,11 @@ def test_a_recorded_file_of_the_older_version_is_pruned(tmp_path: Path) -> None:
     compacted = next(i for i, line in enumerate(lines) if b'"type":"compaction"' in line)
     path.write_bytes(b"".join(lines[:compacted]))
     transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
-    done = prune(transcript, ONE_KEPT, lambda: LATER * 2, str)
+    done = prune(transcript, NONE_KEPT, lambda: LATER * 2, str)
     assert Path(done.backup).parent == path.parent
     left = [text for text in texts_of(transcript) if "[gitguard: " in text]
     assert [len(text) for text in left] == [verdict.left for verdict in done.done] != []
-    assert plan(transcript, ONE_KEPT, LATER * 2).done == ()
+    assert plan(transcript, NONE_KEPT, LATER * 2).done == ()
 
 
 # The command

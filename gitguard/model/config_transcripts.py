@@ -46,12 +46,16 @@ class PruningConfig(Section):
 
     kinds: ClassVar[Mapping[str, Kind]] = {
         "idle_seconds": Kind("count", "Nothing is pruned before so long a silence."),
-        "keep_exchanges": Kind("count", "The agent's last answers, from which on all is kept."),
+        "keep_exchanges": Kind(
+            "count", "The last prompts of the user; all that follows them is kept."
+        ),
         "min_characters": Kind("count", "Only longer results are pruned."),
         "head_characters": Kind("count", "What is kept of a result's beginning."),
         "tail_characters": Kind("count", "What is kept of its end."),
         "clear": Kind("flag", "Clear whole results while the history is over its share."),
-        "protected_tools": Kind("texts", "Tools whose results stay; `*` for any characters."),
+        "protected_tools": Kind(
+            "texts", "Tools or MCP servers whose results stay; `*` for any characters."
+        ),
     }
     idle_seconds: int = 300
     keep_exchanges: int = 3

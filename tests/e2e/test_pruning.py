@@ -20,6 +20,7 @@ def newest_messages(talk: Talk) -> str:
 def test_a_host_goes_on_with_a_trimmed_result(talk: Talk, tmp_path: Path) -> None:
     talk.say("print a lot", Step("I look", (talk.shell(PRINTS),)), Step("I saw it"))
     before = newest_messages(talk)
+    talk.say("thanks", Step("You are welcome"))
     config = tmp_path / "home/.config/gitguard/config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(AT_ONCE)

@@ -6,9 +6,10 @@ can be read again. What was said, and calls themselves, always stay.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT
+from gitguard.model.conversation import AGENT, CALL, RESULT
 from gitguard.model.text import counted, cut_middle, left_out
 from gitguard.model.value import Value
+from gitguard.transcripts.fitting.limits import is_turn
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
 
 TYPE_CHECKING = False
@@ -122,21 +123,34 @@ def pictured_among(entry: Entry) -> Iterator[tuple[int, int]]:
 
 
 def is_protected(tool: str, patterns: Iterable[str]) -> bool:
-    """Say whether a tool's results stay; upper and lower case are the same."""
+    """Say whether a tool's results stay; upper and lower case are the same.
+
+    A tool of an MCP server is known as `mcp__server__tool`; a pattern may also match the server or
+    the tool alone.
+    """
     from fnmatch import fnmatchcase
 
-    return any(fnmatchcase(tool.lower(), pattern.lower()) for pattern in patterns)
+    name = tool.lower()
+    names = {name, *name.split("__")}
+    return any(fnmatchcase(each, pattern.lower()) for pattern in patterns for each in names)
 
 
 def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
-    """Return the place from which on all stays: where the last answers begin, 0 if too few."""
+    """Return the place from which on all stays: where the last exchanges begin, 0 if too few.
+
+    An exchange is what the user says, in one message or several, and all that follows it.
+    """
     if exchanges <= 0:
         return len(entries)
-    answers: dict[str | int, int] = {}
+    begins = []
+    is_answered = True
     for place, entry in enumerate(entries):
-        if entry.kind == MESSAGE and entry.role == AGENT and not entry.by_host:
-            answers.setdefault(entry.message or place, place)
-    begins = list(answers.values())
+        if not is_turn(entry):
+            is_answered = is_answered or entry.role == AGENT
+            continue
+        if is_answered:
+            begins.append(place)
+        is_answered = False
     return begins[-exchanges] if len(begins) >= exchanges else 0
 
 
