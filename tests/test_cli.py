@@ -491,11 +491,11 @@ def test_a_moved_repository_says_so_and_loses_nothing(session: Place) -> None:
     moved = session.root.with_name("moved")
     session.root.rename(moved)
     told = shell("gitguard note --next on", moved, session.home)
-    assert "moved or copied" in told
-    told = shell("gitguard trust --yes", moved, session.home)
-    kept = re.findall(r"refs/gitguard/archive/[\w/]+", told)
-    assert "uncommitted" in shell(f"git show {kept[0]}:state.json", moved, session.home)
-    assert "Goal: Ship" in shell("gitguard ensure", moved, session.home)
+    assert f"note: the repository was moved from `{session.root}` to `{moved}`" in told
+    told = shell("gitguard ensure", moved, session.home)
+    assert "Goal: Ship" in told
+    assert "moved" not in told.replace(str(moved), "")
+    assert "uncommitted" in shell("git show gitguard/main:state.json", moved, session.home)
 
 
 @pytest.mark.parametrize("command", ["ensure", "status", "bundle", "resume", "show summary"])

@@ -329,18 +329,16 @@ def test_two_clones_of_one_session_never_overwrite_each_other(
     assert git("rev-parse", BRANCH) in clone("for-each-ref", "--format=%(objectname)")
 
 
-def test_a_moved_repository_is_trusted_again_and_loses_nothing(
+def test_a_repository_under_another_home_is_trusted_and_loses_nothing(
     begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
 ) -> None:
     begun.note({"learnings": ["noted and not committed"]})
-    moved = Git(tmp_path / "moved")
-    git.root.rename(moved.root)
-    there = open_guard(moved.root)
+    there = open_guard(state_home=str(tmp_path / "another-home"))
     with pytest.raises((EditedState, Untrusted)):
         there.ensure()
     there.trust()
     assert there.ensure().state.goal == "Ours"
-    kept = [path.read_text() for path in moved.root.rglob("state.json.bad-*")]
+    kept = [path.read_text() for path in git.root.rglob("state.json.bad-*")]
     assert any("noted and not committed" in text for text in kept)
 
 

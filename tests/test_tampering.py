@@ -390,10 +390,9 @@ def test_a_git_file_that_leads_to_another_repository_is_refused(
     shutil.move(git.root / ".git", forged)
     (git.root / ".git").write_text("gitdir: forged\n")
     git("update-ref", BRANCH, rewritten(git, f"{BRANCH}~1", trailer("Trigger", "manual")))
-    with pytest.raises(Untrusted):
-        open_guard().resume()
-    with pytest.raises((Tampered, Untrusted)):
-        open_guard().ensure()
+    for use in (open_guard().resume, open_guard().ensure):
+        with pytest.raises(Tampered):
+            use()
     (git.root / ".git").unlink()
     shutil.move(forged, git.root / ".git")
     with pytest.raises(Tampered):

@@ -52,7 +52,11 @@ class Console:
     @functools.cached_property
     def guard(self) -> Guard:
         """The workspace named by --root, GITGUARD_ROOT or the current folder."""
-        return open_guard(self._common.root, self._common.session)
+        guard = open_guard(self._common.root, self._common.session)
+        notice = guard.take_notice()
+        if notice:
+            click.echo(printable(f"note: {notice}"), err=True)
+        return guard
 
     @property
     def named_session(self) -> str:

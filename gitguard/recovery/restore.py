@@ -18,7 +18,7 @@ from gitguard.model.snapshot import folded_upto
 from gitguard.model.value import Value
 from gitguard.recovery.startup import begin_start, settle
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import standing, states
+from gitguard.store import identity, standing, states
 from gitguard.store.journal import JournalPart
 
 TYPE_CHECKING = False
@@ -52,6 +52,9 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     take adopts a head that somebody else put on top of ours.
     """
     done = _repair_record(store)
+    identity_put_back = identity.restore(store.workspace)
+    if identity_put_back:
+        done.append(identity_put_back)
     head = store.chain.head(settle=True)
     if head.standing == standing.ADVANCED and take:
         done.append(_take(store, head))

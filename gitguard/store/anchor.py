@@ -57,6 +57,7 @@ class Anchor(Record):
         "pending_sequence": Kind("count", "Its number; 0 is the next one."),
         "previous": Kind("text", "The checkpoint before."),
         "identity": Kind("record", "The git directory they lie in.", of=Identity),
+        "repository": Kind("text", "The identity of the repository they lie in."),
         "reason": Kind("text", "Why the head was last replaced by another of the same number."),
         "archived_at": Kind("number", "Unix seconds when its session was last put away; else 0."),
     }
@@ -68,6 +69,7 @@ class Anchor(Record):
     pending_sequence: int = 0
     previous: str = ""
     identity: Identity | None = None
+    repository: str = ""
     reason: str = ""
     archived_at: float = 0
     extra: Mapping[str, Any] = {}
@@ -172,7 +174,8 @@ def _statx_birth_time(path: str) -> int:
     return seconds * 10**9 + int.from_bytes(buffer[88:92], "little")
 
 
-def _load(path: str, what: str, record: type[R]) -> R | None:
+def load_record(path: str, what: str, record: type[R]) -> R | None:
+    """Read a record of the state directory; None where there is no file."""
     data = files.read_bytes(path, limit=_LIMIT)
     if data is None:
         return None
@@ -203,7 +206,7 @@ class AnchorFile:
     def read(self) -> Anchor | None:
         """Return the anchor, None where this machine never wrote the session."""
         try:
-            return _load(self._anchor_path, "the anchor", Anchor)
+            return load_record(self._anchor_path, "the anchor", Anchor)
         except (NewerFormat, NotReadable):
             raise
         except InvalidDocument as error:
@@ -220,7 +223,7 @@ class AnchorFile:
 
     def read_written(self) -> Written | None:
         """Return the last state written, None where there is none."""
-        written = _load(self._state_path, "the state's copy", Written)
+        written = load_record(self._state_path, "the state's copy", Written)
         if written is not None and sha256(written.state.encode()) != written.sha256:
             raise InvalidDocument(f"the state's copy `{self._state_path}` is not what was written")
         return written
@@ -315,15 +318,19 @@ class CurrentFile:
 
     def read(self) -> str:
         """Return the session's name, empty where none is known."""
-        try:
-            known = _load(self._path, "the current session", Current)
-        except NewerFormat:
-            raise
-        except InvalidDocument:
-            return ""
+        known = self.recorded()
         if known is None or known.identity != identity_of(self._git_dir):
             return ""
         return known.name if is_session_name(known.name) else ""
+
+    def recorded(self) -> Current | None:
+        """Return what was remembered, also of another worktree that lay at this path before."""
+        try:
+            return load_record(self._path, "the current session", Current)
+        except NewerFormat:
+            raise
+        except InvalidDocument:
+            return None
 
     def write(self, name: str) -> None:
         """Remember a session where the state directory can be written."""

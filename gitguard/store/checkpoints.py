@@ -13,7 +13,7 @@ from gitguard.errors import (
 )
 from gitguard.model.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
 from gitguard.model.session import is_session_name
-from gitguard.store import files
+from gitguard.store import files, identity
 from gitguard.store.anchor import Anchor, AnchorFile, identity_of
 from gitguard.store.objects import ObjectsGone
 from gitguard.store.standing import (
@@ -82,6 +82,7 @@ class Chain:
 
     def _compare(self) -> Head:
         anchor = self.anchors.read()
+        self._refuse_another_identity(anchor)
         checked_out = self._repository.checked_out()
         patterns = [self.ref, *_branch_pattern(checked_out)]
         if anchor is None:
@@ -108,6 +109,10 @@ class Chain:
             self._repository.disguises().refuse(commit)
         except InvalidDocument as error:
             raise Tampered(error.message, error.hint) from error
+
+    def _refuse_another_identity(self, anchor: Anchor | None) -> None:
+        if anchor is not None and not self._is_another_repository(anchor):
+            identity.refuse_changed(self._workspace)
 
     def _against(self, head: Head, anchor: Anchor | None) -> Head:
         if anchor is None:
@@ -136,6 +141,9 @@ class Chain:
     def _is_another_repository(self, anchor: Anchor) -> bool:
         if anchor.identity == identity_of(self._workspace.place.common_dir):
             return False
+        common_dir = self._workspace.place.common_dir
+        if anchor.repository and anchor.repository == identity.carried(common_dir):
+            return False  # an older copy of the same one was put back
         with self._repository.reader() as reader:
             return not reader.exists(anchor.committed)
 
@@ -149,6 +157,7 @@ class Chain:
             # Reading goes on without; the next run that can write promotes it again.
 
     def _set_aside(self) -> None:
+        identity.set_aside(self._workspace)
         self.anchors.archive(f"{self._workspace.clock():.0f}")
 
     def _descends(self, commit: str, ancestor: str) -> bool:
@@ -168,7 +177,9 @@ class Chain:
         """
         self.refuse_checked_out(head)
         self.verify(head, most=1)
+        known = identity.establish(self._workspace)
         anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
+        anchor = anchor.replace(repository=known)
         for _ in range(_ATTEMPTS):
             try:
                 return self._commit_on(anchor, record, contents, state_sha256)
@@ -224,7 +235,9 @@ class Chain:
 
     def adopt(self, head: Head, checkpoint: Checkpoint, state_sha256: str) -> Anchor:
         """Make a head that somebody else wrote the anchored one."""
+        known = identity.establish(self._workspace)
         anchor = Anchor(
+            repository=known,
             committed=head.id,
             sequence=checkpoint.sequence,
             state_sha256=state_sha256,

@@ -53,6 +53,12 @@ def worktree_roots(common_dir: str) -> frozenset[str]:
     return frozenset(roots)
 
 
+def git_dirs_of(common_dir: str) -> list[str]:
+    """Return the git directories of a repository's worktrees, the main one first."""
+    linked = os.path.join(common_dir, "worktrees")
+    return [common_dir, *(os.path.join(linked, name) for name in sorted(files.names_in(linked)))]
+
+
 def _git_dir_of(folder: str) -> str:
     path = os.path.join(folder, ".git")
     if os.path.isfile(os.path.join(path, "HEAD")):

@@ -61,6 +61,12 @@ def open_workspace(
         from gitguard.model.config_redaction import redactor_of
 
         workspace.redactor = redactor_of(config.redaction)
+    try:
+        workspace.find_record(config.store.ref_prefix)
+    except GitguardError as error:
+        if not for_hook:
+            raise
+        workspace.note_fault("looking for the repository's record", error)
     return workspace, config
 
 

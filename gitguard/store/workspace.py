@@ -93,6 +93,28 @@ class Workspace:
         return os.path.join(self.places.state_home, digest)
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether the state directory has a record of the repository at this path."""
+        return os.path.exists(os.path.join(self.state_folder, "_repository.json"))
+
+    def find_record(self, ref_prefix: str) -> None:
+        """Find the record of a repository that was moved or copied to this path."""
+        if self.is_recorded:
+            return
+        traces = (
+            os.path.join(self.folder, "current"),
+            os.path.join(self.place.common_dir, "gitguard", "identity"),
+        )
+        if any(map(os.path.lexists, traces)):
+            from gitguard.store import moves
+
+            moves.follow(self, ref_prefix)
+
+    def forget_seal(self) -> None:
+        """Read the key of the seals again, because another folder is in force now."""
+        self._seal = None
+
+    @property
     def seal(self) -> Seal:
         """The seal on working files that are read back."""
         if self._seal is None:

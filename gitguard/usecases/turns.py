@@ -7,6 +7,7 @@ from gitguard.errors import GitguardError
 from gitguard.model import events
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import HostSession
+from gitguard.store.identity import take_unsaid
 from gitguard.usecases import gate
 from gitguard.usecases.capturing import Capturing
 from gitguard.usecases.handing_back import HandingBack
@@ -58,7 +59,9 @@ class Turns(Capturing, HandingBack):
             f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
             for text in self._unread
         ]
-        return HookReply(context="\n".join(text for text in (block, *unread, line) if text))
+        notice = take_unsaid(self._workspace)
+        parts = (block, notice and f"[gitguard: {notice}]", *unread, line)
+        return HookReply(context="\n".join(text for text in parts if text))
 
     def _about_context(self) -> str:
         """Return the line about the context; advice is in it where tool calls got no answer."""

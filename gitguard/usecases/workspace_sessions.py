@@ -38,6 +38,12 @@ class WorkspaceSessions:
         places = self.workspace.places
         return Repository(self.workspace.place, places.environment, self.clock)
 
+    def take_notice(self) -> str:
+        """Return once what a person should hear of this repository, such as that it was moved."""
+        from gitguard.store.identity import take_unsaid
+
+        return take_unsaid(self.workspace)
+
     def store(self, session: Session | None = None) -> SessionStore:
         """Return a session's store, the current session's by default."""
         return SessionStore(self.workspace, session or self.workspace.current(), self.config)

@@ -23,6 +23,8 @@ STEPS = (
     "summary-written",
     "start-ended",
     "snapshot-written",
+    "identity-written",
+    "identity-recorded",
     "objects-written",
     "anchor-pending",
     "ref-moved",

@@ -1,0 +1,256 @@
+"""Which repository a folder in the state directory belongs to, wherever that repository lies.
+
+A repository carries a random identity in its common git directory. The state directory keeps the
+same identity in a record beside the anchors, with the path as a hint. The record decides: whoever
+can write in the repository can change the file, and the anchor stays in force all the same.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
+from gitguard.model.codec import dump_json, sha256
+from gitguard.model.record import Kind, Record
+from gitguard.store import files
+from gitguard.store.anchor import FORMAT, Identity, identity_of, load_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, ClassVar
+
+    from gitguard.store.workspace import Workspace
+
+RECORD = "_repository.json"
+"""The record's name in a repository's folder; the names of sessions never begin with `_`."""
+_BYTES = 16
+_LIMIT = 4096
+_FOLDER_NAME = 16
+"""Hexadecimal digits of a folder's name, which comes from the common git directory's path."""
+
+
+class RepositoryRecord(Record):
+    """What the state directory knows of one repository."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "identity": Kind("text", "The identity in the common git directory."),
+        "path": Kind("text", "The common git directory."),
+        "worktree": Kind("text", "The root of its main worktree, empty where it has none."),
+        "place": Kind("record", "The common git directory, as the system knows it.", of=Identity),
+        "copied_from": Kind("text", "The identity of the repository that this is a copy of."),
+        "unsaid": Kind("text", "A sentence that no person has read yet."),
+    }
+    identity: str
+    path: str
+    worktree: str = ""
+    place: Identity | None = None
+    copied_from: str = ""
+    unsaid: str = ""
+    extra: Mapping[str, Any] = {}
+
+
+def folder_name(common_dir: str) -> str:
+    """Return the name of a repository's folder in the state directory."""
+    return sha256(os.fsencode(common_dir))[:_FOLDER_NAME]
+
+
+def file_of(common_dir: str) -> str:
+    """Return the path of a repository's identity."""
+    return os.path.join(common_dir, "gitguard", "identity")
+
+
+def identity_in(common_dir: str) -> str:
+    """Return a repository's identity, empty where it has none; raise where that does not read."""
+    data = files.read_bytes(file_of(common_dir), limit=_LIMIT)
+    if data is None:
+        return ""
+    identity = data.decode("ascii", "replace").strip()
+    if not is_identity(identity):
+        raise InvalidDocument(f"`{file_of(common_dir)}` holds no identity of ours")
+    return identity
+
+
+def is_identity(text: str) -> bool:
+    """Say whether a text is one that `new_identity` makes."""
+    return len(text) == 2 * _BYTES and all(digit in "0123456789abcdef" for digit in text)
+
+
+def new_identity() -> str:
+    """Return an identity that no other repository has."""
+    return os.urandom(_BYTES).hex()
+
+
+def read_record(folder: str) -> RepositoryRecord | None:
+    """Return the record in a folder of the state directory, None where there is none.
+
+    One that is damaged is as good as none: the path leads to the anchors as well.
+    """
+    try:
+        record = load_record(os.path.join(folder, RECORD), "the record", RepositoryRecord)
+    except (NewerFormat, NotReadable):
+        raise
+    except InvalidDocument:
+        return None
+    return record if record is not None and is_identity(record.identity) else None
+
+
+def write_record(folder: str, record: RepositoryRecord) -> None:
+    """Replace a folder's record, durable."""
+    files.make_folder(folder)
+    document = {"format": FORMAT, **record.to_document()}
+    files.write_bytes(os.path.join(folder, RECORD), dump_json(document))
+
+
+def write_identity(common_dir: str, identity: str) -> None:
+    """Put the identity into a repository, durable."""
+    path = file_of(common_dir)
+    files.make_folder(os.path.dirname(path))
+    files.write_bytes(path, f"{identity}\n".encode())
+
+
+def folders_in(state_home: str) -> Iterator[str]:
+    """Yield the folders of repositories in the state directory, those set aside as well."""
+    for name in sorted(files.names_in(state_home)):
+        digits = name[:_FOLDER_NAME]
+        hexadecimal = all(digit in "0123456789abcdef" for digit in digits)
+        whole = len(name) == _FOLDER_NAME or name[_FOLDER_NAME] == "."
+        if len(digits) == _FOLDER_NAME and hexadecimal and whole and not name.endswith(".tmp"):
+            yield os.path.join(state_home, name)
+
+
+def establish(workspace: Workspace) -> str:
+    """See to it that repository and state directory hold the same identity, and return it.
+
+    The lock is held. Called before an anchor is written. An identity that was removed is put back.
+    """
+    common_dir, folder = workspace.place.common_dir, workspace.state_folder
+    record, identity = read_record(folder), carried(common_dir)
+    if record is None:
+        taken = not identity or _is_taken(workspace, identity)
+        record = RepositoryRecord(new_identity() if taken else identity, "")
+    current = record.replace(path=common_dir, place=identity_of(common_dir))
+    if workspace.place.git_dir == common_dir:
+        current = current.replace(worktree=workspace.place.worktree)
+    if identity != current.identity:
+        refuse_changed(workspace)
+        write_identity(common_dir, current.identity)
+        workspace.at_step("identity-written")
+    if current != record:
+        write_record(folder, current)
+        workspace.at_step("identity-recorded")
+    return current.identity
+
+
+def carried(common_dir: str) -> str:
+    """Return a repository's identity, empty where it has none that reads."""
+    try:
+        return identity_in(common_dir)
+    except NotReadable:
+        raise
+    except InvalidDocument:
+        return ""
+
+
+def _is_taken(workspace: Workspace, identity: str) -> bool:
+    """Say whether another repository of this machine has an identity: somebody planted it here."""
+    own = workspace.state_folder
+    others = (folder for folder in folders_in(workspace.places.state_home) if folder != own)
+    return any(record.identity == identity for record in _records(others))
+
+
+def _records(folders: Iterator[str]) -> Iterator[RepositoryRecord]:
+    for folder in folders:
+        try:
+            record = read_record(folder)
+        except GitguardError:
+            continue  # whoever works there says so
+        if record is not None:
+            yield record
+
+
+def refuse_changed(workspace: Workspace) -> None:
+    """Raise `Tampered` where somebody changed the identity or put something else in its place.
+
+    One that is gone is no reason: it is put back when the next anchor is written.
+    """
+    record = read_record(workspace.state_folder)
+    if record is None:
+        return
+    path = file_of(workspace.place.common_dir)
+    try:
+        identity = identity_in(workspace.place.common_dir)
+        problem = f"`{path}` holds another identity than this machine wrote there"
+    except NotReadable:
+        raise
+    except InvalidDocument as error:
+        identity, problem = "-", error.message
+    if identity not in ("", record.identity, record.copied_from or record.identity):
+        raise Tampered(
+            f"{problem}; the history is not used until it is put back",
+            "Put it back with `gitguard recover`",
+        )
+
+
+def restore(workspace: Workspace) -> str:
+    """Put an identity back that was changed or removed; say so, empty where nothing was to do."""
+    record = read_record(workspace.state_folder)
+    common_dir = workspace.place.common_dir
+    if record is None or carried(common_dir) == record.identity:
+        return ""
+    kept = workspace.set_aside(file_of(common_dir))
+    write_identity(common_dir, record.identity)
+    aside = f"; what stood there is kept as `{kept}`" if kept else ""
+    return f"put the repository's identity back{aside}"
+
+
+def set_aside(workspace: Workspace) -> None:
+    """Keep all that is known of a repository whose place another one took; the lock is held.
+
+    It may have been moved, and is found by its identity then.
+    """
+    record, folder = read_record(workspace.state_folder), workspace.state_folder
+    if record is None:
+        return
+    aside = f"{folder}.{record.identity}"
+    if not os.path.lexists(aside):
+        copy_folder(folder, aside)
+    files.remove(os.path.join(folder, RECORD))
+    files.settle_folder(folder)
+
+
+def copy_folder(folder: str, target: str) -> None:
+    """Copy a folder of the state directory whole; until it is, it has a temporary's name."""
+    import shutil
+
+    temporary = f"{target}.{os.getpid()}.tmp"
+    remove_folder(temporary)
+    try:
+        shutil.copytree(folder, temporary, symlinks=True)
+        os.replace(temporary, target)
+        files.sync_folder(os.path.dirname(target))
+    except OSError as error:
+        remove_folder(temporary)
+        raise files.refused(target, error) from error
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder of the state directory that did not come into force."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def take_unsaid(workspace: Workspace) -> str:
+    """Return the sentence that no person has read yet, and count it as read."""
+    try:
+        record = read_record(workspace.state_folder)
+    except GitguardError:
+        return ""  # whoever uses it says so
+    if record is None or not record.unsaid:
+        return ""
+    try:
+        write_record(workspace.state_folder, record.replace(unsaid=""))
+    except GitguardError:
+        return record.unsaid  # it is said again where that cannot be written down
+    return record.unsaid

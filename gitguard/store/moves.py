@@ -1,0 +1,340 @@
+"""Finds what this machine knows of a repository that was moved or copied to another path.
+
+A *move* is: the record carries the repository's identity (or the very same folder, where it was
+written before there were identities), nothing of it is left at the old path, and a commit that the
+record is anchored at is here. Everything else that the path leads to is held against the anchor as
+ever. Where the old path still has it, this is a *copy*, which gets an identity and anchors of its
+own, at the commits that both are at.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+
+from gitguard.errors import GitguardError, NotWritable
+from gitguard.model.codec import dump_json, load_json
+from gitguard.model.session import is_session_name
+from gitguard.model.value import Value
+from gitguard.store import files, identity
+from gitguard.store.anchor import AnchorFile, CurrentFile, identity_of
+from gitguard.store.identity import RepositoryRecord
+from gitguard.store.lock import Lock
+from gitguard.store.place import git_dirs_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from gitguard.store.anchor import Anchor
+    from gitguard.store.reader import ObjectReader
+    from gitguard.store.repository import Repository
+    from gitguard.store.workspace import Workspace
+
+_LOCK_TIMEOUT = 5.0
+_LIMIT = 64 << 20
+
+
+class Candidate(Value):
+    """A folder of the state directory that may belong to the repository."""
+
+    folder: str
+    record: RepositoryRecord
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the repository still lies where the record says."""
+        path, record = self.record.path, self.record
+        try:
+            if record.identity:
+                return identity.identity_in(path) == record.identity
+            return identity_of(path) == record.place
+        except (GitguardError, OSError):
+            return False
+
+
+def follow(workspace: Workspace, ref_prefix: str) -> None:
+    """Take over the record of the repository, if it was moved or copied here from another path.
+
+    The path comes first: where anchors are known for it, nothing is looked for.
+    """
+    if anchored_sessions(workspace.state_folder):
+        return
+    try:
+        candidates = list(_candidates(workspace))
+        gone = [candidate for candidate in candidates if not _is_elsewhere(candidate, workspace)]
+        for candidate in gone:
+            if _leads_here(candidate, workspace):
+                _move(workspace, candidate)
+                return
+        for candidate in candidates:
+            if candidate not in gone and candidate.record.identity:
+                _copy(workspace, candidate, ref_prefix)
+                return
+    except NotWritable as error:
+        if not files.is_refusal(error):
+            raise  # a sandbox: the next run that can write does it
+
+
+def anchored_sessions(folder: str) -> list[str]:
+    """Return the sessions that have an anchor in a repository's folder."""
+    names = filter(is_session_name, files.names_in(folder))
+    return sorted(n for n in names if AnchorFile(os.path.join(folder, n)).is_there)
+
+
+def anchors_in(folder: str) -> dict[str, Anchor]:
+    """Return the anchors in a repository's folder by session, without those that do not read."""
+    anchors = {}
+    for name in anchored_sessions(folder):
+        try:
+            anchor = AnchorFile(os.path.join(folder, name)).read()
+        except GitguardError:
+            continue
+        if anchor is not None:
+            anchors[name] = anchor
+    return anchors
+
+
+def _candidates(workspace: Workspace) -> Iterator[Candidate]:
+    """Yield what this machine knows of the repository by its identity or as the same folder."""
+    common_dir = workspace.place.common_dir
+    here, carried = identity_of(common_dir), identity.carried(common_dir)
+    for folder in identity.folders_in(workspace.places.state_home):
+        if folder == workspace.state_folder:
+            continue
+        try:
+            record = identity.read_record(folder) or _first_version(folder)
+        except GitguardError:
+            continue  # whoever works there says so
+        same_folder = record is not None and here.born and record.place == here
+        if record is not None and (same_folder or (carried and record.identity == carried)):
+            yield Candidate(folder, record)
+
+
+def _first_version(folder: str) -> RepositoryRecord | None:
+    """Return a record of what was written before there were identities, by an anchor's place."""
+    for name, anchor in anchors_in(folder).items():
+        if anchor.identity is not None:
+            path = _common_dir_of(folder, name)
+            root = os.path.dirname(path) if os.path.basename(path) == ".git" else ""
+            return RepositoryRecord("", path, root, place=anchor.identity)
+    return None
+
+
+def _common_dir_of(folder: str, session: str) -> str:
+    """Return the common git directory that gave a folder its name, empty if it cannot be told."""
+    try:
+        data = files.read_bytes(os.path.join(folder, session, "owner.json"), limit=_LIMIT)
+        git_dir = str(load_json(data or b"{}", what="the owner").get("git_dir", ""))
+    except GitguardError:
+        return ""
+    linked = os.path.dirname(os.path.dirname(git_dir))
+    fits = (p for p in (git_dir, linked) if p and folder.endswith(identity.folder_name(p)))
+    return next(fits, "")
+
+
+def _is_elsewhere(candidate: Candidate, workspace: Workspace) -> bool:
+    """Say whether the repository also lies at its old path, as another folder than here."""
+    if not candidate.is_there:
+        return False
+    try:
+        return not os.path.samefile(candidate.record.path, workspace.place.common_dir)
+    except OSError:
+        return False
+
+
+def _leads_here(candidate: Candidate, workspace: Workspace) -> bool:
+    """Say whether a commit that the record is anchored at is in the repository."""
+    commits = [a.committed for a in anchors_in(candidate.folder).values() if a.committed]
+    if not commits:
+        return candidate.record.place == identity_of(workspace.place.common_dir)
+    with _reader(workspace) as reader:
+        return any(reader.exists(commit) for commit in commits)
+
+
+def _repository(workspace: Workspace) -> Repository:
+    from gitguard.store.repository import Repository
+
+    return Repository(workspace.place, workspace.places.environment, workspace.clock)
+
+
+def _reader(workspace: Workspace) -> ObjectReader:
+    return _repository(workspace).reader()
+
+
+# Moved
+
+
+def _move(workspace: Workspace, candidate: Candidate) -> None:
+    """Let the record follow the repository; the rename at the end is what counts."""
+    folder, target = candidate.folder, workspace.state_folder
+    with _locks(workspace.place.common_dir, anchored_sessions(folder), workspace):
+        if anchored_sessions(target) or not os.path.isdir(folder):
+            return  # somebody else was faster
+        known = candidate.record.identity or identity.carried(workspace.place.common_dir)
+        known = known or identity.new_identity()
+        _relocate(workspace, candidate, folder, known)
+        record = _record_here(workspace, known, candidate.record)
+        record = record.replace(unsaid=_moved_text(candidate.record, workspace))
+        identity.write_record(folder, record)
+        workspace.at_step("record-relocated")
+        _rename(folder, target, workspace)
+        workspace.at_step("record-moved")
+    workspace.forget_seal()
+
+
+def _moved_text(record: RepositoryRecord, workspace: Workspace) -> str:
+    old, new = record.worktree or record.path or "another path", workspace.place.worktree
+    return f"the repository was moved from `{old}` to `{new}`; its sessions go on"
+
+
+def _record_here(workspace: Workspace, known: str, before: RepositoryRecord) -> RepositoryRecord:
+    common_dir, root = workspace.place.common_dir, _main_worktree(workspace, before)
+    return RepositoryRecord(known, common_dir, root, place=identity_of(common_dir))
+
+
+def _main_worktree(workspace: Workspace, before: RepositoryRecord) -> str:
+    """Return the root of the main worktree, empty where it cannot be told from a linked one."""
+    place = workspace.place
+    if place.git_dir == place.common_dir:
+        return place.worktree
+    beside = before.worktree == os.path.dirname(before.path)
+    return os.path.dirname(place.common_dir) if beside else ""
+
+
+def _locks(common_dir: str, sessions: list[str], workspace: Workspace) -> ExitStack:
+    """Return the held locks of sessions, in one order for everybody."""
+    stack = ExitStack()
+    for name in sessions:
+        path = os.path.join(common_dir, "gitguard", f"{name}.lock")
+        stack.enter_context(Lock(path, timeout=_LOCK_TIMEOUT, clock=workspace.clock))
+    return stack
+
+
+def _rename(folder: str, target: str, workspace: Workspace) -> None:
+    try:
+        if os.path.lexists(target):  # what was kept before anything was known of the repository
+            os.replace(target, files.free_name(f"{target}.{workspace.clock():.0f}"))
+        os.replace(folder, target)
+        files.sync_folder(os.path.dirname(target))
+    except OSError as error:
+        raise files.refused(target, error) from error
+
+
+# What paths a record holds
+
+
+def _relocate(workspace: Workspace, candidate: Candidate, folder: str, known: str) -> None:
+    """Write the new paths into a record's files; done twice, nothing more is changed."""
+    record, place = candidate.record, workspace.place
+    roots = {record.worktree: _main_worktree(workspace, record), record.path: place.common_dir}
+    paths = {old: new for old, new in roots.items() if old and new and old != new}
+    for path in _documents(folder):
+        _relocate_file(path, paths)
+    for name, anchor in anchors_in(folder).items():
+        moved = anchor.replace(identity=identity_of(place.common_dir), repository=known)
+        AnchorFile(os.path.join(folder, name)).write(moved)
+    _relocate_current(folder, record.path, place.common_dir)
+
+
+def _documents(folder: str) -> Iterator[str]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            current = name.startswith("_current-")
+            if name.endswith(".json") and not current and name != identity.RECORD:
+                yield os.path.join(parent, name)
+
+
+def _relocate_file(path: str, paths: Mapping[str, str]) -> None:
+    try:
+        data = files.read_bytes(path, limit=_LIMIT)
+        document = load_json(data or b"{}", what=f"`{path}`", limit=_LIMIT)
+    except GitguardError:
+        return  # whoever reads it says so
+    relocated = relocate(document, paths)
+    if relocated != document:
+        files.write_bytes(path, dump_json(relocated))
+
+
+def relocate(value: Any, paths: Mapping[str, str]) -> Any:
+    """Return a document in which paths below old folders are below the new ones, keys as well."""
+    if isinstance(value, dict):
+        return {relocate(key, paths): relocate(item, paths) for key, item in value.items()}
+    if isinstance(value, list):
+        return [relocate(item, paths) for item in value]
+    if not isinstance(value, str):
+        return value
+    for old in sorted(paths, key=len, reverse=True):
+        if value == old or value.startswith(old + os.sep):
+            return paths[old] + value[len(old) :]
+    return value
+
+
+def _relocate_current(folder: str, old_common: str, common_dir: str) -> None:
+    """Let each worktree's current session be known by the worktree's new git directory."""
+    for git_dir in git_dirs_of(common_dir):
+        old = old_common + git_dir[len(common_dir) :]
+        before, after = CurrentFile(folder, old), CurrentFile(folder, git_dir)
+        current = before.recorded()
+        if current is not None and old_common:
+            after.write(current.name)
+            if old != git_dir:
+                before.forget()
+
+
+# Copied
+
+
+def _copy(workspace: Workspace, candidate: Candidate, ref_prefix: str) -> None:
+    """Give a copy an identity, and anchors of its own where its heads are the anchored ones."""
+    target, record = workspace.state_folder, candidate.record
+    temporary = f"{target}.{os.getpid()}.copy"
+    with _locks(workspace.place.common_dir, anchored_sessions(candidate.folder), workspace):
+        if anchored_sessions(target):
+            return
+        with _locks(record.path, _locked_before(candidate), workspace):
+            identity.copy_folder(candidate.folder, temporary)
+        files.remove(os.path.join(temporary, "faults.jsonl"))
+        if not _keep_same_heads(workspace, temporary, ref_prefix):
+            identity.remove_folder(temporary)  # a stranger, or a copy of an older state
+            return
+        own = _record_here(workspace, identity.new_identity(), record).replace(
+            copied_from=record.identity, unsaid=_copied_text(record)
+        )
+        _relocate(workspace, candidate, temporary, own.identity)
+        identity.write_record(temporary, own)
+        _rename(temporary, target, workspace)
+        workspace.at_step("record-copied")
+        identity.write_identity(workspace.place.common_dir, own.identity)
+        workspace.at_step("identity-written")
+    workspace.forget_seal()
+
+
+def _locked_before(candidate: Candidate) -> list[str]:
+    """Return the sessions whose locks are there: nothing is written into the other repository."""
+    folder = os.path.join(candidate.record.path, "gitguard")
+    names = anchored_sessions(candidate.folder)
+    return [name for name in names if os.path.exists(os.path.join(folder, f"{name}.lock"))]
+
+
+def _copied_text(record: RepositoryRecord) -> str:
+    return (
+        f"this is a copy of the repository in `{record.worktree or record.path}`; from now on each "
+        "goes its own way"
+    )
+
+
+def _keep_same_heads(workspace: Workspace, folder: str, ref_prefix: str) -> bool:
+    """Drop the anchors and states of sessions whose heads here are not the anchored ones.
+
+    Returns whether any is left.
+    """
+    refs = _repository(workspace).refs(ref_prefix.rstrip("/"))
+    anchors: dict[str, Anchor | None] = dict(anchors_in(folder))
+    for name in anchored_sessions(folder):
+        anchor, ref = anchors.get(name), refs.get(ref_prefix + name)
+        heads = {anchor.committed, anchor.pending} if anchor else set()
+        if ref is None or ref.points_to or ref.id not in heads - {""}:
+            AnchorFile(os.path.join(folder, name)).forget()
+    return bool(anchored_sessions(folder))

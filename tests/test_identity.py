@@ -1,0 +1,361 @@
+"""A repository is known by its identity, wherever it lies; a path is only a hint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidInput, Tampered, Untrusted
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+from gitguard.store import identity
+from gitguard.store.workspace import Places
+
+from .conftest import Git, OpenGuard
+from .test_recovery import BRANCH
+
+
+def identity_file(root: Path) -> Path:
+    return root / ".git" / "gitguard" / "identity"
+
+
+def record_of(guard: Guard) -> identity.RepositoryRecord:
+    record = identity.read_record(guard.workspace.state_folder)
+    assert record is not None
+    return record
+
+
+def move(git: Git, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    git.root.rename(target)
+    return target
+
+
+def move_to_another_disk(git: Git, target: Path) -> Path:
+    """Move without keeping the folder that the system knows, as between file systems."""
+    shutil.copytree(git.root, target, symlinks=True)
+    shutil.rmtree(git.root)
+    return target
+
+
+# The identity
+
+
+def test_the_first_anchor_gives_a_repository_an_identity(begun: Guard, git: Git) -> None:
+    known = identity_file(git.root).read_text().strip()
+    assert identity.is_identity(known)
+    record = record_of(begun)
+    assert (record.identity, record.path) == (known, str(git.root / ".git"))
+    before = identity_file(git.root).stat().st_ino
+    begun.note({"goal": "Later"})
+    assert identity_file(git.root).stat().st_ino == before
+
+
+def test_an_identity_that_was_removed_is_put_back(begun: Guard, git: Git) -> None:
+    known = identity_file(git.root).read_text()
+    identity_file(git.root).unlink()
+    assert "Ours" in begun.resume()
+    begun.checkpoint("Goes on.")
+    assert identity_file(git.root).read_text() == known
+
+
+def change(path: Path, other: Path) -> None:
+    path.write_text(identity.new_identity())
+
+
+def empty(path: Path, other: Path) -> None:
+    path.write_text("")
+
+
+def garble(path: Path, other: Path) -> None:
+    path.write_bytes(b"\xff" * 9000)
+
+
+def copy(path: Path, other: Path) -> None:
+    shutil.copy(other, path)
+
+
+def link(path: Path, other: Path) -> None:
+    path.unlink()
+    path.symlink_to(other)
+
+
+def folder(path: Path, other: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("tamper", [change, empty, garble, copy, link, folder])
+def test_nobody_sheds_the_anchor_by_changing_the_identity(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, tamper: object
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    Git(other).start()
+    open_guard(other).ensure()
+    known = identity_file(git.root).read_text()
+    ours = git("rev-parse", BRANCH)
+    tamper(identity_file(git.root), identity_file(other))  # type: ignore[operator]
+    git("update-ref", BRANCH, f"{BRANCH}~1")
+    for use in (begun.resume, begun.ensure, lambda: begun.checkpoint("x")):
+        with pytest.raises(Tampered):
+            use()
+    assert record_of(begun).identity == known.strip()
+    assert any("identity" in done for done in begun.recover())
+    assert identity_file(git.root).read_text() == known
+    assert git("rev-parse", BRANCH) == ours
+    assert "Ours" in open_guard().resume()
+    assert "other" not in str(open_guard(other).ensure().notes)
+
+
+def test_a_changed_identity_does_not_shed_the_anchor_of_a_moved_repository(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    identity_file(git.root).write_text(identity.new_identity())
+    there = open_guard(move(git, tmp_path / "moved"))
+    with pytest.raises(Tampered, match="identity"):
+        there.resume()
+    there.recover()
+    assert "Ours" in there.resume()
+
+
+def test_an_identity_planted_before_the_first_anchor_is_not_shared(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    Git(other).start()
+    identity_file(other).parent.mkdir()
+    shutil.copy(identity_file(git.root), identity_file(other))
+    assert open_guard(other).ensure().how == "begun"
+    assert identity_file(other).read_text() != identity_file(git.root).read_text()
+    assert "Ours" in begun.resume()
+
+
+# Moved
+
+
+@pytest.mark.parametrize("how", [move, move_to_another_disk])
+def test_a_moved_repository_goes_on_and_says_so_once(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, how: object
+) -> None:
+    begun.note({"learnings": ["in no checkpoint yet"]})
+    root = how(git, tmp_path / "deep" / "moved")  # type: ignore[operator]
+    there = open_guard(root)
+    assert there.ensure().state.learnings == ("in no checkpoint yet",)
+    assert there.checkpoint("Goes on.").sequence == 4
+    assert there.take_notice() == (
+        f"the repository was moved from `{git.root}` to `{root}`; its sessions go on"
+    )
+    assert open_guard(root).take_notice() == ""
+    assert there.workspace.faults() == []
+    assert record_of(there).path == str(root / ".git")
+    assert not os.path.exists(begun.workspace.state_folder)
+    assert [report.findings for report in there.verify()] == [()]
+
+
+def test_a_repository_that_comes_back_to_its_path_goes_on_there(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    moved = move(git, tmp_path / "moved")
+    open_guard(moved).note({"goal": "Noted there"})
+    moved.rename(git.root)
+    assert open_guard().ensure().state.goal == "Noted there"
+
+
+def test_the_same_repository_under_the_path_of_a_container_goes_on_in_both(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    inside = tmp_path / "workspaces" / "repo"
+    inside.parent.mkdir()
+    for number in range(3):
+        git.root.rename(inside)
+        open_guard(inside).note({"learnings": [f"inside {number}"]})
+        inside.rename(git.root)
+        open_guard().note({"learnings": [f"outside {number}"]})
+    assert len(open_guard().state().learnings) == 6
+    assert open_guard().workspace.faults() == []
+
+
+def test_a_moved_repository_whose_path_another_one_took_goes_on(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    moved = move(git, tmp_path / "moved")
+    git.root.mkdir()
+    git.start()
+    fresh = open_guard()
+    assert fresh.ensure().how == "begun"
+    fresh.note({"goal": "Another"})
+    assert open_guard(moved).ensure().state.goal == "Ours"
+    assert open_guard().ensure().state.goal == "Another"
+    assert identity_file(moved).read_text() != identity_file(git.root).read_text()
+
+
+def test_the_worktrees_of_a_moved_repository_go_on(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "second"))
+    open_guard(tmp_path / "second").ensure()
+    open_guard(tmp_path / "second").note({"goal": "Of the second"})
+    moved = Git(move(git, tmp_path / "moved"))
+    (tmp_path / "second").rename(tmp_path / "third")
+    moved("worktree", "repair", str(tmp_path / "third"))
+    third = open_guard(tmp_path / "third")
+    assert third.ensure().state.goal == "Of the second"
+    shutil.rmtree(tmp_path / "third" / ".gitguard")
+    assert open_guard(tmp_path / "third").ensure().state.goal == "Of the second"
+    assert open_guard(moved.root).ensure().state.goal == "Ours"
+    with pytest.raises(InvalidInput, match="belongs to the worktree"):
+        third.use_session(Session.of("main"))
+    assert third.workspace.faults() == []
+
+
+def test_a_moved_repository_that_was_rolled_back_is_refused_and_can_be_put_back(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    git("update-ref", BRANCH, f"{BRANCH}~1")
+    there = open_guard(move(git, tmp_path / "moved"))
+    with pytest.raises(Tampered):
+        there.resume()
+    there.recover()
+    assert "Ours" in there.resume()
+
+
+def test_a_move_that_died_halfway_is_finished(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    root = move(git, tmp_path / "moved")
+
+    def die(at: str) -> object:
+        def at_step(step: str) -> None:
+            if step == at:
+                raise KeyboardInterrupt
+
+        return at_step
+
+    for step in ("record-relocated", "record-moved"):
+        with pytest.raises(KeyboardInterrupt):
+            open_guard(root, at_step=die(step))
+    assert open_guard(root).ensure().state.goal == "Ours"
+    assert "moved" in open_guard(root).take_notice()
+
+
+def test_a_clone_is_a_stranger(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    clone = Git(tmp_path / "clone")
+    clone("fetch", "--quiet", "origin", f"{BRANCH}:{BRANCH}")
+    with pytest.raises(Untrusted):
+        open_guard(clone.root).ensure()
+
+
+# Copied
+
+
+def test_a_copy_gets_an_identity_and_an_anchor_of_its_own(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(git.root, root, symlinks=True)
+    there = open_guard(root)
+    assert there.ensure().state.goal == "Ours"
+    assert "copy" in there.take_notice()
+    there.note({"goal": "Of the copy"})
+    begun.note({"goal": "Of the original"})
+    assert identity_file(root).read_text() != identity_file(git.root).read_text()
+    assert "Of the copy" in open_guard(root).resume()
+    assert "Of the original" in open_guard().resume()
+    assert there.workspace.faults() == begun.workspace.faults() == []
+    Git(root)("update-ref", BRANCH, f"{BRANCH}~1")
+    with pytest.raises(Tampered):
+        open_guard(root).resume()
+    shutil.rmtree(git.root)
+    with pytest.raises(Tampered):
+        open_guard(root).resume()
+
+
+@pytest.mark.parametrize("step", ["record-copied", "identity-written"])
+def test_a_copy_that_died_halfway_is_finished(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, step: str
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(git.root, root, symlinks=True)
+
+    def die(at: str) -> None:
+        if at == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        open_guard(root, at_step=die)
+    assert open_guard(root).ensure().state.goal == "Ours"
+    open_guard(root).checkpoint("Goes on.")
+    assert identity_file(root).read_text() != identity_file(git.root).read_text()
+
+
+def test_a_copy_of_an_older_state_is_a_stranger_until_it_is_trusted(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(git.root, root, symlinks=True)
+    begun.note({"goal": "Later"})
+    there = open_guard(root)
+    with pytest.raises(Untrusted):
+        there.resume()
+    there.trust()
+    assert "Ours" in there.resume()
+    assert identity_file(root).read_text() != identity_file(git.root).read_text()
+    assert "Later" in open_guard().resume()
+
+
+# What else brings an older head
+
+
+def test_a_restored_backup_at_its_path_is_a_rollback_until_it_is_trusted(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, places: Places
+) -> None:
+    shutil.copytree(git.root, tmp_path / "backup", symlinks=True)
+    begun.note({"goal": "Later"})
+    shutil.rmtree(git.root)
+    shutil.copytree(tmp_path / "backup", git.root, symlinks=True)
+    there = open_guard()
+    for use in (there.resume, there.ensure, lambda: there.checkpoint("x")):
+        with pytest.raises(Tampered):
+            use()
+    there.trust(there.store().chain.head().id)
+    assert "Ours" in there.resume()
+    assert there.checkpoint("Goes on.").sequence == 3
+
+
+# The first version
+
+
+def without_identity(guard: Guard, root: Path) -> None:
+    """Make a repository of one that the first version wrote."""
+    identity_file(root).unlink()
+    Path(guard.workspace.state_folder, identity.RECORD).unlink()
+
+
+def test_a_repository_of_the_first_version_gets_an_identity_at_the_next_checkpoint(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    without_identity(begun, git.root)
+    assert "Ours" in open_guard().resume()
+    assert not identity_file(git.root).exists()
+    open_guard().checkpoint("Goes on.")
+    assert record_of(begun).identity == identity_file(git.root).read_text().strip()
+
+
+def test_a_moved_repository_of_the_first_version_goes_on_where_it_is_the_same_folder(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    without_identity(begun, git.root)
+    root = move(git, tmp_path / "moved")
+    there = open_guard(root)
+    assert there.ensure().state.goal == "Ours"
+    assert f"from `{git.root}`" in there.take_notice()
+    there.checkpoint("Goes on.")
+    assert record_of(there).identity == identity_file(root).read_text().strip()
