@@ -305,6 +305,33 @@ def test_a_summarizer_that_fails_is_asked_again_and_said(user: User, tmp_path: P
     assert "- User: request 0" in summary_of(transcript)
 
 
+def test_the_size_of_a_chunk_is_a_setting_and_what_is_refused_is_halved(
+    user: User, tmp_path: Path
+) -> None:
+    given = tmp_path / "given"
+    user.summarizer(f"""
+        cat > {given}.$$
+        if test $(wc -c < {given}.$$) -gt 6000; then echo too long >&2; exit 3; fi
+        echo They talked.""")
+    with user.config.open("a") as config:
+        config.write("compaction: {chunk_tokens: 2000}\n")
+    transcript = conversation(tmp_path, user.root, turns(20, size=1_000))
+    done = user.json("transcript", "compact", transcript.path)
+    assert (done["summarized_by"], done["complaints"]) == ("command", [])
+    texts = [path.read_text() for path in tmp_path.glob("given.*")]
+    assert 6_000 < max(map(len, texts)) < 10_000
+    taken = "".join(text for text in texts if len(text) <= 6_000)
+    assert [n for n in range(17) if f"User: request {n}\n" not in taken] == []
+
+
+def test_a_chunk_that_is_too_small_is_refused(user: User, tmp_path: Path) -> None:
+    user.config.write_text("compaction: {chunk_tokens: 999}\n")
+    transcript = conversation(tmp_path, user.root, turns(8))
+    done = user.run("transcript", "compact", transcript.path, check=False)
+    assert done.returncode == 22
+    assert "`compaction.chunk_tokens` is 999; it must be 0, or at least 1,000" in done.stderr
+
+
 def test_a_summarizer_that_is_an_agent_changes_no_state(
     user: User, tmp_path: Path, git: Git
 ) -> None:

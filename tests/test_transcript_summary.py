@@ -38,6 +38,7 @@ from gitguard.transcripts.fitting.facts import failures_in, files_in, rules_in
 from gitguard.transcripts.fitting.limits import first_within_limit
 from gitguard.transcripts.fitting.summarizing import (
     ATTEMPTS,
+    MOST_FAILURES,
     NOTHING,
     Patience,
     Summarized,
@@ -389,15 +390,109 @@ def test_a_chunk_that_is_too_long_is_cut_in_its_middle() -> None:
     assert "characters left out" in text
 
 
-def test_a_failure_falls_back_to_facts_and_is_said() -> None:
+def test_a_failure_falls_back_to_facts_is_said_and_later_chunks_are_tried() -> None:
     chunks = by_share(cut(turns(30)), 3)
-    answers = [Answer("part 1"), Answer(complaint="it ended with 1: no credit")]
-    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=lambda _text: answers.pop(0))
-    assert answers == [], "who fails is not asked again"
+    answers = [Answer("part 1"), Answer(complaint="it ended with 1: busy"), Answer("part 3")]
+    answers += [Answer("merged: \n- User: request 15")]
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        return answers.pop(0)
+
+    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=ask)
+    assert answers == []
     assert not made.by_plug
-    assert made.complaints == ("it ended with 1: no credit",)
-    assert "part 1" in made.text
-    assert "- User: request 29" in made.text
+    assert made.complaints == ("it ended with 1: busy",)
+    assert "part 1" in asked[3]
+    assert "- User: request 15" in asked[3], "what it did not summarize is merged as facts"
+    assert "part 3" in asked[3]
+
+
+class Small:
+    """A summarizer whose model takes so many characters only."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.taken: list[str] = []
+        self.refused: list[int] = []
+
+    def __call__(self, text: str) -> Answer:
+        if len(text) > self.most:
+            self.refused.append(len(text))
+            return Answer(complaint="it ended with 1: prompt is too long")
+        self.taken.append(text)
+        return Answer(f"summary {len(self.taken)}")
+
+
+def test_a_summarizer_that_refuses_a_large_chunk_gets_halves_of_it() -> None:
+    said = turns(60, size=2_000)
+    small = Small(20_000)
+    made = summarize([cut(said)], PLAIN, most_tokens=80_000, ask=small)
+    assert (made.by_plug, made.complaints) == (True, ())
+    given_ = "".join(small.taken)
+    assert [n for n in range(60) if f"request {n}\n" not in given_] == [], "all of it was given"
+    assert not any("characters left out" in text for text in small.taken)
+    assert len(small.refused) <= 4, "what it refused once it is not given again"
+
+
+def test_later_chunks_are_cut_to_what_the_summarizer_took() -> None:
+    chunks = by_share(cut(turns(90, size=2_000)), 3)
+    small = Small(40_000)
+    assert summarize(chunks, PLAIN, most_tokens=80_000, ask=small).by_plug
+    assert len(small.refused) == 1
+
+
+def test_one_message_that_is_too_large_is_cut_until_it_is_taken() -> None:
+    small = Small(20_000)
+    said: list[Said] = [("user", "begins " + "x" * 200_000 + " ends")]
+    assert summarize([cut(said)], PLAIN, most_tokens=80_000, ask=small).by_plug
+    (text,) = small.taken
+    assert "begins" in text
+    assert "ends\n" in text
+
+
+@pytest.mark.parametrize("fails", [1, 2, 3])
+def test_who_recovers_is_asked_for_what_comes_later(fails: int) -> None:
+    chunks = by_share(cut(turns(40)), 5)
+    answers = iter([Answer(complaint="busy")] * fails)
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        return next(answers, Answer("fine"))
+
+    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=ask)
+    assert made.complaints == ("busy",)
+    recovers = fails < MOST_FAILURES
+    assert ("fine" in made.text) == recovers
+    assert len(asked) == (len(chunks) + 1 if recovers else MOST_FAILURES)
+
+
+@given(conversations(), st.integers(300, 60_000), st.integers(1_000, 40_000))
+def test_a_summarizer_of_any_size_comes_to_an_end_and_loses_no_part(
+    said: list[Said], most: int, chunk: int
+) -> None:
+    small = Small(most)
+    found = cut(said)
+    made = summarize(by_size(found, chunk), PLAIN, most_tokens=chunk, ask=small)
+    assert made.text
+    assert made.by_plug == (not made.complaints)
+    assert len(small.refused) < 20 + 2 * len(found)
+
+
+def test_parts_that_are_too_many_to_merge_at_once_are_merged_in_steps() -> None:
+    asked: list[str] = []
+
+    def ask(text: str) -> Answer:
+        asked.append(text)
+        too_long = "<summaries>" in text and text.count("fact") > 900
+        return Answer(complaint="too long") if too_long else Answer("fact " * 400)
+
+    chunks = by_share(cut(turns(40)), 5)
+    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=ask)
+    assert (made.by_plug, made.complaints) == (True, ())
+    assert made.text.split() == ["fact"] * 400
 
 
 def test_where_nothing_was_said_it_says_so() -> None:

@@ -81,6 +81,10 @@ class BootstrapConfig(Section):
     extra: Mapping[str, Any] = {}
 
 
+LEAST_CHUNK_TOKENS = 1_000
+"""With fewer a summarizer would be asked for every message."""
+
+
 class CompactionConfig(Section):
     """What `transcript compact` keeps, and what its summary says besides."""
 
@@ -90,6 +94,9 @@ class CompactionConfig(Section):
         "rules_sections": Kind("texts", "The titles of those sections."),
         "rules_characters": Kind("count", "The most that is repeated of them."),
         "summary_characters": Kind("count", "The most that a summary has in all."),
+        "chunk_tokens": Kind(
+            "count", "The most that the `summarizer` is given at a time; 0 for 40 % of the window."
+        ),
         "timeout_seconds": Kind("count", "How long the `summarizer` may take for all it is asked."),
     }
     keep_turns: int = 3
@@ -97,6 +104,7 @@ class CompactionConfig(Section):
     rules_sections: tuple[str, ...] = ("Session Startup", "Red Lines")
     rules_characters: int = 2_000
     summary_characters: int = 16_000
+    chunk_tokens: int = 0
     timeout_seconds: int = 300
     extra: Mapping[str, Any] = {}
 
@@ -112,3 +120,8 @@ class CompactionConfig(Section):
                 raise InvalidConfig(
                     f"{what}: `compaction.{name}` is {value}; it must be at least {least}"
                 )
+        if 0 < self.chunk_tokens < LEAST_CHUNK_TOKENS:
+            raise InvalidConfig(
+                f"{what}: `compaction.chunk_tokens` is {self.chunk_tokens}; it must be 0, or at "
+                f"least {LEAST_CHUNK_TOKENS:,}"
+            )

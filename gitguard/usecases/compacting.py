@@ -244,7 +244,7 @@ class _Job(Value):
     def summary(self) -> _Summary:
         """Summarize what is old; what the session says of itself comes after what was said."""
         tools = self.tools
-        most = max(int(self.window * _CHUNK_SHARE), 1)
+        most = self.config.compaction.chunk_tokens or max(int(self.window * _CHUNK_SHARE), 1)
         chunks = by_size(self.plan.old, most)
         made = summarize(chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell)
         length = _most_characters(self.config, self.window)

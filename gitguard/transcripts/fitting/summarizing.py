@@ -1,15 +1,20 @@
 """Summarizes a conversation in stages: each chunk by itself, then the parts together.
 
 Who summarizes is a plug. Without one, or when it fails, a part is what it tells mechanically; so
-there is always a summary, and it says who wrote it.
+there is always a summary, and it says who wrote it. A chunk that the plug refuses may be too long
+for its model: it is halved until the plug takes it. When even a small piece is refused, its length
+is not the reason, and facts stand in its place; later chunks are tried all the same.
 """
 
 from __future__ import annotations
+
+import math
 
 from gitguard.model.conversation import AGENT, CALL, IMAGE, RESULT, TEXT, USER
 from gitguard.model.text import shorten
 from gitguard.model.transcript import Answer
 from gitguard.model.value import Value
+from gitguard.transcripts.fitting.chunks import total
 from gitguard.transcripts.fitting.facts import entries_of, parameters, said_in
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
 
@@ -23,6 +28,11 @@ if TYPE_CHECKING:
 
 NOTHING = "Nothing that was said before could be summarized."
 ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE = 3, 0.5, 5.0
+MOST_FAILURES = 3
+"""Chunks in a row for which a plug says nothing at all before it is asked no more."""
+SMALLEST_PIECE = 4_000
+"""Characters that no plug refuses because they are too many."""
+_FEWEST_MERGED = 2
 _PART_LENGTH = 8_000
 _ROLES = {USER: "User", AGENT: "Agent"}
 _ASKED = """\
@@ -112,50 +122,124 @@ def summarize(
 ) -> Summarized:
     """Summarize chunks, oldest first; what is longer than most_tokens is cut in its middle.
 
-    A plug that fails is not asked again. tell is called with how many are done of how many.
+    A plug that refuses a chunk is given halves of it. tell is called with how many chunks are done
+    of how many.
     """
-    parts: list[str] = []
-    complaints: list[str] = []
     steps = len(chunks) + (ask is not None and len(chunks) > 1)
     tell(0, steps)
+    stages = _Stages(ask, redactor, most_tokens * CHARACTERS_PER_TOKEN)
+    parts: list[str] = []
     for number, chunk in enumerate(chunks, start=1):
-        answer = Answer()
-        if ask is not None:
-            text = transcribed(chunk, redactor, most_tokens * CHARACTERS_PER_TOKEN)
-            answer = ask(_ASKED.format(number=number, of=len(chunks), text=text))
-        if answer.complaint and not answer.text.strip():
-            complaints.append(answer.complaint)
-            ask = None
-        parts.append(_clean(answer.text, redactor) or said_in(chunk, redactor))
+        parts += stages.parts_of(chunk, number, len(chunks))
         tell(number, steps)
-    merged = _merged(parts, redactor, ask, complaints, most_tokens * CHARACTERS_PER_TOKEN)
+    merged = stages.merged(parts)
     tell(steps, steps)
-    return Summarized(merged or NOTHING, ask is not None, tuple(complaints))
+    return Summarized(merged or NOTHING, stages.is_by_plug, tuple(stages.complaints))
 
 
-def _merged(
-    parts: list[str],
-    redactor: Redactor,
-    ask: Callable[[str], Answer] | None,
-    complaints: list[str],
-    most: int,
-) -> str:
-    """Return one summary of several; the plug is given at most so many characters at a time."""
-    told = [part for part in parts if part]
-    while ask is not None and len(told) > 1:
-        merged: list[str] = []
-        for group in _groups(told, most):
-            if len(group) == 1:
-                merged += group
+class _Piece(Value):
+    """A chunk, or what is left of it after halving."""
+
+    units: tuple[Unit, ...]
+    most: int
+    """Characters of it that the plug is given."""
+
+
+class _Stages:
+    """Asks a plug for the parts of a summary; where it fails, facts stand in their place."""
+
+    def __init__(self, ask: Callable[[str], Answer] | None, redactor: Redactor, most: int) -> None:
+        self._ask, self._redactor, self._most = ask, redactor, most
+        self.is_by_plug = ask is not None
+        """Whether the plug wrote all of it."""
+        self.complaints: dict[str, None] = {}
+        self._too_long = math.inf
+        """Characters of the shortest text that it refused, where it took a shorter one."""
+        self._refusals = 0
+        """How many of its newest answers in a row were none that halving could have helped."""
+        self._failed_chunks = 0
+        """For how many chunks in a row it said nothing at all."""
+
+    def parts_of(self, chunk: tuple[Unit, ...], number: int, of: int) -> Iterator[str]:
+        """Yield the parts of a chunk: one, unless the plug refuses it whole."""
+        waiting = [_Piece(chunk, self._most)]
+        self._refusals = min(self._refusals, 1)
+        has_answered = False
+        while waiting:
+            piece = waiting.pop(0)
+            if self._refusals > 1 or not self._may_ask():
+                yield self._facts(piece)
                 continue
-            text = "\n\n".join(f"[{i}] {part}" for i, part in enumerate(group, start=1))
-            answer = ask(_MERGED.format(text=redactor.text(text)))
-            if not answer.text.strip():
-                complaints.append(answer.complaint)
-                return "\n".join(told)
-            merged.append(_clean(answer.text, redactor))
-        told = merged
-    return "\n".join(told)
+            text = transcribed(piece.units, self._redactor, piece.most)
+            smaller = [] if self._refusals else _halves(piece, len(text))
+            if smaller and len(text) >= self._too_long:
+                waiting[:0] = smaller
+                continue
+            answer = self._asked(_ASKED.format(number=number, of=of, text=text))
+            if said := _clean(answer.text, self._redactor):
+                self._refusals, has_answered = 0, True
+                yield said
+            elif smaller:
+                self._too_long = len(text)
+                waiting[:0] = smaller
+            else:
+                self._give_up(answer)
+                yield self._facts(piece)
+        self._failed_chunks = 0 if has_answered else self._failed_chunks + 1
+
+    def merged(self, parts: list[str]) -> str:
+        """Return one summary of several parts; the plug is given a few of them at a time."""
+        told = [part for part in parts if part]
+        most = self._most
+        while self._may_ask() and not self._refusals and len(told) > 1:
+            merged: list[str] = []
+            for group in _groups(told, most):
+                if len(group) == 1:
+                    merged += group
+                    continue
+                text = "\n\n".join(f"[{i}] {part}" for i, part in enumerate(group, start=1))
+                answer = self._asked(_MERGED.format(text=self._redactor.text(text)))
+                if said := _clean(answer.text, self._redactor):
+                    merged.append(said)
+                    continue
+                if len(group) == _FEWEST_MERGED:
+                    self._give_up(answer)
+                    return "\n".join(told)
+                most = sum(map(len, group)) // 2
+                break
+            else:
+                told = merged
+        return "\n".join(told)
+
+    def _may_ask(self) -> bool:
+        return self._ask is not None and self._failed_chunks < MOST_FAILURES
+
+    def _asked(self, text: str) -> Answer:
+        assert self._ask is not None
+        return self._ask(text)
+
+    def _give_up(self, answer: Answer) -> None:
+        self.complaints[answer.complaint or "it said nothing"] = None
+        self._refusals += 1
+        self._too_long = math.inf  # its length is not why
+
+    def _facts(self, piece: _Piece) -> str:
+        self.is_by_plug = False
+        return said_in(piece.units, self._redactor)
+
+
+def _halves(piece: _Piece, size: int) -> list[_Piece]:
+    """Return a piece of so many characters as two, or one unit cut to half; none if it is small."""
+    size = min(size, piece.most)
+    if size <= SMALLEST_PIECE:
+        return []
+    if len(piece.units) == 1:
+        return [piece.replace(most=max(size // 2, SMALLEST_PIECE))]
+    left, cut = total(piece.units) / 2, 0
+    while cut < len(piece.units) - 1 and (left > 0 or not cut):
+        left -= piece.units[cut].tokens
+        cut += 1
+    return [piece.replace(units=units) for units in (piece.units[:cut], piece.units[cut:])]
 
 
 def _groups(parts: list[str], most: int) -> Iterator[list[str]]:
