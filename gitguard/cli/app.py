@@ -28,6 +28,7 @@ from gitguard.cli import (
     verify,
 )
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
+from gitguard.cli.given import refuse_repeated
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
@@ -58,7 +59,18 @@ class Misused(GitguardError):
     exit_code = USAGE
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _App(click.Group):
+    """The command `gitguard`; what is given to any command of it is kept or refused."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        refuse_repeated(self, args, ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_App,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="gitguard", help="Show the version and exit")
 @common_options
 @click.pass_context

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gitguard.cli.console import Console, read_input, with_console
+from gitguard.cli.given import InOrder, pairs
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model.codec import STATE_LIMIT, load_json
 
@@ -38,29 +39,33 @@ _LISTS = {
 }
 """Options that add to a list, and can be repeated."""
 _METAVARS = {"artifact": "PATH", "output": "TOOL:TEXT"}
-_DETAILS = {"why": "decision", "error": "failure"}
-"""Options that only say more about another one."""
+_PAIRS = {
+    "decision": ("decisions", "why", "A choice that later work relies on", "Why it was made"),
+    "failure": ("failed_attempts", "error", "What was tried and failed", "How it failed"),
+}
+"""Options that a second one says more about: the list, the second one, and the help of both."""
+
+
+def _repeatable(name: str, text: str) -> Callable[[F], F]:
+    metavar = _METAVARS.get(name, "TEXT")
+    return click.option(
+        f"--{name}", multiple=True, metavar=metavar, help=f"{text} (can be repeated)"
+    )
 
 
 def _field_options(command: F) -> F:
+    for name, (_, detail, text, detail_text) in reversed(_PAIRS.items()):
+        command = _repeatable(detail, f"{detail_text}; give it after its --{name}")(command)
+        command = _repeatable(name, text)(command)
     for name, (_, text) in reversed(_LISTS.items()):
-        command = click.option(
-            f"--{name}",
-            multiple=True,
-            metavar=_METAVARS.get(name, "TEXT"),
-            help=f"{text} (can be repeated)",
-        )(command)
+        command = _repeatable(name, text)(command)
     for name, (_, text) in reversed(_TEXTS.items()):
         command = click.option(f"--{name}", metavar="TEXT", help=text)(command)
     return command
 
 
-@click.command()
+@click.command(cls=InOrder)
 @_field_options
-@click.option("--decision", metavar="TEXT", help="A choice that later work relies on")
-@click.option("--why", metavar="TEXT", default="", help="The reason of the decision")
-@click.option("--failure", metavar="TEXT", help="What was tried and failed")
-@click.option("--error", metavar="TEXT", default="", help="How it failed")
 @click.option("--confidence", type=float, metavar="0..1", help="How sure this state is")
 @click.option("--new-task", is_flag=True, help="Begin a new task in this session")
 @with_console
@@ -68,10 +73,12 @@ def note(console: Console, new_task: bool, **given: Any) -> None:
     """Write down what the agent knows
 
     What you note stays until you change it; lists grow. To replace a list, use `gitguard update`.
+    Give each --why right after its --decision, and each --error right after its --failure.
     """
-    _refuse_lonely(given)
-    given["artifact"] = [_from_here(console, path) for path in given["artifact"]]
-    _say_noted(console, console.guard.note(_changes(given), new_task=new_task))
+    changes = _changes(given)
+    for artifact in changes.get("artifacts", ()):
+        artifact["path"] = _from_here(console, artifact["path"])
+    _say_noted(console, console.guard.note(changes, new_task=new_task))
 
 
 def _from_here(console: Console, path: str) -> str:
@@ -87,10 +94,10 @@ def _changes(given: dict[str, Any]) -> dict[str, Any]:
             changes[field] = [_item(name, text) for text in given[name]]
     if given["done"]:
         changes["last_action"] = {"summary": given["done"][-1]}
-    if given["decision"] is not None:
-        changes["decisions"] = [{"what": given["decision"], "why": given["why"]}]
-    if given["failure"] is not None:
-        changes["failed_attempts"] = [{"what": given["failure"], "error": given["error"]}]
+    for name, (field, detail, _, _) in _PAIRS.items():
+        entries = pairs(click.get_current_context(), name, detail, given)
+        if entries:
+            changes[field] = [{"what": what, detail: text} for what, text in entries]
     if given["confidence"] is not None:
         changes["state_confidence"] = given["confidence"]
     return changes
@@ -105,12 +112,6 @@ def _item(name: str, text: str) -> str | dict[str, str]:
     if not colon:
         raise InvalidInput(f"`{text[:80]}` has no tool's name", "Write --output 'pytest: 3 failed'")
     return {"tool": tool.strip(), "summary": summary.strip()}
-
-
-def _refuse_lonely(given: dict[str, Any]) -> None:
-    for detail, subject in _DETAILS.items():
-        if given[detail] and given[subject] is None:
-            raise InvalidInput(f"--{detail} says something about no --{subject}")
 
 
 @click.command()

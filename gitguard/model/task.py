@@ -273,6 +273,8 @@ def update_state(
         )
     if not values.get("next_action", "-").strip():
         raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")
+    if not values.get("goal", "-").strip():
+        raise InvalidInput("`goal` is empty", "Say what the task is to reach")
     kept = tuple(name for name in state.mechanical if name not in values)
     status = _status_after(state, values)
     changed = state.replace(**{"status": status, **values, "mechanical": kept, "updated_at": now})
@@ -282,6 +284,11 @@ def update_state(
 def _status_after(state: TaskState, values: dict[str, Any]) -> str:
     done = state.replace(**values).is_done
     if done:
+        if values.get("status", "complete") != "complete":
+            raise InvalidInput(
+                f"`status` is `{values['status']}`, and `next_action` says that the task is done",
+                "Give one of them",
+            )
         values["status"] = "complete"
     return "in_progress" if state.status == "complete" and not done else state.status
 
@@ -314,18 +321,35 @@ def _merged(kind: Kind, old: Any, new: Any, *, appends: bool) -> tuple[Any, str]
     if not appends:
         return new, f"replaced {len(old)} by {len(new)}"
     if kind.record is Artifact:
+        _refuse_contradiction(new)
         return merge_artifacts(old, new), f"appended {len(new)}, one entry a path"
     return old + new, f"appended {len(new)}"
 
 
+def _refuse_contradiction(artifacts: tuple[Artifact, ...]) -> None:
+    """Refuse two entries of one path that say different things: only one of them can be kept."""
+    by_path: dict[str, Artifact] = {}
+    for artifact in artifacts:
+        if by_path.setdefault(artifact.path, artifact) != artifact:
+            raise InvalidInput(
+                f"`artifacts` holds `{artifact.path:.80}` twice, and not the same of it",
+                "Give each path once",
+            )
+
+
 def merge_artifacts(old: tuple[Artifact, ...], new: tuple[Artifact, ...]) -> tuple[Artifact, ...]:
-    """Add artifacts, newest last, one entry a path; a mechanical one never replaces a noted one."""
+    """Add artifacts, newest last, one entry a path; a mechanical one never replaces a noted one.
+
+    What an earlier entry describes stays where the newer one describes nothing.
+    """
     merged = {artifact.path: artifact for artifact in old}
     for artifact in new:
         known = merged.get(artifact.path)
         if known is not None and artifact.mechanical and not known.mechanical:
             continue
         merged.pop(artifact.path, None)
+        if known is not None and not artifact.description:
+            artifact = artifact.replace(description=known.description)
         merged[artifact.path] = artifact
     return tuple(merged.values())
 

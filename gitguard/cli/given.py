@@ -1,0 +1,75 @@
+"""What a command line gives, in its order: nothing that was given is dropped without a word."""
+
+from __future__ import annotations
+
+import click
+
+from gitguard.errors import InvalidInput
+
+
+def refuse_repeated(command: click.Command, arguments: list[str], parent: click.Context) -> None:
+    """Refuse an option that takes one value and is given several, for a command or its sub-command.
+
+    click would keep the last value alone. What it cannot parse is left for the command to refuse.
+    """
+    with click.Context(command, parent=parent, info_name=command.name) as context:
+        try:
+            _, operands, order = command.make_parser(context).parse_args(list(arguments))
+        except click.UsageError:
+            return
+        for parameter in dict.fromkeys(order):
+            if _takes_one(parameter) and order.count(parameter) > 1:
+                raise click.UsageError(
+                    f"`{parameter.opts[0]}` is given {order.count(parameter)} times, "
+                    "and keeps one value",
+                    context,
+                )
+        if isinstance(command, click.Group) and operands:
+            named = command.get_command(context, operands[0])
+            if named is not None:
+                refuse_repeated(named, operands[1:], context)
+
+
+def _takes_one(parameter: click.Parameter) -> bool:
+    if not isinstance(parameter, click.Option):
+        return False
+    return not (parameter.multiple or parameter.count or parameter.is_flag)
+
+
+class InOrder(click.Command):
+    """A command that keeps in which order its options were given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse as click does, and keep the order of the options' names."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta[__name__] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+
+def pairs(
+    context: click.Context, subject: str, detail: str, values: dict[str, tuple[str, ...]]
+) -> list[tuple[str, str]]:
+    """Return each value of the option subject with that of detail which belongs to it, or "".
+
+    Of as many of both, the first belongs to the first. Of fewer details, each belongs to the
+    subject right before it. Raises `InvalidInput` where that leaves a detail without a subject.
+    """
+    subjects, details = values[subject], values[detail]
+    if len(subjects) == len(details):
+        return list(zip(subjects, details, strict=True))
+    matched: list[tuple[str, str]] = []
+    unread = {subject: iter(subjects), detail: iter(details)}
+    may_follow = False
+    for name in context.meta[__name__]:
+        if name == subject:
+            matched.append((next(unread[subject]), ""))
+        elif name == detail:
+            text = next(unread[detail])
+            if not may_follow:
+                raise InvalidInput(
+                    f"--{detail} `{text:.80}` belongs to no --{subject}; nothing is noted",
+                    f"Give each --{detail} right after its --{subject}",
+                )
+            matched[-1] = (matched[-1][0], text)
+        may_follow = name == subject or (may_follow and name != detail)
+    return matched
