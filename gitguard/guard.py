@@ -321,5 +321,9 @@ class Guard(WorkspaceSessions):
     def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
         """Answer one event of a host with these abilities."""
         from gitguard.usecases.hooks import handle
+        from gitguard.usecases.refusing import refuse_first
 
+        refusal = refuse_first(event, abilities, self.workspace.places, self.clock())
+        if refusal is not None:
+            return refusal.visible()
         return handle(self.workspace, self.config, event, abilities=abilities)

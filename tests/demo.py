@@ -250,11 +250,13 @@ def context_limit(stage: Stage, talk: Conversation) -> None:
     show(json.dumps(answer, indent=2, ensure_ascii=False))
     specific = answer["hookSpecificOutput"]
     check(specific["permissionDecision"] == "deny", "the tool does not run")
-    check(answer["continue"] is False, "the agent stops")
-    check("STATUS:HALT_CONTEXT_LIMIT" in answer["stopReason"], "the signal is given")
+    why = specific["permissionDecisionReason"]
+    check("STATUS:HALT_CONTEXT_LIMIT" in why, "the agent reads the signal and the reason")
     check(stage.newest_trigger() == "halt", "a checkpoint `halt` was written first")
-    refused = talk.hook("UserPromptSubmit", prompt="Just one more thing")
-    check(refused.get("decision") == "block", "the next prompt is refused")
+    again = talk.hook("PreToolUse.Bash")
+    check(again["continue"] is False, "another call ends its turn")
+    asked = talk.hook("UserPromptSubmit", prompt="What did you find?")
+    check("STATUS:HALT_CONTEXT_LIMIT" in context_of(asked), "it may still answer in words")
     say("\nThe user types /compact, and that lifts the halt:")
     block = context_of(talk.compacts(used, 3_000))
     check("gitguard-resume" in block, "the state is handed back")

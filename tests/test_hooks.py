@@ -27,11 +27,23 @@ def talk(tmp_path: Path) -> Conversation:
     return Conversation(tmp_path)
 
 
-def stops(answer: dict[str, object]) -> bool:
-    """The halt of the contract: denied, and no further request."""
+def denies(answer: dict[str, object]) -> bool:
+    """The tool call does not run."""
     output = answer.get("hookSpecificOutput")
-    denied = isinstance(output, dict) and output.get("permissionDecision") == "deny"
-    return denied and answer.get("continue") is False
+    return isinstance(output, dict) and output.get("permissionDecision") == "deny"
+
+
+def stops(answer: dict[str, object]) -> bool:
+    """The tool call does not run, and the turn ends."""
+    return denies(answer) and answer.get("continue") is False
+
+
+def told(answer: dict[str, Any]) -> str:
+    """What the agent reads of a denial."""
+    return str(answer["hookSpecificOutput"]["permissionDecisionReason"])
+
+
+HALTED = "STATUS:HALT_CONTEXT_LIMIT"
 
 
 # Where nobody asked for gitguard
@@ -299,22 +311,72 @@ def test_a_compaction_arms_the_eighty_percent_checkpoint_again(talk: Conversatio
     assert talk.triggers().count("auto-80pct") == 2
 
 
-def test_critical_pressure_denies_the_tool_and_stops_the_agent(talk: Conversation) -> None:
+def test_the_first_call_of_a_halted_agent_is_denied_and_the_second_ends_its_turn(
+    talk: Conversation,
+) -> None:
     talk.prompt("Begin")
     talk.uses(170_000)
-    answer = talk.bash("echo hi")
-    assert stops(answer)
-    assert "STATUS:HALT_CONTEXT_LIMIT" in answer["stopReason"].splitlines()
+    first = talk.bash("echo hi")
+    assert denies(first)
+    assert not stops(first), "the agent can still say what it found"
+    assert HALTED in told(first).splitlines()
     assert talk.triggers()[-1] == "halt"
-    refused = talk.send("UserPromptSubmit")
-    assert refused["decision"] == "block"
-    assert "/compact" in refused["reason"]
+    second = talk.bash("echo hi")
+    assert stops(second)
+    assert HALTED in second["stopReason"].splitlines()
+
+
+def test_a_prompt_gives_a_halted_agent_another_call_that_is_only_denied(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(170_000)
+    for _ in range(2):
+        assert not stops(talk.bash("echo hi"))
+        assert stops(talk.bash("echo hi"))
+        assert HALTED in talk.prompt("What did you find?").splitlines()
+
+
+@pytest.mark.parametrize(("tokens", "passes"), [(192_000, True), (192_001, False)])
+def test_a_prompt_passes_a_halt_while_8000_tokens_remain(
+    talk: Conversation, tokens: int, passes: bool
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    talk.bash("echo hi")
+    talk.uses(tokens)
+    answer = talk.send("UserPromptSubmit", prompt="What did you find?")
+    assert (answer.get("decision") is None) is passes
+    if passes:
+        assert talk.guard.state().next_action == "What did you find?"
+    else:
+        assert "fewer than 8,000 tokens are left" in answer["reason"]
+        assert "Clear the input line, then run /compact or /clear." in answer["reason"]
+
+
+def test_a_host_that_cannot_end_a_turn_refuses_prompts_and_tells_each_reader_its_own(
+    talk: Conversation,
+) -> None:
+    abilities = Abilities(ends_turns=False)
+    reading = Reading("hook", talk.clock(), tokens=172_000, window=200_000)
+    call = ToolCall("exec", "t1", command="ls")
+    event = HookEvent(events.TOOL_START, "H", str(talk.root), tool=call, reading=reading)
+    for _ in range(3):
+        denial = talk.guard.handle(event, abilities)
+        assert (bool(denial.refuse), denial.stop) == (True, "")
+        assert "Answer the user in words" in denial.refuse
+        assert "ends your turn" not in denial.refuse
+    prompt = HookEvent(events.PROMPT, "H", str(talk.root), prompt="And now?", reading=reading)
+    refusal = talk.guard.handle(prompt, abilities)
+    assert "Your prompt was not sent" in refusal.refuse
+    assert "Clear the input line" not in refusal.refuse
+    assert "Answer in words" in refusal.context, "some hosts run the turn all the same"
 
 
 def test_a_compaction_lifts_the_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     talk.send("PreCompact")
     talk.compacts()
     talk.send("SessionStart.compact")
@@ -326,23 +388,23 @@ def test_a_compaction_lifts_the_halt(talk: Conversation) -> None:
 def test_an_override_holds_until_pressure_has_risen_by_five_hundredths(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(172_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     talk.guard.override("S1", "nearly done")
     talk.uses(181_000)
     assert talk.bash("echo hi") == {}
     talk.uses(182_001)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
 
 
 def test_one_conversation_neither_inherits_nor_lifts_anothers_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     other = talk.beside("S2")
     other.prompt()
     other.uses(10_000)
     assert other.bash("echo hi") == {}
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
 
 
 def test_usage_from_before_a_compaction_is_void_before_the_boundary_is_on_disk(
@@ -420,7 +482,7 @@ def test_a_torn_transcript_still_tells_its_newest_usage(talk: Conversation) -> N
     talk.uses(190_000)
     with talk.transcript.open("ab") as file:
         file.write(b'{"type": "assistant", "message": {"usage": {"input_tok')
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
 
 
 # Compactions
@@ -500,17 +562,18 @@ def test_a_halt_holds_though_its_record_and_checkpoint_cannot_be_written(
     talk.uses(190_000)
     with talk.guard.store().lock():
         answer = talk.bash("echo hi")
-    assert stops(answer)
-    assert "The checkpoint failed" in answer["stopReason"]
-    assert stops(talk.bash("echo hi"))
-    assert talk.triggers()[-1] == "halt"
+    assert denies(answer)
+    assert "The checkpoint failed" in told(answer)
+    assert denies(talk.bash("echo hi"))
+    talk.prompt()
+    assert talk.triggers()[-1] == "halt", "it is tried again"
 
 
 def test_a_halted_agent_that_tries_again_takes_no_further_checkpoint(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
     for _ in range(4):
-        assert stops(talk.bash("echo hi"))
+        assert denies(talk.bash("echo hi"))
     assert talk.triggers().count("halt") == 1
 
 
@@ -614,7 +677,7 @@ def test_the_window_of_another_model_does_not_count(talk: Conversation) -> None:
     assert talk.bash("echo hi") == {}
     talk.clock.pass_by(10)
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
 
 
 def test_a_dated_name_is_the_same_model(talk: Conversation) -> None:
@@ -631,7 +694,7 @@ def test_conversations_are_forgotten_by_their_last_use_and_never_while_halted(
 ) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     old = talk.beside("old")
     old.prompt()
     workspace = talk.guard.workspace
@@ -654,7 +717,7 @@ def test_a_compaction_that_leaves_it_critical_does_not_end_the_halt(
 ) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     halted = talk.guard.status().host_sessions["S1"]
     talk.compacts(tokens)
     talk.clock.pass_by(2)
@@ -686,7 +749,7 @@ def test_an_agent_may_not_say_that_it_was_compacted(talk: Conversation) -> None:
 def halted(talk: Conversation) -> Session:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     return talk.guard.workspace.current()
 
 
@@ -698,7 +761,7 @@ def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) 
     there = workspace.host_session(target, "S1")
     assert there.halt == workspace.host_session(source, "S1").halt
     assert there.delivery is None
-    assert talk.send("UserPromptSubmit")["decision"] == "block"
+    assert HALTED in talk.prompt()
 
 
 def test_a_halt_that_ended_in_one_session_is_over_in_the_other(talk: Conversation) -> None:
@@ -717,8 +780,8 @@ def test_a_halt_outlives_the_working_files(talk: Conversation, what: str) -> Non
     halted(talk)
     path = talk.root / what
     shutil.rmtree(path) if path.is_dir() else path.unlink()
-    assert talk.send("UserPromptSubmit")["decision"] == "block"
-    assert stops(talk.bash("echo hi"))
+    assert HALTED in talk.prompt()
+    assert denies(talk.bash("echo hi"))
     assert talk.guard.status().host_sessions["S1"].halt is not None
 
 
@@ -794,11 +857,11 @@ def test_state_that_a_branch_brings_in_is_never_handed_out(talk: Conversation) -
 def test_a_compaction_that_leaves_the_context_critical_leaves_the_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     talk.send("PreCompact")
     talk.compacts(tokens=180_000)
     talk.send("SessionStart.compact")
-    assert talk.send("UserPromptSubmit")["decision"] == "block"
+    assert HALTED in talk.prompt()
 
 
 def test_a_task_that_ends_in_a_prompt_keeps_its_last_work(talk: Conversation) -> None:
@@ -825,10 +888,10 @@ def test_a_failure_survives_a_hook_that_died_after_its_journal_entry(talk: Conve
 def test_another_session_lifts_no_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
-    assert stops(talk.bash("echo hi"))
+    assert denies(talk.bash("echo hi"))
     talk.guard.use_session(Session.of("elsewhere"))
-    assert stops(talk.bash("echo hi"))
-    assert talk.send("UserPromptSubmit")["decision"] == "block"
+    assert denies(talk.bash("echo hi"))
+    assert HALTED in talk.prompt()
 
 
 # The hand-off file in place of the block
@@ -925,7 +988,9 @@ def test_a_host_session_begun_anew_inherits_no_halt(talk: Conversation) -> None:
     talk.uses(190_000)
     assert talk.bash("ls")
     assert talk.guard.status().host_sessions["S1"].halt
-    event = HookEvent(events.SESSION_START, "S1", str(talk.root), source=events.STARTED_ANEW)
+    anew = events.STARTED_ANEW
+    host = claude_code.NAME
+    event = HookEvent(events.SESSION_START, "S1", str(talk.root), source=anew, host=host)
     talk.guard.handle(event, Abilities())
     assert talk.guard.status().host_sessions["S1"].halt is None
 
@@ -1017,4 +1082,5 @@ def test_the_way_out_of_a_halt_names_the_session_that_its_host_keys(talk: Conver
     event = HookEvent(
         events.TOOL_START, "H", str(talk.root), session="agent:x", tool=call, reading=reading
     )
+    talk.guard.handle(event, Abilities())
     assert "gitguard --session 'agent:x' override" in talk.guard.handle(event, Abilities()).stop

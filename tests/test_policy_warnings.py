@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.context.gate import decide as gate_decision
 from gitguard.context.gauge import FIRST_TURN, Pressure, Window
+from gitguard.model import events
 from gitguard.model.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
 from gitguard.model.host_session import HostSession
@@ -322,24 +324,27 @@ def test_the_critical_warning_is_saved_however_near_the_last_checkpoint_is(
     assert talk.triggers() == ["start", "auto-80pct", "auto-85pct"]
 
 
-def test_a_halts_message_holds_the_critical_warning(talk: Conversation) -> None:
+def denial(answer: dict[str, Any]) -> str:
+    """What the agent reads of a denied tool call."""
+    return str(answer["hookSpecificOutput"]["permissionDecisionReason"])
+
+
+def test_a_halts_message_says_how_full_the_context_is(talk: Conversation) -> None:
     talk.uses(172_000)
-    answer = talk.bash("echo hi")
-    assert answer["continue"] is False
-    first, second, *_ = answer["stopReason"].splitlines()
+    first, second, third = denial(talk.bash("echo hi")).splitlines()
     assert first == "STATUS:HALT_CONTEXT_LIMIT"
-    assert second == f"⚠️ Context: 86% (172k/200k). Estimated runway: ~0 tool calls. {CRITICAL}"
-    assert "pressure is 0.86" in answer["stopReason"]
+    assert second == "⚠️ Context: 86% (172k/200k)."
+    assert "pressure is 0.86" in third
 
 
 def test_what_a_halt_says_later_does_not_contradict_itself(talk: Conversation) -> None:
     talk.uses(170_000)
     talk.bash("echo hi")
     talk.uses(184_000)
-    later = talk.bash("echo hi")["stopReason"]
-    prompt = talk.send("UserPromptSubmit")["reason"]
+    later, prompt = talk.bash("echo hi")["stopReason"], talk.prompt()
+    assert "⚠️ Context: 85% (170k/200k)." in later, "as it was when the halt began"
+    assert "⚠️ Context: 92% (184k/200k)." in prompt
     for said in (later, prompt):
-        assert "⚠️ Context: 92% (184k/200k)." in said
         assert "the halt began with: pressure is 0.85, critical from 0.85" in said
 
 
@@ -348,16 +353,17 @@ def test_a_halt_holds_and_warns_though_the_journal_does_not_read(talk: Conversat
     journal.unlink()
     journal.mkdir()
     talk.uses(172_000)
-    answer = talk.bash("echo hi")
-    assert answer["continue"] is False
-    assert CRITICAL in answer["stopReason"]
+    said = denial(talk.bash("echo hi"))
+    assert "⚠️ Context: 86% (172k/200k)." in said
+    assert "The checkpoint failed" in said
 
 
-def test_a_halt_for_a_missing_pressure_warns_of_none(talk: Conversation) -> None:
-    talk.uses(172_000)
-    talk.bash("echo hi")
-    talk.uses(20_000)
-    assert "⚠️" not in talk.bash("echo hi")["stopReason"]
+def test_a_halt_for_a_missing_pressure_names_no_figure(talk: Conversation) -> None:
+    for kind in (events.PROMPT, events.PROMPT, events.TOOL_START):
+        event = HookEvent(kind, "H", str(talk.root), prompt="Go on", tool=ToolCall("exec"))
+        reply = talk.guard.handle(event, Abilities(offers_pressure=False))
+    assert "the host gives no pressure" in reply.refuse
+    assert "⚠️" not in reply.refuse
 
 
 def asked(talk: Conversation, share: float) -> str:

@@ -112,20 +112,24 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard.model.events import NEUTRAL
     from gitguard.store.settings import open_workspace
     from gitguard.usecases.hooks import handle
+    from gitguard.usecases.refusing import answer_without_repository, refuse_first
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
-    root = named or event.project_dir
+    root, here = named or event.project_dir, surroundings.places(os.environ)
+    # First of all, so that nothing in the repository can keep a refusal from the agent.
+    refusal = refuse_first(event, abilities, here, surroundings.clock())
+    if refusal is not None:
+        return refusal.visible()
     try:
-        workspace, config = open_workspace(
-            root, surroundings.places(os.environ), surroundings.clock, for_hook=True
-        )
+        workspace, config = open_workspace(root, here, surroundings.clock, for_hook=True)
         return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
-        return NEUTRAL
+        pass
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
-        return NEUTRAL
+    halted = answer_without_repository(event, abilities, here)
+    return NEUTRAL if halted is None else halted.visible()
 
 
 def _root(arguments: list[str]) -> str:

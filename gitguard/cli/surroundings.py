@@ -33,7 +33,15 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
         environment=environment,
         home=home,
         at_step=at_step,
+        program=_program(),
     )
+
+
+def _program() -> str:
+    """Return the path of our command, which need not be there; a look would cost every hook."""
+    if os.path.basename(sys.argv[0]) == "gitguard" and os.path.isabs(sys.argv[0]):
+        return sys.argv[0]
+    return os.path.join(os.path.dirname(sys.executable), "gitguard")
 
 
 def _under(environment: Mapping[str, str], name: str, default: str) -> str:

@@ -7,6 +7,12 @@ belong to a human; no sandbox.
 
 from __future__ import annotations
 
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 OWNER_COMMANDS = ("override", "trust", "accept", "purge")
 """Commands that only a human may run (DESIGN section 4, halt)."""
 COMPACTED = "--compacted"
@@ -14,6 +20,10 @@ COMPACTED = "--compacted"
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
+_PROGRAM = "gitguard"
+_NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
+"""Outside of quotes these join, redirect, group or substitute, or end a command."""
+_NEVER_IN_DOUBLE = frozenset("`$\0")
 
 
 def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
@@ -39,6 +49,77 @@ def owner_command(command: str) -> str:
             if subcommand == "gate" and COMPACTED in arguments:
                 return f"gate {COMPACTED}"
     return ""
+
+
+def own_command(command: str, program: str, path: str) -> str:
+    """Return the subcommand where a shell command is one simple command of our program, else "".
+
+    program is the installed program's path, path the folders in which a shell looks for one. With
+    an operator, a redirection, a substitution or an assignment it is no simple command any more.
+    """
+    words = _plain_words(command)
+    if not words or not _is_our_program(words[0], program, path):
+        return ""
+    return _first_argument(words[1:])
+
+
+def _is_our_program(word: str, program: str, path: str) -> bool:
+    if word == _PROGRAM:
+        if not program:
+            return True
+        word = next(filter(os.path.exists, (f"{f}/{word}" for f in path.split(":") if f)), "")
+    try:
+        return os.path.isabs(word) and bool(program) and os.path.samefile(word, program)
+    except OSError:
+        return False
+
+
+def _plain_words(command: str) -> list[str]:
+    """Split a command as a shell does; return no words where it could be more than one command.
+
+    A shell that reads quotes in another way finds no more in it: a backslash before the end of a
+    single-quoted text is refused as well.
+    """
+    words: list[str] = []
+    word: str | None = None
+    rest = iter(command.strip())
+    for c in rest:
+        if c in " \t":
+            words += [] if word is None else [word]
+            word = None
+            continue
+        part = _part(c, rest)
+        if part is None:
+            return []
+        word = (word or "") + part
+    return words if word is None else [*words, word]
+
+
+def _part(c: str, rest: Iterator[str]) -> str | None:
+    """Return what a character or a quoted text adds to a word; None where it is not plain."""
+    if c in _NEVER_PLAIN:
+        return None
+    if c == "\\":
+        following = next(rest, "")
+        return following if following.isprintable() and following else None
+    if c == "'":
+        return _quoted(rest, c)
+    return _quoted(rest, c) if c == '"' else c
+
+
+def _quoted(rest: Iterator[str], mark: str) -> str | None:
+    text = ""
+    for c in rest:
+        if c == mark:
+            return None if text.endswith("\\") and mark == "'" else text
+        if c == "\0" or (mark == '"' and c in _NEVER_IN_DOUBLE):
+            return None
+        if c == "\\" and mark == '"':
+            c = next(rest, "\0")
+            if c == "\0":
+                return None
+        text += c
+    return None
 
 
 def _simple_commands(command: str) -> list[list[str]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import HostSettings
 
 NAME = "claude-code"
-ABILITIES = Abilities()
+ABILITIES = Abilities(keeps_refused_prompts=True, new_conversation="/clear")
 _KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,
@@ -87,6 +87,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         kind=kind,
         host_session=shorten(read.required(payload, "session_id"), read.NAME_LIMIT),
         project_dir=project_dir(environment) or _project_dir(payload),
+        host=NAME,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
         prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
         answer=read.text(payload, "last_assistant_message"),
@@ -119,6 +120,7 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         id=read.name_of(payload, "tool_use_id"),
         summary=read.cut(one_line(summary), 200),
         command=command,
+        is_shell=name == "Bash",
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
         error=read.cut(read.text(payload, "error"), 2000),
@@ -196,7 +198,7 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
 
 def _refused_tool(reply: HookReply) -> dict[str, Any]:
     # Without the denial the tool would still run, without `continue` the agent would go on.
-    why = reply.stop or reply.refuse
+    why = reply.refuse or reply.stop
     denial = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "deny",

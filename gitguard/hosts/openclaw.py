@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import UserSettings
 
 NAME = "openclaw"
-ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False)
+ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False, ends_turns=False)
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,
@@ -111,6 +111,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         kind=kind,
         host_session=session or key,
         project_dir=_workspace(context, environment),
+        host=NAME,
         session=key,
         source=_source(kind, name, event),
         prompt=_prompt(context, event) if kind == events.PROMPT else "",
@@ -225,11 +226,11 @@ def _model(payload: dict[str, Any], context: dict[str, Any]) -> str:
 
 def render_reply(event: HookEvent, reply: HookReply) -> str:
     """Translate our answer; nothing at all is neutral."""
-    block = reply.stop or reply.refuse
     if event.kind == events.BOOTSTRAP:
         return _dump({"bootstrap": reply.context})
     if event.kind == events.TOOL_START:
-        return _dump({"block": block})
+        return _dump({"block": reply.refuse or reply.stop})
+    block = reply.stop or reply.refuse
     if event.kind == events.PROMPT:
         # Versions that cannot stop a turn run it all the same: then the agent has to know why.
         return _dump({"context": reply.context or block, "block": block})

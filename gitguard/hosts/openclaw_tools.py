@@ -23,6 +23,8 @@ _BEFORE_THE_WORDS = (
     r"|\s*\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,20}\] "
 )
 """`Sender (untrusted metadata):` with a block of JSON, and `[Sat 2026-11-21 20:16 UTC] `."""
+_HARMLESS = frozenset({"command", "workdir", "timeout", "yieldMs", "background", "title"})
+"""Parameters of `exec` that leave the command what it is."""
 _PATH_NAMES = ("path", "file_path", "filePath")
 
 
@@ -37,6 +39,8 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         id=read.name_of(event, "toolCallId"),
         summary=read.cut(one_line(command or ", ".join(paths) or read.parameters(given)), 200),
         command=command,
+        # What the call sets besides could make the same words run another program.
+        is_shell=name == "exec" and given.keys() <= _HARMLESS,
         paths_read=paths if name == "read" else (),
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
         error=_error(event) if has_failed(event) else "",

@@ -81,6 +81,12 @@ class Abilities(Value):
     """Whether the host tells how full the context is."""
     hears_after_tools: bool = True
     """Whether what answers the end of a tool call reaches the agent."""
+    ends_turns: bool = True
+    """Whether the answer to a tool call can end the turn."""
+    keeps_refused_prompts: bool = False
+    """Whether a refused prompt stays in the input line, where it spoils the next command."""
+    new_conversation: str = "/new"
+    """The command by which a user begins a new conversation."""
 
 
 class PlanItem(Record):
@@ -108,6 +114,8 @@ class ToolCall(Value):
     """The parameters in one line, for people."""
     command: str = ""
     """The shell command, where the tool runs one."""
+    is_shell: bool = False
+    """Whether the call runs that command in the user's shell as it is, and nothing besides."""
     paths_read: tuple[str, ...] = ()
     paths_written: tuple[str, ...] = ()
     error: str = ""
@@ -125,6 +133,8 @@ class HookEvent(Value):
     host_session: str
     project_dir: str
     """The host's project directory; it stays when the agent's shell changes folders."""
+    host: str = ""
+    """The host's name, which tells its conversations from those of another host."""
     session: str = ""
     """The host's own key for the line of work, where it has one; it names our session then."""
     source: str = ""
@@ -150,9 +160,9 @@ class HookReply(Value):
     context: str = ""
     """Text for the agent."""
     refuse: str = ""
-    """Why the tool call or prompt must not go ahead."""
+    """Why the tool call (for the agent) or the prompt (for the user) must not go ahead."""
     stop: str = ""
-    """Why the agent must stop altogether."""
+    """Why the agent must stop altogether, for the user; for the agent too without `refuse`."""
     line: str = ""
     """What the status line shows."""
 

@@ -24,10 +24,14 @@ class Stop(Record):
         "at": Kind("time", "When."),
         "pressure": Kind("share", "The pressure at that moment; 1 when it was missing."),
         "reason": Kind("text", "Why."),
+        "gauge": Kind("text", "How full the context was, such as `86% (172k/200k)`."),
+        "saved": Kind("text", "What was saved because of it, as a sentence."),
     }
     at: str
     pressure: float
     reason: str
+    gauge: str = ""
+    saved: str = ""
     extra: Mapping[str, Any] = {}
 
 
@@ -73,6 +77,7 @@ class HostSession(Record):
     """The record of one conversation."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
+        "host": Kind("text", "The host's name, empty where a program asks without one."),
         "started_at": Kind("time", "When we first heard of it."),
         "used_at": Kind("time", "When something of it was last kept."),
         "turns": Kind("count", "Prompts so far; for a bare command line, asked gates."),
@@ -137,6 +142,7 @@ class HostSession(Record):
     summary_tokens: int = 0
     told_spiral: bool = False
     head: str = ""
+    host: str = ""
     imported: bool = False
     extra: Mapping[str, Any] = {}
 
@@ -164,6 +170,26 @@ class HostSession(Record):
             warned=0,
             paced_tokens=-1,
         )
+
+
+class Hold(Record):
+    """What holds a conversation: its halt, or the override that lifted it."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "host": Kind("text", "The host's name, empty where a program asks without one."),
+        "conversation": Kind("text", "The host's id of the conversation."),
+        "halt": Kind("record", "The halt in force.", of=Stop),
+        "override": Kind("record", "The override in force.", of=Stop),
+        "denied": Kind("count", "Tool calls that were denied since the last prompt."),
+        "worktree": Kind("text", "Where the conversation worked, for people."),
+    }
+    host: str
+    conversation: str
+    halt: Stop | None = None
+    override: Stop | None = None
+    denied: int = 0
+    worktree: str = ""
+    extra: Mapping[str, Any] = {}
 
 
 class SessionRecord(Record):

@@ -15,12 +15,12 @@ from gitguard.errors import (
     NotInitialised,
 )
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
-from gitguard.model.host_session import HostSession, SessionRecord
+from gitguard.model.host_session import Hold, HostSession, SessionRecord
 from gitguard.model.redaction import Redactor
 from gitguard.model.session import Session, is_session_name
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store import files, holds
 from gitguard.store.journal import OwnJournal
 from gitguard.store.lock import Lock
 from gitguard.store.place import Place, locate
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LIMIT = 1 << 20
+THIS_SESSION = "this-session"
+"""The conversation of programs that no host runs: the session itself."""
 _MOST_HOST_SESSIONS = 50
 _MOST_HELD = 500
 """So many halted or overridden conversations are kept besides; more would outgrow the file."""
@@ -51,6 +53,8 @@ class Places(Value):
     """Of which the door to git passes on a few names."""
     home: str = ""
     """The user's home folder, where hosts keep settings of their own."""
+    program: str = ""
+    """The path of our own command; empty where nothing tells."""
     at_step: Callable[[str], object] = str
     """Told of each step of writing and repairing, where tests crash; `str` does nothing."""
 
@@ -333,10 +337,60 @@ class Workspace:
         decode_record(data, path)
         files.write_bytes(path, self.seal.put_on(data, _record_place(session)))
 
-    def host_session(self, session: Session, host_session: str) -> HostSession:
-        """Return a conversation's record, a new one if it is not known."""
-        known = self.read_record(session).host_sessions.get(host_session)
-        return known or HostSession(started_at=timestamp(self.clock()))
+    def host_session(self, session: Session, key: str, host: str = "") -> HostSession:
+        """Return a conversation's record, a new one if it is not known, with what holds it."""
+        return self.held(session, key, self.read_record(session).host_sessions.get(key), host)
+
+    def held(
+        self, session: Session, key: str, known: HostSession | None, host: str = ""
+    ) -> HostSession:
+        """Return a conversation's record with the halt or override that is in force."""
+        known = known or HostSession(started_at=timestamp(self.clock()))
+        host = host or known.host or self._host_of(key)
+        confirmed: HostSession | None = known
+        if known.override is not None and os.path.isdir(self.state_folder):
+            from gitguard.store import conversations
+
+            # Only versions before this one kept overrides in the session's copy alone.
+            confirmed = None if known.host else conversations.recall(self, session).get(key)
+        hold = holds.read(self.hold_path(session, key, host))
+        return holds.in_force(known, hold, confirmed).replace(host=host)
+
+    def _host_of(self, key: str) -> str:
+        """Return the host that a conversation was halted at, for programs that name its id alone.
+
+        A session that is its own conversation has none.
+        """
+        if key == THIS_SESSION:
+            return ""
+        every = holds.all_in(self.places.state_home)
+        return next((hold.host for hold in every if hold.conversation == key), "")
+
+    def hold_path(self, session: Session, key: str, host: str) -> str:
+        """Return where it is kept what holds a conversation.
+
+        That of a host belongs to no repository; that of a bare shell is the session itself.
+        """
+        if key == THIS_SESSION and not host:
+            return os.path.join(self.anchor_folder(session), "hold.json")
+        return holds.path_of(self.places.state_home, host, key)
+
+    def conversations(self, session: Session) -> dict[str, HostSession]:
+        """Return a session's conversations by their ids, with what holds them."""
+        hosts = self.read_record(session).host_sessions
+        return {key: self.held(session, key, known) for key, known in hosts.items()}
+
+    def conversations_here(self, session: Session) -> dict[str, HostSession]:
+        """Return a session's conversations, and those of this worktree that are held besides.
+
+        A conversation may have been halted at another session, or its record be gone since.
+        """
+        every = self.conversations(session)
+        for hold in holds.all_in(self.places.state_home):
+            key = hold.conversation
+            if key and key not in every and hold.worktree == self.place.worktree:
+                every[key] = self.held(session, key, None, hold.host)
+        return every
 
     def keep_host_session(
         self, session: Session, key: str, host_session: HostSession, *, used_at: str = ""
@@ -350,6 +404,8 @@ class Workspace:
         used = host_session.replace(used_at=used_at or timestamp(self.clock()), imported=imported)
         others = {name: item for name, item in record.host_sessions.items() if name != key}
         hosts = {**_newest(others), key: used}
+        if used.halt is not None:
+            self.keep_hold(session, key, used)  # first: no failure further on lifts a halt
         self.write_record(session, record.replace(host_sessions=hosts))
         before = record.host_sessions.get(key)
         was = (before.halt, before.override) if before else (None, None)
@@ -357,6 +413,15 @@ class Workspace:
             from gitguard.store import conversations
 
             conversations.remember(self, session, hosts)
+        if used.halt is None:
+            self.keep_hold(session, key, used)
+
+    def keep_hold(self, session: Session, key: str, known: HostSession) -> bool:
+        """Keep out of an agent's reach what holds a conversation; say whether that could be."""
+        hold = Hold(
+            known.host, key, known.halt, known.override, worktree=self.place.worktree
+        ).redacted(self.redactor)[0]
+        return holds.keep(self.hold_path(session, key, known.host), hold, self.clock())
 
     def carry_conversations(self, source: Session, target: Session) -> None:
         """Let halts and all else that belongs to conversations follow them to another session."""

@@ -60,7 +60,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
 
 
 def _refuse_halted(workspace: Workspace, session: Session) -> None:
-    for key, known in workspace.read_record(session).host_sessions.items():
+    for key, known in workspace.conversations(session).items():
         if known.halt is not None:
             raise InvalidInput(
                 f"the conversation `{key:.80}` of this session is halted: {known.halt.reason}",

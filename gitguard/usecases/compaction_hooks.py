@@ -130,7 +130,7 @@ class SessionHooks:
         record = self._store.workspace.read_record(self._store.session)
         for key, known in record.host_sessions.items():
             if is_told_of(key, known, self._transcript):
-                return key, known
+                return key, self._store.workspace.held(self._store.session, key, known)
         return "", HostSession(started_at=self._store.now)
 
     def _note(self, what: str, error: GitguardError) -> None:

@@ -94,6 +94,15 @@ def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession
     return host_session.replace(halt=Stop(now, share, verdict.reasons[0]), override=None)
 
 
+def saved_text(saved: Saved) -> str:
+    """Say what became of a halt's checkpoint."""
+    if saved.pending:
+        return f"The state is saved, the commit is pending: {saved.pending}."
+    if not saved.commit:
+        return "State and summary are saved."
+    return f"State and summary are saved in checkpoint {saved.sequence}."
+
+
 def after_compaction(
     known: HostSession,
     config: Config,
@@ -295,7 +304,7 @@ def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
     """Lift a conversation's halt; the caller holds the lock."""
-    conversations = store.workspace.read_record(store.session).host_sessions
+    conversations = store.workspace.conversations_here(store.session)
     known = conversations.get(host_session)
     if known is None or known.halt is None:
         halted_ones = (f"`{key}`" for key, other in conversations.items() if other.halt)

@@ -203,15 +203,6 @@ class Conversation:
         self._known, line = line_of(self._known, pressure, self._config, moment)
         return line
 
-    def _halt_text(self, reason: str, pressure: Pressure | None, saved: str = "") -> str:
-        """Return what a halted agent or its user reads: status, last warning, why, and the way."""
-        from gitguard.context.gate import HALT_STATUS
-        from gitguard.usecases.speaking import halt_line
-
-        _, warning = halt_line(self._known, pressure, self._config)
-        why = " ".join(text for text in (f"{reason}.", saved, self._way_out) if text)
-        return "\n".join(line for line in (HALT_STATUS, warning, why) if line)
-
     def _with_transcript(self, known: HostSession) -> HostSession:
         transcript = self._event.transcript
         if transcript is None:
@@ -238,15 +229,6 @@ class Conversation:
         return noticed
 
     # Small parts
-
-    @property
-    def _way_out(self) -> str:
-        key = shorten(one_line(self._event.session), 200)
-        named = f" --session '{key}'" if key else ""
-        return (
-            "Free the context with /compact, begin a new conversation, or let a human run "
-            f"`gitguard{named} override --reason …`"
-        )
 
     @property
     def _tool(self) -> ToolCall:
@@ -317,7 +299,8 @@ class Conversation:
         return OpenRecord(self._lock(), self._refresh, self._keep)
 
     def _read_record(self) -> HostSession:
-        return self._workspace.host_session(self._store.session, self._event.host_session)
+        key, host = self._event.host_session, self._event.host
+        return self._workspace.host_session(self._store.session, key, host)
 
     def _refresh(self) -> None:
         self._known = self._as_read = self._read_record()

@@ -208,7 +208,7 @@ class Maintenance:
         owner = living_owner(workspace, session)
         if owner:
             return f"it belongs to the worktree of `{owner}`"
-        for key, known in workspace.read_record(session).host_sessions.items():
+        for key, known in workspace.conversations(session).items():
             if known.is_held:
                 return f"its conversation {key:.80} is halted, or its halt overridden"
             if self._now - seconds(known.last_use) < RUNNING:

@@ -134,7 +134,7 @@ def _problem(look: Callable[[], object]) -> GitguardError | None:
 
 def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
     try:
-        return store.workspace.read_record(store.session).host_sessions
+        return store.workspace.conversations_here(store.session)
     except GitguardError:
         return {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.context.actions import destructive_rule, owner_command
+from gitguard.context.actions import destructive_rule
 from gitguard.errors import GitguardError
 from gitguard.model import events, journal
 from gitguard.model.config import DESTRUCTIVE
@@ -14,10 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.context.gate import Verdict
     from gitguard.context.gauge import Pressure
-    from gitguard.session_store import Saved
+    from gitguard.model.host_session import HostSession, Stop
 
-_STILL_SAVED = "State and summary were saved when the halt began."
-_OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
+_SAVED_BEFORE = "State and summary were saved when the halt began."
 
 
 class ToolCalls(Conversation):
@@ -47,9 +46,6 @@ class ToolCalls(Conversation):
 
     def _begin_tool(self) -> HookReply:
         tool = self._tool
-        owner = owner_command(tool.command)
-        if owner:
-            return HookReply(refuse=_OWNER_REFUSAL.format(owner))
         rule = destructive_rule(tool.command, DESTRUCTIVE + self._config.destructive)
         if rule:
             with self._record():
@@ -59,23 +55,56 @@ class ToolCalls(Conversation):
         return NEUTRAL
 
     def _halt(self, verdict: Verdict, pressure: Pressure | None) -> HookReply:
-        """Save everything and stop the agent; whatever fails on the way does not lift the halt."""
+        """Save everything and deny the call; whatever fails on the way does not lift the halt."""
+        from gitguard.usecases.halting import deny, gauge_of, is_exempt
         from gitguard.usecases.speaking import halt_line
 
-        reason = verdict.reasons[0]
-        noted, _ = halt_line(self._known, pressure, self._config)
+        workspace, event = self._workspace, self._event
+        if is_exempt(event, workspace.places):
+            return self._begin_tool()
+        noted, warning = halt_line(self._known, pressure, self._config)
+        known = gate.halted(self._known, self._store.now, verdict).replace(warned=noted.warned)
+        assert known.halt is not None
+        halt = known.halt
+        if not halt.saved:
+            halt = halt.replace(gauge=gauge_of(pressure) if warning else "")
+        # First, and without the session's lock, which an agent could hold.
+        self._keep_hold(known.replace(halt=halt))
+        if not halt.saved:
+            halt = self._save_halt(known.replace(halt=halt), verdict, pressure)
+        path = workspace.hold_path(self._store.session, event.host_session, event.host)
+        return deny(event, self._abilities, halt, path, workspace.clock())
+
+    def _keep_hold(self, known: HostSession) -> None:
+        try:
+            self._workspace.keep_hold(self._store.session, self._event.host_session, known)
+        except GitguardError as error:
+            self._mark(error)  # the record in the repository decides
+
+    def _save_halt(self, known: HostSession, verdict: Verdict, pressure: Pressure | None) -> Stop:
+        """Take the checkpoint of a halt, once; return the halt with what was saved.
+
+        What could not be saved is tried again with the next prompt.
+        """
+        assert known.halt is not None
         try:
             with self._record():
-                halted_before = self._known.halt is not None
-                known = gate.halted(self._known, self._store.now, verdict)
-                self._known = known.replace(warned=noted.warned)
-                saved = _STILL_SAVED
-                if not halted_before:
-                    saved = _saved_text(self._checkpoint("halt", reason, pressure=pressure))
+                recorded = self._recorded()
+                text = _SAVED_BEFORE
+                if recorded is None or recorded.halt is None:
+                    reason = verdict.reasons[0]
+                    text = gate.saved_text(self._checkpoint("halt", reason, pressure=pressure))
+                halt = known.halt.replace(saved=text)
+                self._known = self._known.replace(halt=halt, override=None, warned=known.warned)
+                return halt
         except GitguardError as error:
             self._mark(error)
-            saved = f"The checkpoint failed: {error.message}."
-        return HookReply(stop=self._halt_text(reason, pressure, saved))
+            return known.halt.replace(saved=f"The checkpoint failed: {error.message}.")
+
+    def _recorded(self) -> HostSession | None:
+        """Return what the session's own file says of the conversation."""
+        record = self._workspace.read_record(self._store.session)
+        return record.host_sessions.get(self._event.host_session)
 
     def _refresh_summary(self) -> None:
         """Write the fresh summary that comes before a major action from compress on."""
@@ -147,9 +176,3 @@ class ToolCalls(Conversation):
             return
         with self._record():
             self._known = self._known.replace(head=anchor.committed)
-
-
-def _saved_text(saved: Saved) -> str:
-    if saved.pending:
-        return f"The state is saved, the commit is pending: {saved.pending}."
-    return f"State and summary are saved in checkpoint {saved.sequence}."

@@ -14,6 +14,10 @@ from gitguard.usecases.handing_back import HandingBack
 from gitguard.usecases.hooks import stop_text
 from gitguard.usecases.measuring import with_reading
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.host_session import Stop
+
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
 
@@ -41,8 +45,9 @@ class Turns(Capturing, HandingBack):
     def _prompt(self) -> HookReply:
         halt = self._known.halt and self._noticed().halt
         if halt is not None:
-            _, pressure = self._measure()
-            return HookReply(refuse=self._halt_text(gate.halt_reason(halt), pressure))
+            refusal = self._refuse_words(halt)
+            if refusal is not None:
+                return refusal
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
             return HookReply(refuse=stop_text(refused))
@@ -54,7 +59,7 @@ class Turns(Capturing, HandingBack):
             self._record_prompt(found)
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             self._keep_window()
-            line = self._about_context()
+            line = self._about_halt() if self._known.halt else self._about_context()
         unread = [
             f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
             for text in self._unread
@@ -62,6 +67,27 @@ class Turns(Capturing, HandingBack):
         notice = take_unsaid(self._workspace)
         parts = (block, notice and f"[gitguard: {notice}]", *unread, line)
         return HookReply(context="\n".join(text for text in parts if text))
+
+    def _refuse_words(self, halt: Stop) -> HookReply | None:
+        """Refuse the prompt of a halted conversation where words alone are too much for it."""
+        from gitguard.usecases.halting import has_room, refuse_prompt
+
+        measured, pressure = self._measure()
+        if self._abilities.ends_turns and (not measured or has_room(pressure)):
+            return None
+        return refuse_prompt(self._event, self._abilities, halt, pressure)
+
+    def _about_halt(self) -> str:
+        from gitguard.usecases.halting import pass_prompt
+
+        halt = self._known.halt
+        assert halt is not None
+        _, pressure = self._measure()
+        if not halt.saved:
+            saved = self._checkpoint("halt", halt.reason, pressure=pressure, if_changed=True)
+            halt = halt.replace(saved=gate.saved_text(saved))
+            self._known = self._known.replace(halt=halt)
+        return pass_prompt(self._abilities, halt, pressure)
 
     def _about_context(self) -> str:
         """Return the line about the context; advice is in it where tool calls got no answer."""
@@ -152,7 +178,7 @@ class Turns(Capturing, HandingBack):
         """Forget what belonged to the conversation that the host ended under the same name."""
         if self._bring_back():
             with self._record():
-                self._known = HostSession(started_at=self._store.now)
+                self._known = HostSession(started_at=self._store.now, host=self._event.host)
         return NEUTRAL
 
     def _session_end(self) -> HookReply:

@@ -1,0 +1,130 @@
+"""What a halted conversation is told: the agent by a denial, the user by a refusal.
+
+A halt is for tools, not for words. The first tool call after a prompt is denied with its reason, so
+that the agent can still answer; the next one ends the turn. A host that cannot end a turn refuses
+prompts in its place.
+"""
+
+from __future__ import annotations
+
+from gitguard.context.actions import own_command
+from gitguard.context.gate import HALT_STATUS
+from gitguard.model.events import HookReply
+from gitguard.model.text import one_line, shorten
+from gitguard.store import holds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.events import Abilities, HookEvent
+    from gitguard.model.host_session import Stop
+    from gitguard.store.workspace import Places
+
+LEAST_ROOM = 8_000
+"""Tokens that have to be left in the window for a prompt and its answer in words."""
+ALLOWED = ("note", "update", "checkpoint", "status")
+"""Commands of ours that save what is only in the agent's head; a halt denies every other call."""
+_ALLOWED_TEXT = "`gitguard note`, `update`, `checkpoint` and `status`"
+
+
+def is_exempt(event: HookEvent, places: Places) -> bool:
+    """Say whether a call is one simple command of ours that a halted agent may still run."""
+    tool = event.tool
+    if tool is None or not tool.is_shell:
+        return False
+    path = places.environment.get("PATH", "")
+    return own_command(tool.command, places.program, path) in ALLOWED
+
+
+def deny(event: HookEvent, abilities: Abilities, halt: Stop, path: str, now: float) -> HookReply:
+    """Deny a tool call of a halted conversation, whose record lies at path; count it there.
+
+    Where it cannot be counted the turn ends at once.
+    """
+    ends = abilities.ends_turns and holds.count_denial(path, now) != 1
+    agent = "\n".join((*_opening(halt), _denied(abilities, halt, ends=ends)))
+    if not ends:
+        return HookReply(refuse=agent)
+    ways = f"You can still ask questions. {_ways_out(event, abilities, begin='Run')}"
+    person = (
+        f"The agent went on to call tools, so gitguard ended its turn: {_why(halt)}. "
+        f"{_saved(halt)}{ways}"
+    )
+    return HookReply(refuse=agent, stop="\n".join((HALT_STATUS, *_gauge(halt), person)))
+
+
+def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
+    new = abilities.new_conversation
+    next_call = "Your turn ends here." if ends else "The next call that is denied ends your turn."
+    return (
+        f"This tool call is denied: {_why(halt)}. {_saved(halt)}Answer the user in words: say what "
+        f"you found and what is open, and suggest /compact or {new}. Of your tools only "
+        f"{_ALLOWED_TEXT} still run, each as a command of its own."
+        + (f" {next_call}" if abilities.ends_turns else "")
+    )
+
+
+def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = None) -> str:
+    """Return what a halted agent is told with a prompt that it may answer in words."""
+    words = (
+        f"Answer in words; tool calls are denied: {_why(halt)}. Only {_ALLOWED_TEXT} still run, "
+        f"each as a command of its own. Suggest /compact or {abilities.new_conversation}."
+    )
+    return "\n".join((*_opening(halt, pressure), words))
+
+
+def refuse_prompt(
+    event: HookEvent, abilities: Abilities, halt: Stop, pressure: Pressure | None = None
+) -> HookReply:
+    """Refuse a prompt of a halted conversation, and tell the user how to go on.
+
+    A host that runs the turn all the same hands the context to the agent.
+    """
+    room = f"fewer than {LEAST_ROOM:,} tokens are left" if abilities.ends_turns else _why(halt)
+    # What is typed behind a prompt that stays there would be refused with it.
+    begin = "Clear the input line, then run" if abilities.keeps_refused_prompts else "Run"
+    ways = _ways_out(event, abilities, begin=begin)
+    refusal = f"Your prompt was not sent: {room}. {_saved(halt)}{ways}"
+    person = "\n".join((*_opening(halt, pressure), refusal))
+    return HookReply(context=pass_prompt(abilities, halt, pressure), refuse=person)
+
+
+def has_room(pressure: Pressure | None) -> bool:
+    """Say whether a prompt and an answer in words still fit; without a figure nobody can tell."""
+    return pressure is not None and pressure.window.tokens - pressure.used >= LEAST_ROOM
+
+
+def gauge_of(pressure: Pressure | None) -> str:
+    """Return how full the context is, such as `86% (172k/200k)`; empty where it is not known."""
+    from gitguard.model.text import percent, thousands
+
+    if pressure is None:
+        return ""
+    used, window = thousands(pressure.used), thousands(pressure.window.tokens)
+    return f"{percent(pressure.share)} ({used}/{window})"
+
+
+def _opening(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
+    return (HALT_STATUS, *_gauge(halt, pressure))
+
+
+def _gauge(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
+    gauge = halt.gauge and (gauge_of(pressure) or halt.gauge)
+    return (f"⚠️ Context: {gauge}.",) if gauge else ()
+
+
+def _why(halt: Stop) -> str:
+    return f"the halt began with: {halt.reason}"
+
+
+def _saved(halt: Stop) -> str:
+    return f"{halt.saved} " if halt.saved else ""
+
+
+def _ways_out(event: HookEvent, abilities: Abilities, *, begin: str) -> str:
+    key = shorten(one_line(event.session), 200)
+    named = f" --session '{key}'" if key else ""
+    return (
+        f"{begin} /compact or {abilities.new_conversation}. To continue anyway, run "
+        f"`gitguard{named} override --reason …` in a terminal."
+    )

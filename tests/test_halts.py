@@ -1,0 +1,389 @@
+"""A halt is out of the agent's reach: nothing that it can write in the repository lifts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gitguard.cli import hook
+from gitguard.context.actions import own_command
+from gitguard.hosts import claude_code
+from gitguard.model import events
+from gitguard.model.codec import dump_json
+from gitguard.model.events import Abilities, HookEvent, ToolCall
+from gitguard.model.host_session import Hold, Stop
+from gitguard.model.session import Session
+from gitguard.store import holds
+
+from .conversation import PAYLOADS, Conversation
+from .test_hooks import HALTED, denies, stops
+
+OWNERS = ("gitguard trust --yes", "gitguard override --reason please", "gitguard accept --yes")
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+class Process:
+    """A hook as its host starts it: by the command, and with nothing open yet."""
+
+    def __init__(self, talk: Conversation) -> None:
+        self.talk = talk
+        folder = talk.root.parent
+        os.environ["GITGUARD_STATE_DIR"] = str(folder / "state")
+        os.environ["XDG_CONFIG_HOME"] = str(folder / "config")
+        os.environ["CLAUDE_PROJECT_DIR"] = str(talk.root)
+
+    def send(self, payload: str, **changes: Any) -> dict[str, Any]:
+        document = json.loads((PAYLOADS / f"{payload}.json").read_text(encoding="utf-8"))
+        document |= {
+            "session_id": self.talk.session,
+            "cwd": str(self.talk.root),
+            "transcript_path": str(self.talk.transcript),
+            **changes,
+        }
+        try:
+            text = hook.answer([claude_code.NAME], json.dumps(document).encode())
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)  # this process goes on, as a hook never does
+        return dict(json.loads(text)) if text else {}
+
+    def bash(self, command: str) -> dict[str, Any]:
+        return self.send("PreToolUse.Bash", tool_input={"command": command})
+
+
+@pytest.fixture
+def halted(talk: Conversation) -> Process:
+    """A conversation that was halted, in a repository with all that gitguard ever writes."""
+    talk.prompt("Begin")
+    talk.guard.note({"goal": "Ship it", "next_action": "Write it"})
+    talk.uses(172_000)
+    assert denies(talk.bash("echo hi"))
+    return Process(talk)
+
+
+# What an agent can do to the repository
+
+
+def emptied(path: Path) -> None:
+    path.chmod(0o600)
+    path.write_bytes(b"")
+
+
+def mutated(path: Path) -> None:
+    path.chmod(0o600)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"halt", b"hall") if b"halt" in data else b"{}" + data[:-1])
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def linked(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/null")
+
+
+EDITS: tuple[Callable[[Path], None], ...] = (emptied, mutated, removed, linked)
+
+
+def files_below(root: Path) -> list[Path]:
+    return sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def folders_below(root: Path) -> list[Path]:
+    return sorted(path for path in root.rglob("*") if path.is_dir() and not path.is_symlink())
+
+
+def assert_still_halted(process: Process) -> None:
+    answer = process.bash("echo hi")
+    assert denies(answer)
+    assert HALTED in answer["hookSpecificOutput"]["permissionDecisionReason"]
+
+
+def kept(root: Path, copy: Path) -> None:
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(root, copy, symlinks=True)
+
+
+def put_back(root: Path, copy: Path) -> None:
+    shutil.rmtree(root)
+    shutil.copytree(copy, root, symlinks=True)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_no_file_of_the_repository_lifts_a_halt(
+    halted: Process, tmp_path: Path, edit: Callable[[Path], None]
+) -> None:
+    root, copy = halted.talk.root, tmp_path / "copy"
+    kept(root, copy)
+    paths = files_below(root)
+    assert {"session.json", "current", "HEAD", "config"} <= {path.name for path in paths}
+    for path in paths:
+        content = path.read_bytes()
+        edit(path)
+        assert_still_halted(halted)
+        path.unlink(missing_ok=True)
+        path.write_bytes(content)
+    put_back(root, copy)
+    for path in paths:
+        edit(path)
+    assert_still_halted(halted)
+    for command in (*OWNERS, "git push --force"):
+        assert denies(halted.bash(command)), command
+
+
+@pytest.mark.parametrize("by_link", [False, True])
+def test_no_folder_of_the_repository_lifts_a_halt(
+    halted: Process, tmp_path: Path, by_link: bool
+) -> None:
+    root, copy, elsewhere = halted.talk.root, tmp_path / "copy", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    kept(root, copy)
+    for folder in (path.relative_to(root) for path in folders_below(root)):
+        if "objects" in folder.parts and len(folder.parts) > 2:
+            continue
+        shutil.rmtree(root / folder)
+        if by_link:
+            (root / folder).symlink_to(elsewhere)
+        assert_still_halted(halted)
+        for command in (*OWNERS, "git push --force"):
+            assert denies(halted.bash(command)), (folder, command)
+        put_back(root, copy)
+
+
+@pytest.mark.parametrize("content", ["other\n", "../..\n", "\0", "x" * 9000])
+def test_no_other_current_session_lifts_a_halt(halted: Process, content: str) -> None:
+    (halted.talk.root / ".gitguard" / "current").write_text(content)
+    assert_still_halted(halted)
+
+
+def test_a_branch_a_session_and_a_moved_repository_leave_a_halt(halted: Process) -> None:
+    talk = halted.talk
+    talk.git("switch", "--quiet", "--create", "feature")
+    assert_still_halted(halted)
+    talk.guard.use_session(Session.of("other"))
+    assert_still_halted(halted)
+    moved = talk.root.with_name("moved")
+    talk.root.rename(moved)
+    talk.root = moved
+    os.environ["CLAUDE_PROJECT_DIR"] = str(moved)
+    assert_still_halted(halted)
+
+
+def test_a_halt_holds_where_the_agent_goes_to_another_repository(
+    halted: Process, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "--quiet", str(other)], check=True)
+    os.environ["CLAUDE_PROJECT_DIR"] = str(other)
+    assert_still_halted(halted)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": 99}', b"{" * 9])
+def test_a_damaged_record_of_a_conversation_halts_it(talk: Conversation, content: bytes) -> None:
+    talk.prompt("Begin")
+    assert talk.bash("echo hi") == {}
+    path = Path(holds.path_of(str(talk.root.parent / "state"), claude_code.NAME, "S1"))
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert denies(talk.bash("echo hi"))
+    talk.send("PreCompact")
+    talk.compacts(20_000)
+    talk.send("SessionStart.compact")
+    assert talk.bash("echo hi") == {}, "it ends as any halt does"
+
+
+def test_where_the_state_directory_is_out_of_reach_the_sealed_record_decides(
+    halted: Process,
+) -> None:
+    state = halted.talk.root.parent / "state"
+    state.rename(state.with_name("hidden"))
+    state.write_bytes(b"")
+    assert stops(halted.bash("echo hi")), "what cannot be counted ends the turn at once"
+
+
+def test_a_halt_that_an_earlier_version_recorded_keeps_counting(halted: Process) -> None:
+    state = halted.talk.root.parent / "state"
+    shutil.rmtree(holds.folder_in(str(state)))
+    assert denies(halted.bash("echo hi"))
+    (halted.talk.root / ".gitguard" / "sessions" / "main" / "session.json").unlink()
+    shutil.rmtree(holds.folder_in(str(state)))
+    assert denies(halted.bash("echo hi"))
+    assert holds.all_in(str(state)), "and is out of reach from then on"
+
+
+def test_an_override_that_is_over_comes_back_with_no_older_file(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    talk.uses(172_000)
+    assert denies(talk.bash("echo hi"))
+    talk.guard.override("S1", "nearly done")
+    record = talk.root / ".gitguard" / "sessions" / "main" / "session.json"
+    overridden = record.read_bytes()
+    talk.send("PreCompact")
+    talk.compacts(20_000)
+    talk.send("SessionStart.compact")
+    record.write_bytes(overridden)
+    talk.uses(174_000)
+    assert denies(talk.bash("echo hi"))
+
+
+def test_a_human_lifts_a_halt_whose_record_in_the_repository_is_gone(halted: Process) -> None:
+    talk = halted.talk
+    (talk.root / ".gitguard" / "current").write_text("other\n")
+    talk.guard.ensure()
+    assert "S1" in talk.guard.status().host_sessions
+    talk.guard.override("S1", "I looked at it")
+    assert halted.bash("echo hi") == {}
+
+
+def test_the_record_of_a_halt_goes_when_the_halt_ends(halted: Process) -> None:
+    talk, state = halted.talk, str(halted.talk.root.parent / "state")
+    assert [hold.conversation for hold in holds.all_in(state)] == ["S1"]
+    talk.send("PreCompact")
+    talk.compacts(20_000)
+    talk.send("SessionStart.compact")
+    assert holds.all_in(state) == []
+
+
+def test_old_records_of_conversations_are_swept_and_no_living_halt(tmp_path: Path) -> None:
+    state, now, day = str(tmp_path), 1_900_000_000.0, 86_400
+    stop = Stop("2026-01-31T09:30:00Z", 0.9, "full")
+
+    def keep(name: str, days: float, **held: Any) -> Path:
+        path = holds.path_of(state, "host", name)
+        hold = Hold("host", name, **held)
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_bytes(dump_json({"format": 1, **hold.to_document()}))
+        os.utime(path, (now - days * day,) * 2)
+        return Path(path)
+
+    alive, dead = keep("alive", 89, halt=stop), keep("dead", 91, halt=stop)
+    older, newer = keep("older", 2, override=stop), keep("newer", 0, override=stop)
+    for number in range(498):
+        keep(f"halted {number}", 50, halt=stop)
+    holds.sweep(holds.folder_in(state), now)
+    assert (alive.exists(), dead.exists()) == (True, False)
+    assert (older.exists(), newer.exists()) == (False, True)
+
+
+def test_a_halted_prompt_is_told_of_the_halt_though_the_repository_does_not_read(
+    halted: Process,
+) -> None:
+    shutil.rmtree(halted.talk.root / ".git")
+    said = halted.send("UserPromptSubmit", prompt="What did you find?")
+    assert HALTED in said["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize("command", OWNERS)
+def test_owner_commands_are_refused_whatever_the_repository_holds(
+    talk: Conversation, command: str
+) -> None:
+    process = Process(talk)
+    shutil.rmtree(talk.root / ".gitguard")
+    (talk.root / ".gitguard").symlink_to("/nowhere")
+    assert denies(process.bash(command))
+
+
+# The commands that a halted agent may still run
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gitguard note --learning 'it; was && the $PATH'",
+        'gitguard note --done "said \\"so\\"" --next x',
+        "gitguard update --replace notes.json",
+        "gitguard --session other checkpoint -m why",
+        "gitguard status",
+        "gitguard note --done it\\'s",
+    ],
+)
+def test_one_simple_command_that_saves_is_exempt_from_a_halt(halted: Process, command: str) -> None:
+    assert halted.talk.bash(command) == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gitguard note --done x; rm -rf .",
+        "gitguard note --done x && ls",
+        "gitguard note --done x | tee y",
+        "gitguard note --done x > y",
+        "gitguard note --done x &",
+        "gitguard note --done $(ls)",
+        'gitguard note --done "$(ls)"',
+        "gitguard note --done `ls`",
+        'gitguard note --done "`ls`"',
+        "gitguard note --done x\nls",
+        "gitguard note --done 'x",
+        "gitguard note --done 'x\\' ; ls '",
+        "PATH=/tmp gitguard note --done x",
+        "env gitguard note --done x",
+        "./gitguard note --done x",
+        "/tmp/gitguard note --done x",
+        "git guard note --done x",
+        "gitguard gate --pressure 0.1",
+        "gitguard resume",
+        "gitguard",
+        "ls",
+        "",
+    ],
+)
+def test_anything_else_is_denied_while_halted(halted: Process, command: str) -> None:
+    assert denies(halted.talk.bash(command))
+
+
+def test_only_the_installed_program_is_exempt(tmp_path: Path) -> None:
+    ours, other = tmp_path / "ours", tmp_path / "other"
+    for folder in (ours, other):
+        folder.mkdir()
+        (folder / "gitguard").write_text(str(folder))
+    program, first, second = str(ours / "gitguard"), f"{ours}:{other}", f"{other}:{ours}"
+    assert own_command("gitguard note --done x", program, first) == "note"
+    assert own_command("gitguard note --done x", program, second) == ""
+    assert own_command("gitguard note --done x", program, "") == ""
+    assert own_command(f"{program} note --done x", program, second) == "note"
+    assert own_command(f"{other}/gitguard note --done x", program, first) == ""
+
+
+WORDS = st.text(st.sampled_from("ab \t'\"\\;&|<>(){}$`\n#~*!=-"), max_size=12)
+
+
+@given(WORDS)
+@example("x\\")
+@example("'a\\''")
+@example('"a\\"b"')
+def test_what_counts_as_one_command_runs_nothing_else_in_a_shell(text: str) -> None:
+    if own_command(f"gitguard note {text}", "", "") != "note":
+        return
+    counting = "gitguard() { echo called; }; set -f; PATH=/nowhere"
+    shell = subprocess.run(
+        ["/bin/sh", "-c", f"{counting}\ngitguard note {text}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+    assert (shell.stdout, shell.stderr, shell.returncode) == ("called\n", "", 0)
+
+
+def test_a_tool_that_takes_more_than_a_command_is_never_exempt(halted: Process) -> None:
+    for call in (ToolCall("mcp__x__run", command="gitguard status"), ToolCall("Read")):
+        event = HookEvent(
+            events.TOOL_START, "S1", str(halted.talk.root), host=claude_code.NAME, tool=call
+        )
+        assert halted.talk.guard.handle(event, Abilities()).refuse
