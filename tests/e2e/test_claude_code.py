@@ -34,6 +34,8 @@ def halting(claude: SealedClaude, bin_dir: Path) -> Guarded:
 def script_until_halted(model: ScriptedModel) -> None:
     """Script calls at critical pressure, of which the host may run the first and no other.
 
+    One is denied with its reason, the next one ends the turn.
+
     The host writes an answer to its transcript while the hooks of that answer's calls start: a
     hook reads the usage of the answer before, at times that of the very answer.
     """
@@ -41,7 +43,8 @@ def script_until_halted(model: ScriptedModel) -> None:
         Step("one", (bash("echo one"),), input_tokens=20_000),
         Step("two", (bash("touch may-run"),), input_tokens=CRITICAL),
         Step("three", (bash("touch must-not-run"),), input_tokens=CRITICAL + 500),
-        Step("never", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1000),
+        Step("four", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1000),
+        Step("never", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1500),
     )
 
 
@@ -203,26 +206,50 @@ def test_a_hook_killed_in_the_middle_of_a_checkpoint_loses_nothing(
 # (d) critical pressure
 
 
-def test_at_critical_pressure_the_tool_does_not_run_and_no_request_follows(
+def test_at_critical_pressure_tools_are_denied_and_words_still_pass(
     halting: Guarded, model: ScriptedModel
 ) -> None:
     script_until_halted(model)
     run = halting.claude.run("go")
-    assert run.terminal_reason == "hook_stopped"
+    assert run.terminal_reason == "hook_stopped", "the second denial ends the turn"
     assert not (halting.repo / "must-not-run").exists()
     assert model.remaining(Kind.MAIN) >= 1
     assert "halt" in halting.triggers()
+    assert "The next call that is denied ends your turn" in model.requests(Kind.MAIN)[-1].text
+    note = bash("gitguard note --learning 'It is the cache'")
+    model.replace_script(
+        Step("I save it", (note,), input_tokens=CRITICAL + 2000),
+        Step("It is the cache.", input_tokens=CRITICAL + 2500),
+    )
+    answered = halting.claude.run("what did you find?", resume=run.session_id)
+    assert answered.text == "It is the cache."
+    assert "STATUS:HALT_CONTEXT_LIMIT" in model.requests(Kind.MAIN)[-2].text
+    assert "It is the cache" in halting.state()["learnings"]
+    model.script_compaction(summary("what happened so far"))
+    halting.claude.run("/compact", resume=run.session_id)
+    model.replace_script(Step("on we go", (bash("touch ran"),)), Step("done"))
+    halting.claude.run("go on", resume=run.session_id)
+    assert (halting.repo / "ran").exists()
+    assert halting.faults() == []
+
+
+def test_a_prompt_is_refused_where_words_have_no_room_and_nothing_is_asked(
+    halting: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("one", (bash("echo one"),), input_tokens=20_000),
+        *(
+            Step(f"call {number}", (bash(f"touch ran-{number}"),), input_tokens=194_000)
+            for number in range(4)
+        ),
+    )
+    run = halting.claude.run("go")
+    assert run.terminal_reason == "hook_stopped"
     asked = len(model.requests(Kind.MAIN))
     refused = halting.claude.run("go on", resume=run.session_id)
     assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
+    assert "Clear the input line, then run /compact or /clear." in refused.text
     assert len(model.requests(Kind.MAIN)) == asked
-    model.script_compaction(summary("what happened so far"))
-    halting.claude.run("/compact", resume=run.session_id)
-    model.replace_script(Step("on we go"))
-    again = halting.claude.run("go on", resume=run.session_id)
-    assert len(model.requests(Kind.MAIN)) == asked + 1
-    assert again.text == "on we go"
-    assert halting.faults() == []
 
 
 def test_an_agent_that_overrides_its_own_halt_is_refused(
@@ -246,6 +273,7 @@ def test_a_human_lifts_the_halt_until_pressure_rises_again(
         Step("one", (bash("echo one"),), input_tokens=20_000),
         Step("two", (bash("echo two"),), input_tokens=172_000),
         Step("three", (bash("touch ran"),), input_tokens=172_500),
+        Step("four", (bash("touch ran"),), input_tokens=172_600),
     )
     run = halting.claude.run("go")
     assert run.terminal_reason == "hook_stopped"
@@ -311,8 +339,9 @@ def test_a_halted_conversation_does_not_stop_the_one_beside_it(
     other = halting.claude.run("something else")
     assert other.terminal_reason != "hook_stopped"
     assert (halting.repo / "other-ran").exists()
-    refused = halting.claude.run("go on", resume=halted.session_id)
-    assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text
+    model.replace_script(Step("I was stopped", input_tokens=CRITICAL + 2000))
+    halting.claude.run("go on", resume=halted.session_id)
+    assert "STATUS:HALT_CONTEXT_LIMIT" in model.requests(Kind.MAIN)[-1].text
 
 
 # (h) a guest

@@ -15,7 +15,6 @@ from .scripted_model import Kind, ScriptedModel, Step, bash
 WINDOW = 200_000
 HAND_OVER = "Spawning sub-agents for remaining tool-heavy work."
 COMPACT = "Recommend compacting soon. Writing checkpoint."
-CRITICAL = "Context critical. Writing checkpoint now. Suggest /compact or /new."
 STATUS = "STATUS:HALT_CONTEXT_LIMIT"
 WARNING = re.compile(
     r"⚠️ Context: (\d+)% \((\d+)k/200k\)\.(?: Estimated runway: ~(\d+) tool calls\.)? (.+)"
@@ -89,7 +88,7 @@ def test_a_warning_reaches_the_model_after_a_call_that_failed(
     assert guarded.faults() == []
 
 
-def test_the_halts_message_holds_the_critical_warning(
+def test_the_halts_message_says_how_full_the_context_is(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
     filling(model, *range(100_000, 200_000, 12_000))
@@ -99,7 +98,7 @@ def test_the_halts_message_holds_the_critical_warning(
     halts = re.findall(rf"{STATUS}\\n(.*?)\\n", transcript.read_text(encoding="utf-8"))
     assert halts, "the halt's message is not in the conversation"
     for line in halts:
-        ((share, _, _, recommendation),) = WARNING.findall(line)
-        assert recommendation == CRITICAL
-        assert int(share) >= 85  # the host may write an answer's usage down after its hooks began
+        share = re.match(r"⚠️ Context: (\d+)% ", line)
+        assert share
+        assert int(share[1]) >= 85
     assert guarded.faults() == []
