@@ -94,12 +94,14 @@ class Guard(WorkspaceSessions):
         action_changed_state: bool = False,
         phase_or_goal_changed: bool = False,
         compacted: bool = False,
+        shell: str = "",
     ) -> Gated:
         """Ask before a major action; writes what the verdict demands.
 
         reading is the host's own pressure. Without one, the first asked gate of a host session
         counts as its first turn. compacted says that the context was compacted since, which ends a
-        halt. Raises `MissingState` and `Complete`.
+        halt. shell is what earlier versions called the conversation of a bare shell. Raises
+        `MissingState` and `Complete`.
         """
         from gitguard.usecases.gate import Question, ask
 
@@ -111,7 +113,12 @@ class Guard(WorkspaceSessions):
             return ask(
                 store,
                 Question(
-                    host_session, reading, action_changed_state, phase_or_goal_changed, compacted
+                    host_session,
+                    reading,
+                    action_changed_state,
+                    phase_or_goal_changed,
+                    compacted,
+                    shell,
                 ),
             )
 

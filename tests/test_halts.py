@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ from hypothesis import strategies as st
 
 from gitguard.cli import hook
 from gitguard.context.actions import own_command
+from gitguard.guard import Guard
 from gitguard.hosts import claude_code
 from gitguard.model import events
 from gitguard.model.codec import dump_json
-from gitguard.model.events import Abilities, HookEvent, ToolCall
-from gitguard.model.host_session import Hold, Stop
+from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
+from gitguard.model.host_session import Hold, HostSession, Stop
 from gitguard.model.session import Session
 from gitguard.store import holds
+from gitguard.store.workspace import THIS_SESSION
 
 from .conversation import PAYLOADS, Conversation
 from .test_hooks import HALTED, denies, stops
@@ -387,3 +390,97 @@ def test_a_tool_that_takes_more_than_a_command_is_never_exempt(halted: Process) 
             events.TOOL_START, "S1", str(halted.talk.root), host=claude_code.NAME, tool=call
         )
         assert halted.talk.guard.handle(event, Abilities()).refuse
+
+
+# A bare shell
+
+
+class Shell:
+    """A program that no host runs, and that has no terminal: each command is a process group."""
+
+    def __init__(self, guard: Guard) -> None:
+        places = guard.workspace.places
+        self.root = guard.workspace.place.worktree
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
+            "GITGUARD_STATE_DIR": places.state_home,
+        }
+
+    def __call__(self, *arguments: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-m", "gitguard", *arguments],
+            cwd=self.root,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,
+            check=False,
+        )
+        return done.returncode
+
+
+@pytest.fixture
+def shell(begun: Guard) -> Shell:
+    return Shell(begun)
+
+
+def test_a_bare_shell_without_a_terminal_stays_halted(shell: Shell, begun: Guard) -> None:
+    assert shell("gate", "--pressure", "0.95") == 11
+    assert shell("gate", "--pressure", "0.40") == 11
+    assert shell("override", "--reason", "I looked at it") == 0
+    assert shell("gate", "--pressure", "0.40") == 0
+    assert set(begun.status().host_sessions) == {THIS_SESSION}
+
+
+def test_a_bare_shell_that_never_gives_a_pressure_is_halted_at_its_second_question(
+    shell: Shell,
+) -> None:
+    assert shell("gate") == 0
+    assert shell("gate") == 11
+
+
+def test_a_second_identical_gate_writes_no_second_halt_checkpoint(
+    shell: Shell, begun: Guard
+) -> None:
+    for _ in range(3):
+        assert shell("gate", "--pressure", "0.85") == 11
+    assert [checkpoint.trigger for checkpoint in begun.log(100)].count("halt") == 1
+    begun.note({"learnings": ["It is the cache"]})
+    assert shell("gate", "--pressure", "0.85") == 11
+    assert [checkpoint.trigger for checkpoint in begun.log(100)].count("halt") == 2
+
+
+def test_no_file_of_the_repository_lifts_a_bare_shells_halt(shell: Shell, begun: Guard) -> None:
+    assert shell("gate", "--pressure", "0.95") == 11
+    record = Path(begun.workspace.folder) / "sessions" / "main" / "session.json"
+    record.unlink()
+    assert shell("gate", "--pressure", "0.40") == 11
+
+
+def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun: Guard) -> None:
+    reading = Reading("given", begun.clock(), share=0.9)
+    calm = reading.replace(share=0.2)
+    own, other = begun.workspace.current(), Session.of("other")
+    assert begun.gate(THIS_SESSION, reading).verdict.halts
+    begun.use_session(other)
+    assert begun.gate(THIS_SESSION, calm).verdict.halts
+    begun.override(THIS_SESSION, "I looked at it")
+    begun.use_session(own)
+    assert not begun.gate(THIS_SESSION, calm).verdict.halts
+
+
+def test_a_shells_halt_that_an_earlier_version_recorded_keeps_counting(begun: Guard) -> None:
+    store, stop = begun.store(), Stop(begun.store().now, 0.9, "full")
+    before = HostSession(store.now, turns=2, halt=stop)
+    with store.lock():
+        begun.workspace.keep_host_session(store.session, "terminal-/dev/pts/7", before)
+    calm = Reading("given", begun.clock(), share=0.2)
+    assert not begun.gate("another", calm, shell="terminal-/dev/pts/7").verdict.halts
+    assert begun.gate(THIS_SESSION, calm, shell="terminal-/dev/pts/7").verdict.halts
+
+
+def test_it_is_not_guessed_which_of_two_halts_a_human_lifts(shell: Shell, begun: Guard) -> None:
+    for key in ("S1", THIS_SESSION):
+        begun.gate(key, Reading("given", begun.clock(), share=0.9))
+    assert shell("override", "--reason", "I looked at it") == 23

@@ -10,7 +10,7 @@ from gitguard.cli import surroundings
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.share import share_up_to
-from gitguard.cli.surroundings import host_session, refuse_agents
+from gitguard.cli.surroundings import host_session, refuse_agents, shell
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import HaltContextLimit, InvalidInput
 from gitguard.hosts.context_files import NAMES
@@ -76,6 +76,7 @@ def gate(
         action_changed_state=changed_state,
         phase_or_goal_changed=changed_phase,
         compacted=compacted,
+        shell=shell(),
     )
     _say_gated(console, gated)
 

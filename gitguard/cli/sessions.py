@@ -14,6 +14,7 @@ from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.session import Session
 from gitguard.model.text import counted, one_line
+from gitguard.store.workspace import THIS_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,8 +153,9 @@ def _halted(console: Console) -> str:
     overview = console.guard.status()
     known = overview.host_sessions
     halted = [key for key, conversation in known.items() if conversation.halt is not None]
-    if host_session() in halted:
-        return host_session()
+    around = host_session()
+    if around in halted and (around != THIS_SESSION or len(halted) == 1):
+        return around
     if len(halted) != 1:
         every = ", ".join(f"`{key}`" for key in halted) or "none"
         raise InvalidInput(

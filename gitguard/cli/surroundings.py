@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from gitguard.store.workspace import Places, Workspace
+from gitguard.store.workspace import THIS_SESSION, Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,11 +89,11 @@ def executable() -> str:
 
 
 def host_session(given: str = "") -> str:
-    """Return the conversation a command belongs to: named, the host's around it, the terminal's."""
+    """Return the conversation a command belongs to: named, the host's around it, the session."""
     from gitguard.hosts import surrounding_session
 
     found = given or os.environ.get("GITGUARD_HOST_SESSION", "") or surrounding_session(os.environ)
-    return found or _terminal()
+    return found or THIS_SESSION
 
 
 def refuse_agents(command: str) -> None:
@@ -108,7 +108,8 @@ def refuse_agents(command: str) -> None:
         )
 
 
-def _terminal() -> str:
+def shell() -> str:
+    """Return the name by which earlier versions knew the conversation of a bare shell."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         try:
             return "terminal-" + os.ttyname(stream.fileno())

@@ -12,7 +12,7 @@ from gitguard.errors import InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json
 from gitguard.model.host_session import SessionRecord
 from gitguard.store import files
-from gitguard.store.workspace import FORMAT, LIMIT, decode_record
+from gitguard.store.workspace import FORMAT, LIMIT, THIS_SESSION, decode_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
         return
     there = workspace.read_record(target)
     hosts = dict(there.host_sessions)
-    for key, conversation in workspace.read_record(source).host_sessions.items():
+    moving = workspace.conversations(source)
+    shell = workspace.held(source, THIS_SESSION, moving.get(THIS_SESSION))
+    if shell.is_held:
+        moving[THIS_SESSION] = shell
+    for key, conversation in moving.items():
         if conversation.imported:
             continue
         known = hosts.get(key)
@@ -42,6 +46,8 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
         hosts[key] = conversation.replace(delivery=delivery, head=head)
     workspace.write_record(target, there.replace(host_sessions=hosts))
     remember(workspace, target, hosts)
+    if THIS_SESSION in hosts:
+        workspace.keep_hold(target, THIS_SESSION, hosts[THIS_SESSION])
 
 
 def remember(workspace: Workspace, session: Session, known: Mapping[str, HostSession]) -> None:

@@ -15,6 +15,7 @@ from gitguard.model.host_session import Stop
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
 from gitguard.session_store import Saved
+from gitguard.store.workspace import THIS_SESSION
 from gitguard.usecases.measuring import (
     count_compactions,
     measure_compaction,
@@ -48,6 +49,8 @@ class Question(Value):
     action_changed_state: bool = False
     phase_or_goal_changed: bool = False
     compacted: bool = False
+    shell: str = ""
+    """What earlier versions called the conversation of the shell that asks."""
 
 
 class Gated(Value):
@@ -164,7 +167,8 @@ def ask(store: SessionStore, question: Question) -> Gated:
         finish(store, found)
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
-    known = workspace.host_session(store.session, key)
+    known = _conversation(store, question)
+    was_halted = known.halt is not None and not question.compacted
     if question.compacted:
         _refuse_hearsay(question)
         known = known.compacted(store.clock()).replace(turns=0)
@@ -183,11 +187,24 @@ def ask(store: SessionStore, question: Question) -> Gated:
         known = with_given(known, question.reading, store.clock())
     if verdict.halts:
         known = halted(known, store.now, verdict)
-    saved, known = _save(store, verdict, known, pressure, question)
+    saved, known = _save(store, verdict, known, pressure, question, was_halted=was_halted)
     known, line = _said(store, question, known, pressure, verdict)
     workspace.keep_host_session(store.session, key, known)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
+
+
+def _conversation(store: SessionStore, question: Question) -> HostSession:
+    """Return the record of the conversation that asks.
+
+    A bare shell's is the session itself. Where nothing is known of that yet, what an earlier
+    version kept of the same shell counts.
+    """
+    workspace, key = store.workspace, question.host_session
+    hosts = workspace.read_record(store.session).host_sessions
+    if key == THIS_SESSION and key not in hosts and question.shell in hosts:
+        return workspace.held(store.session, key, hosts[question.shell])
+    return workspace.held(store.session, key, hosts.get(key))
 
 
 def _said(
@@ -222,10 +239,13 @@ def _save(
     known: HostSession,
     pressure: Pressure | None,
     question: Question,
+    *,
+    was_halted: bool,
 ) -> tuple[Saved | None, HostSession]:
     circumstances = Circumstances(pressure, compaction_count=known.epoch)
     if verdict.halts:
-        return _save_halt(store, verdict.reasons[0], circumstances), known
+        saved = _save_halt(store, verdict.reasons[0], circumstances, if_changed=was_halted)
+        return saved, _with_saved(known, saved)
     trigger = risen_to(known, pressure, store.config)
     if trigger:
         assert pressure is not None
@@ -238,12 +258,21 @@ def _save(
     return None, known
 
 
-def _save_halt(store: SessionStore, why: str, circumstances: Circumstances) -> Saved:
+def _save_halt(
+    store: SessionStore, why: str, circumstances: Circumstances, *, if_changed: bool
+) -> Saved:
     """Save what there is; a checkpoint that fails does not lift the halt."""
     try:
-        return store.checkpoint("halt", why, circumstances)
+        return store.checkpoint("halt", why, circumstances, if_changed=if_changed)
     except GitguardError as error:
         return Saved("halt", pending=error.message)
+
+
+def _with_saved(known: HostSession, saved: Saved) -> HostSession:
+    """Return the record with what was saved when its halt began."""
+    if known.halt is None or known.halt.saved:
+        return known
+    return known.replace(halt=known.halt.replace(saved=saved_text(saved)))
 
 
 def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> str:
