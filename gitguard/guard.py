@@ -77,8 +77,11 @@ class Guard(WorkspaceSessions):
         return self._change(document, new_task=False, lists=lists)
 
     def _change(self, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
-        from gitguard.usecases.changing import change
+        from gitguard.usecases.changing import change, keep_apart
 
+        kept = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
+        if kept is not None:
+            return kept
         store = self.store()
         with store.lock():
             return change(store, document, new_task=new_task, lists=lists)

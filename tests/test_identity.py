@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gitguard.errors import InvalidInput, Tampered, Untrusted
 from gitguard.guard import Guard
+from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.model.session import Session
 from gitguard.store import identity
 from gitguard.store.workspace import Places
@@ -359,3 +361,107 @@ def test_a_moved_repository_of_the_first_version_goes_on_where_it_is_the_same_fo
     assert f"from `{git.root}`" in there.take_notice()
     there.checkpoint("Goes on.")
     assert record_of(there).identity == identity_file(root).read_text().strip()
+
+
+# Another home
+
+
+def prompt(guard: Guard, text: str, conversation: str = "c1") -> str:
+    event = HookEvent("prompt", conversation, guard.workspace.place.worktree, prompt=text)
+    return guard.handle(event, Abilities()).context
+
+
+def edit(guard: Guard, path: str, number: str, conversation: str = "c1") -> None:
+    tool = ToolCall("Edit", id=number, paths_written=(path,))
+    for kind in ("tool-start", "tool-end"):
+        event = HookEvent(kind, conversation, guard.workspace.place.worktree, tool=tool)
+        guard.handle(event, Abilities())
+
+
+@pytest.fixture
+def under_another_home(open_guard: OpenGuard, tmp_path: Path) -> Callable[[], Guard]:
+    return lambda: open_guard(state_home=str(tmp_path / "another-home"))
+
+
+def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
+    begun: Guard, git: Git, under_another_home: Callable[[], Guard], open_guard: OpenGuard
+) -> None:
+    prompt(begun, "Asked at home")
+    before = {p: p.read_bytes() for p in Path(begun.workspace.folder).rglob("*") if p.is_file()}
+    answer = prompt(under_another_home(), "Asked elsewhere")
+    assert "Ours" not in answer
+    assert "gitguard trust" in answer
+    assert len(answer.splitlines()) == 1
+    assert prompt(under_another_home(), "Asked again") == ""
+    edit(under_another_home(), "made.py", "t1")
+    with pytest.raises(Untrusted):
+        under_another_home().resume()
+    noted = under_another_home().note({"learnings": ["noted elsewhere"]})
+    assert noted.saved is not None
+    assert noted.saved.pending
+    assert under_another_home().workspace.faults() == []
+    after = {p: p.read_bytes() for p in Path(begun.workspace.folder).rglob("*") if p.is_file()}
+    assert after == before
+    change = under_another_home().trust()
+    assert any("took in" in note for note in change.notes)
+    state = under_another_home().state()
+    assert state.goal == "Ours"
+    assert state.learnings == ("noted elsewhere",)
+    assert [artifact.path for artifact in state.artifacts] == ["made.py"]
+    block = under_another_home().resume()
+    assert "Asked elsewhere" in block
+    assert "Asked again" in block
+    assert under_another_home().workspace.faults() == []
+    git.fsck()
+
+
+def test_whoever_comes_home_finds_everything_as_it_was_left(
+    begun: Guard, under_another_home: Callable[[], Guard], open_guard: OpenGuard
+) -> None:
+    prompt(begun, "Asked at home")
+    prompt(under_another_home(), "Asked elsewhere")
+    edit(under_another_home(), "made.py", "t1")
+    prompt(open_guard(), "Asked at home again")
+    open_guard().checkpoint("Goes on.")
+    assert "Asked at home again" in open_guard().resume()
+    assert open_guard().workspace.faults() == []
+
+
+def test_a_note_that_is_wrong_is_refused_under_another_home_as_well(
+    begun: Guard, under_another_home: Callable[[], Guard]
+) -> None:
+    with pytest.raises(InvalidInput):
+        under_another_home().note({"nonsense": "x"})
+    with pytest.raises(Untrusted):
+        under_another_home().ensure()
+
+
+def test_under_another_home_a_halt_still_stops_the_agent(
+    begun: Guard, under_another_home: Callable[[], Guard]
+) -> None:
+    root = begun.workspace.place.worktree
+    reading = Reading("host", begun.clock(), tokens=198_000, window=200_000)
+    tool = ToolCall("Edit", id="t1", paths_written=("made.py",))
+    event = HookEvent("tool-start", "c1", root, tool=tool, reading=reading)
+    reply = under_another_home().handle(event, Abilities())
+    assert "STATUS:HALT" in reply.refuse + reply.stop
+
+
+# What hooks capture beside a rollback
+
+
+def test_what_hooks_capture_beside_a_rollback_follows_once_it_is_trusted(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    shutil.copytree(git.root, tmp_path / "backup", symlinks=True)
+    for number in range(20):
+        prompt(begun, f"Asked before, {number}")
+    begun.note({"goal": "Later"})
+    shutil.rmtree(git.root)
+    shutil.copytree(tmp_path / "backup", git.root, symlinks=True)
+    assert "Ours" not in prompt(open_guard(), "Asked after the backup")
+    edit(open_guard(), "made.py", "t1")
+    open_guard().trust(open_guard().store().chain.head().id)
+    open_guard().checkpoint("Goes on.")
+    assert "Asked after the backup" in open_guard().resume()
+    assert [artifact.path for artifact in open_guard().state().artifacts] == ["made.py"]

@@ -134,7 +134,9 @@ def _say_noted(console: Console, noted: Noted) -> None:
     lines += [
         f"{found.path}: redacted, it looks like a secret ({found.rule})" for found in noted.redacted
     ]
-    if noted.saved is not None:
+    if noted.is_apart:
+        lines.append("The note is saved in the state directory.")
+    elif noted.saved is not None:
         lines.append(saved_text(noted.saved))
     document = {
         "report": noted.report,

@@ -15,15 +15,18 @@ from gitguard.errors import (
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.snapshot import folded_upto
+from gitguard.model.task import new_task, update_state
+from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.recovery.startup import begin_start, settle
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import identity, standing, states
+from gitguard.store import apart, identity, standing, states
 from gitguard.store.journal import JournalPart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.task import TaskState
+    from gitguard.store.apart import PendingNote
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.verification import Verified
@@ -185,13 +188,22 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     before = store.states.read()
     if before.standing in (states.EDITED, states.BROKEN):
         store.workspace.set_aside(store.states.path)
-    found = store.save(state, before)
+    store.workspace.make_folders(store.session)
+    journal_id, offset = _position(store, theirs, before)
+    found = store.states.write(state, before, journal_id=journal_id, journal_offset=offset)
     store.chain.adopt(head, theirs.checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
     assert found.state is not None
     store.write_summary(found.state)
     snapshot = theirs.contents[SNAPSHOT_FILE].decode("utf-8", "replace")
     store.write_snapshot(store.workspace.redactor.text(snapshot).encode())
     return state
+
+
+def _position(store: SessionStore, theirs: Verified, before: Found) -> tuple[str, int]:
+    """Return up to where the journal here is folded into their state, where they say so of it."""
+    position = folded_upto(theirs.contents[SNAPSHOT_FILE])
+    part = store.journal.read(before.journal_id, before.journal_offset)
+    return position if part.id and part.id == position[0] else ("", -1)
 
 
 # Trust
@@ -235,9 +247,44 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
+    if apart.is_unknown(store.workspace):
+        apart.bring_records(store.workspace, store.session)
     adopt(store, head, theirs)
     settle(store.workspace, store.session, head.code.branch)
-    return change.replace(notes=(f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}",))
+    notes = (f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}", *take_in(store))
+    return change.replace(notes=notes)
+
+
+def take_in(store: SessionStore) -> tuple[str, ...]:
+    """Take into the session what was kept apart before it was known here; the lock is held."""
+    workspace, session = store.workspace, store.session
+    if not apart.is_any_kept(workspace, session):
+        return ()
+    entries, notes = apart.entries_of(workspace, session), apart.notes_of(workspace, session)
+    for entry in entries:
+        store.journal.append(entry)
+    for note in notes:
+        _take_in_note(store, note)
+    apart.remove(workspace, session)
+    store.checkpoint("recovery", "What was captured before the state was trusted.", _NOTHING)
+    count = counted(len(entries) + len(notes), "entry", "entries")
+    return (f"took in what was captured until now: {count}",)
+
+
+def _take_in_note(store: SessionStore, note: PendingNote) -> None:
+    found, now = store.state(), store.now
+    assert found.state is not None
+    before = found.state
+    if note.new_task:
+        store.checkpoint("recovery", "A new task was noted.", _NOTHING, found=found)
+        found = store.state()
+        before = new_task(store.session.key, now, after=before.task_id)
+    try:
+        after, _ = update_state(before, note.document, now, lists=note.lists)
+    except InvalidInput as error:
+        store.workspace.note_fault("taking in a note", error)
+        return
+    store.save(after, found)
 
 
 def forget(store: SessionStore) -> str:
@@ -297,9 +344,11 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
     """Take the edited `state.json` as ours, only if it still is the one that was shown."""
     change = plan_accept(store, shown)
     store.readable_head()  # what is taken here must not flow into a history that is not ours
+    if apart.is_unknown(store.workspace):
+        apart.bring_records(store.workspace, store.session)
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())
     saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
-    return change.replace(saved=saved)
+    return change.replace(saved=saved, notes=take_in(store))
 
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:

@@ -73,7 +73,7 @@ def identity_in(common_dir: str) -> str:
 
 def is_identity(text: str) -> bool:
     """Say whether a text is one that `new_identity` makes."""
-    return len(text) == 2 * _BYTES and all(digit in "0123456789abcdef" for digit in text)
+    return _is_hexadecimal(text, 2 * _BYTES)
 
 
 def new_identity() -> str:
@@ -112,11 +112,13 @@ def write_identity(common_dir: str, identity: str) -> None:
 def folders_in(state_home: str) -> Iterator[str]:
     """Yield the folders of repositories in the state directory, those set aside as well."""
     for name in sorted(files.names_in(state_home)):
-        digits = name[:_FOLDER_NAME]
-        hexadecimal = all(digit in "0123456789abcdef" for digit in digits)
-        whole = len(name) == _FOLDER_NAME or name[_FOLDER_NAME] == "."
-        if len(digits) == _FOLDER_NAME and hexadecimal and whole and not name.endswith(".tmp"):
+        folder, dot, aside = name.partition(".")
+        if _is_hexadecimal(folder, _FOLDER_NAME) and (is_identity(aside) or not dot):
             yield os.path.join(state_home, name)
+
+
+def _is_hexadecimal(text: str, length: int) -> bool:
+    return len(text) == length and all(digit in "0123456789abcdef" for digit in text)
 
 
 def establish(workspace: Workspace) -> str:

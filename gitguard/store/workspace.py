@@ -72,6 +72,7 @@ class Workspace:
         self.at_step = places.at_step
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
+        self._root = place.worktree
         self.redactor = Redactor()
         self._seal: Seal | None = None
 
@@ -87,6 +88,21 @@ class Workspace:
         named = Workspace(self.place, self.places.replace(session=key), self._directory, self.clock)
         named.redactor = self.redactor
         return named
+
+    def apart(self) -> Workspace:
+        """Return the same workspace with working files in the state directory.
+
+        There is kept what is captured while nothing on this machine vouches for those here.
+        """
+        other = self.naming(self.places.session)
+        other._root = self.state_folder
+        other.folder = os.path.join(self.state_folder, "_untrusted")
+        return other
+
+    @property
+    def _works_apart(self) -> bool:
+        """Whether hooks found that nothing on this machine vouches for the working files."""
+        return not self.is_recorded and os.path.isdir(self.apart().folder)
 
     # Folders
 
@@ -203,7 +219,7 @@ class Workspace:
     def refuse_links(self, session: Session | None = None) -> None:
         """Refuse folders of ours that lead out of the workspace."""
         folder = self.session_folder(session) if session else self.folder
-        while len(folder) > len(self.place.worktree):
+        while len(folder) > len(self._root):
             files.refuse_link(folder)
             folder = os.path.dirname(folder)
 
@@ -304,9 +320,9 @@ class Workspace:
             return self._recalled(session.key, session)
         record = decode_record(data, path)
         if not self.seal.holds(data, _record_place(session)):
-            self.note_fault(
-                "reading the conversations", EditedState(f"`{path}` was not written by gitguard")
-            )
+            if not self._works_apart:
+                foreign = EditedState(f"`{path}` was not written by gitguard")
+                self.note_fault("reading the conversations", foreign)
             # Of a session known by its name alone, only a key that fits the name can be the key.
             known = session.is_known_as(record.key)
             return self._recalled(record.key if known else session.key, session)
@@ -451,6 +467,8 @@ class Workspace:
         faults.forget(self._fault_folders())
 
     def _fault_folders(self) -> list[str]:
+        if self._root != self.place.worktree:
+            return [self.state_folder]
         try:
             self.refuse_links()
         except InvalidDocument:

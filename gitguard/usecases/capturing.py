@@ -89,7 +89,8 @@ class Capturing(Conversation):
         prompt = one_line(self._event.prompt)
         if said and said[-1].role == USER and prompt.startswith(said[-1].gist):
             said = said[:-1]  # the prompt itself, which the host wrote down before it told us
-        known = self._store.folded(found)[0].exchanges if said else ()
+        is_told = bool(said) and found.state is not None
+        known = self._store.folded(found)[0].exchanges if is_told else ()
         for exchange in said:
             # A conversation that was forgotten, or goes on under another name, is known so far.
             if not known or exchange.when > known[-1].when:

@@ -6,7 +6,10 @@ from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import task
 from gitguard.model.codec import STATE_LIMIT, dump_json
+from gitguard.model.text import timestamp
 from gitguard.model.value import Value
+from gitguard.session_store import LOCK_TIMEOUT, Saved
+from gitguard.store import apart
 from gitguard.store.states import OURS
 
 TYPE_CHECKING = False
@@ -15,8 +18,9 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction import Finding
     from gitguard.model.task import TaskState
-    from gitguard.session_store import Saved, SessionStore
+    from gitguard.session_store import SessionStore
     from gitguard.store.states import Found
+    from gitguard.store.workspace import Workspace
 
 _NOTES_LIMIT = STATE_LIMIT * 3 // 4
 
@@ -30,6 +34,8 @@ class Noted(Value):
     saved: Saved | None = None
     redacted: tuple[Finding, ...] = ()
     """What was taken out because it looks like a secret."""
+    is_apart: bool = False
+    """Whether it waits for `gitguard trust`, apart from the session's state."""
 
 
 def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
@@ -56,6 +62,30 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
         return Noted(after, report, redacted=written.redacted)
     saved = store.checkpoint(trigger, why, Circumstances(), found=written)
     return Noted(after, report, saved, written.redacted)
+
+
+def keep_apart(
+    workspace: Workspace, document: dict[str, Any], *, new_task: bool, lists: str
+) -> Noted | None:
+    """Keep what is noted where nothing on this machine vouches for the state; None elsewhere.
+
+    It is applied when somebody trusts the repository.
+    """
+    session = apart.session_of(workspace) if not workspace.is_recorded else None
+    if session is None or not apart.is_unknown(workspace):
+        return None
+    if not document and not new_task:
+        raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+    now = timestamp(workspace.clock())
+    state, report = task.update_state(task.new_task(session.key, now), document, now, lists=lists)
+    with workspace.lock(session, timeout=LOCK_TIMEOUT):
+        apart.keep_note(workspace, session, apart.PendingNote(document, new_task, lists))
+    saved = Saved(
+        "manual",
+        pending="this machine did not write the task state in this workspace",
+        way_out="Look at it with `gitguard log`, then run `gitguard trust`: the note follows then",
+    )
+    return Noted(state, report, saved, is_apart=True)
 
 
 def _leave_room(before: TaskState, after: TaskState) -> None:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
 
 
+UNKNOWN_STATE = (
+    "[gitguard: this machine did not write the task state in this workspace, so it is not shown. "
+    "What happens now is saved apart and follows when the user runs `gitguard trust`.]"
+)
+
+
 class HandingBack(Conversation):
     """Delivers the resume block, or a fresh hand-off file in its place (DESIGN section 4)."""
 
@@ -23,6 +29,8 @@ class HandingBack(Conversation):
 
         What a crash left uncommitted is committed first, so that the block can hold it.
         """
+        if self._is_unknown:
+            return HookReply(context=UNKNOWN_STATE)
         refused = self._bring_up(always=True)
         if refused is not None:
             self._mark(refused)
@@ -45,6 +53,8 @@ class HandingBack(Conversation):
 
     def _deliver(self, *, first: bool) -> tuple[str, Found]:
         """Return the resume block if this conversation lacks it, with a receipt kept."""
+        if self._is_unknown:
+            return UNKNOWN_STATE if first else "", self._store.states.read()
         from gitguard.recovery.startup import refuse_tracked
 
         refuse_tracked(self._workspace, self._repository())

@@ -90,12 +90,27 @@ class Conversation:
         self._config = config
         self._event = event
         self._abilities = abilities
-        self._store = SessionStore(workspace, self._session(), config)
+        self._is_unknown, session = self._look_apart()
+        self._store = SessionStore(self._workspace, session, config)
         self._known = self._as_read = self._read_record()
         self._startup_notes: tuple[str, ...] = ()
         self._older: tuple[str, ...] = ()
         self._unread: list[str] = []
         """What was left out of a conversation that takes too long to read whole."""
+
+    def _look_apart(self) -> tuple[bool, Session]:
+        """Work apart from files that nothing here vouches for; return whether that is so."""
+        if not self._workspace.is_recorded:
+            from gitguard.store import apart
+
+            session = apart.session_of(self._workspace)
+            if session is not None and apart.is_unknown(self._workspace):
+                self._workspace = self._workspace.apart()
+                if not os.path.isdir(self._workspace.session_folder(session)):
+                    with self._workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
+                        self._workspace.make_folders(session)
+                return True, session
+        return False, self._session()
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():
@@ -112,7 +127,7 @@ class Conversation:
 
     def _bring_back(self) -> bool:
         """Bring working files back that were removed; say whether the session can be used."""
-        if os.path.exists(self._store.states.path):
+        if self._is_unknown or os.path.exists(self._store.states.path):
             return True
         refused = self._bring_up(always=True)
         for note in self._startup_notes:
@@ -123,7 +138,7 @@ class Conversation:
 
     def _bring_up(self, *, always: bool = False) -> MissingState | None:
         """Begin or restore the session where it has to be; return why the agent must stop."""
-        if not always and self._seems_fit():
+        if self._is_unknown or (not always and self._seems_fit()):
             return None
         from gitguard.usecases.sessions import begin
 
@@ -255,6 +270,10 @@ class Conversation:
         found: Found | None = None,
         if_changed: bool = False,
     ) -> Saved:
+        if self._is_unknown:
+            from gitguard.session_store import Saved
+
+            return Saved(trigger, pending="nobody ran `gitguard trust` here yet")
         if pressure is None:
             _, pressure = self._measure()
         circumstances = Circumstances(

@@ -112,6 +112,8 @@ class ToolCalls(Conversation):
             self._fold()
 
     def _fold(self) -> None:
+        if self._is_unknown:
+            return
         found, _ = self._store.fold(self._store.state())
         if found.state is not None:
             self._store.write_summary(found.state)

@@ -131,7 +131,7 @@ class Turns(Capturing, HandingBack):
             again = now - self._known.compacting_since < _ONE_COMPACTION
             self._checkpoint("compaction", why, pressure=pressure, if_changed=again)
             self._known = self._known.replace(compacting_since=now)
-        if self._config.handoff.enabled:
+        if self._config.handoff.enabled and not self._is_unknown:
             from gitguard.usecases.handoff import write_handoff
 
             write_handoff(self._store, self._config.handoff)

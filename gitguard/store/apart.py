@@ -1,0 +1,135 @@
+"""Keeps what is captured in a repository whose state this machine does not know, until it does.
+
+Under another home folder, or on another machine, nothing vouches for the working files: they are
+not used, and not written either, as whoever wrote them may come back. What hooks capture and an
+agent notes is kept in the state directory instead, and follows when somebody trusts the repository.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.codec import dump_line, load_json
+from gitguard.model.session import Session
+from gitguard.model.value import Value
+from gitguard.store import files, states
+from gitguard.store.workspace import LIMIT, decode_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.model.journal import Entry
+    from gitguard.store.workspace import Workspace
+
+_NOTES = "notes.jsonl"
+_NOTES_LIMIT = 1 << 20
+
+
+class PendingNote(Value):
+    """A change of the state that waits until the state is known."""
+
+    document: dict[str, Any]
+    new_task: bool
+    lists: str
+
+
+def is_unknown(workspace: Workspace) -> bool:
+    """Say whether the workspace has a session's state that nothing on this machine vouches for."""
+    if workspace.is_recorded:
+        return False
+    if os.path.isdir(workspace.apart().folder):
+        return True
+    from gitguard.store.moves import anchored_sessions
+
+    state = workspace.state_folder
+    if anchored_sessions(state) or not files.is_writable(state):
+        return False
+    session = session_of(workspace)
+    if session is None:
+        return False
+    found = states.StateFiles(workspace, session).read()
+    is_foreign = found.standing == states.EDITED and found.written is None and not found.problem
+    return is_foreign and not _is_tracked(workspace)  # a clone may bring anything in
+
+
+def _is_tracked(workspace: Workspace) -> bool:
+    from gitguard.store.repository import Repository
+
+    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
+    folder = os.path.join(workspace.folder, "sessions")
+    return bool(repository.tracked_under(os.path.relpath(folder, workspace.place.worktree)))
+
+
+def session_of(workspace: Workspace) -> Session | None:
+    """Return the session that the workspace names, by a key that fits its name; None if none is."""
+    if workspace.places.session:
+        return Session.of(workspace.places.session)
+    name = workspace.current_name()
+    if not name:
+        return None
+    path = workspace.working_file(Session(name, name), "session.json")
+    try:
+        data = files.read_bytes(path, limit=LIMIT)
+        key = decode_record(data, path).key if data else name
+    except GitguardError:
+        key = name
+    return Session(key, name) if Session(name, name).is_known_as(key) else Session(name, name)
+
+
+def keep_note(workspace: Workspace, session: Session, note: PendingNote) -> None:
+    """Keep a note for later; the lock is held."""
+    other = workspace.apart()
+    other.make_folders(session)
+    document, _ = workspace.redactor.document(
+        {"document": note.document, "new_task": note.new_task, "lists": note.lists}
+    )
+    files.append(other.working_file(session, _NOTES), dump_line(document))
+
+
+def is_any_kept(workspace: Workspace, session: Session) -> bool:
+    """Say whether something was kept apart of a session."""
+    return os.path.isdir(workspace.apart().session_folder(session))
+
+
+def entries_of(workspace: Workspace, session: Session) -> tuple[Entry, ...]:
+    """Return what hooks captured of a session, oldest first."""
+    return workspace.apart().journal(session).read("", 0).unfolded
+
+
+def notes_of(workspace: Workspace, session: Session) -> tuple[PendingNote, ...]:
+    """Return what was noted in a session, oldest first."""
+    path = workspace.apart().working_file(session, _NOTES)
+    lines, _ = files.complete_lines(path, offset=0, limit=_NOTES_LIMIT)
+    notes = []
+    for line in lines:
+        try:
+            document = load_json(line, what="a note")
+            notes.append(PendingNote(document["document"], document["new_task"], document["lists"]))
+        except (InvalidDocument, KeyError):
+            continue  # torn by a crash before it was acknowledged
+    return tuple(notes)
+
+
+def bring_records(workspace: Workspace, session: Session) -> None:
+    """Put what was recorded apart of conversations in the place of what nothing vouches for.
+
+    The working files of whoever wrote here before are kept beside.
+    """
+    other = workspace.apart()
+    for name in ("session.json", "journal.jsonl"):
+        workspace.set_aside(workspace.working_file(session, name))
+    data = files.read_bytes(other.working_file(session, "session.json"), limit=LIMIT)
+    if data is not None:
+        files.write_bytes(workspace.working_file(session, "session.json"), data)
+
+
+def remove(workspace: Workspace, session: Session) -> None:
+    """Forget what was kept apart of a session, once it is in its state and journal."""
+    import shutil
+
+    other = workspace.apart()
+    shutil.rmtree(other.session_folder(session), ignore_errors=True)
+    if not files.names_in(os.path.join(other.folder, "sessions")):
+        shutil.rmtree(other.folder, ignore_errors=True)
