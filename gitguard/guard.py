@@ -159,12 +159,18 @@ class Guard(WorkspaceSessions):
         wanted = Wanted(with_summary, with_bootstrap, host, self._folder)
         return bundle(self.workspace, self.config, self.state(), items, wanted, pressure=pressure)
 
-    def resume(self) -> str:
-        """Return the block that hands the state back; the history is verified first."""
+    def resume(self, host_session: str = "") -> str:
+        """Return the block that hands the state back; the history is verified first.
+
+        host_session is the conversation that asks; how often it was compacted is said.
+        """
+        from gitguard.policy.runway import death_spiral
         from gitguard.usecases.resume import resume_block, take_over
 
         store = self.store()
-        return resume_block(store, notes=take_over(store))
+        known = self.workspace.host_session(store.session, host_session)
+        spiral = death_spiral(known.epoch, known.summary_tokens, known.window)
+        return resume_block(store, spiral=spiral, notes=take_over(store))
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""

@@ -1027,7 +1027,7 @@ def test_after_more_than_three_compactions_a_fresh_conversation_is_suggested(
         talk.compacts(20_000)
     assert "new conversation" not in talk.prompt("go on")
     talk.compacts(20_000)
-    assert "compacted 4 times" in talk.prompt("go on")
+    assert "4 compactions, more than 3" in talk.prompt("go on")
 
 
 def test_a_halt_ends_with_a_compaction_that_only_the_transcript_tells_of(

@@ -11,15 +11,16 @@ import pytest
 from gitguard import Guard
 from gitguard.context.gauge import Circumstances
 from gitguard.model import journal
+from gitguard.model.host_session import HostSession
 from gitguard.model.journal import Entry
 from gitguard.usecases.resume import stable_block
 
 from .conftest import Clock, Git
 
 
-def block_of(guard: Guard, *, compactions: int = 0) -> str:
+def block_of(guard: Guard, *, spiral: str = "") -> str:
     store = guard.store()
-    return stable_block(store, store.readable_head(), compactions=compactions)
+    return stable_block(store, store.readable_head(), spiral=spiral)
 
 
 def happens(guard: Guard, event: str, **details: object) -> None:
@@ -125,21 +126,32 @@ def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger:
     assert "Began and did not end" not in block
 
 
-@pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True)])
-def test_many_compactions_suggest_a_fresh_conversation(
-    begun: Guard, compactions: int, warned: bool
-) -> None:
-    line = f"- compacted {compactions} times; a new conversation would now keep more"
-    assert (line in block_of(begun, compactions=compactions)) == warned
+SPIRAL = "4 compactions, more than 3"
+ADVICE = f"- {SPIRAL}; a new conversation would now keep more than another compaction"
 
 
-@pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True)])
-def test_so_does_the_block_of_a_prompt(begun: Guard, compactions: int, warned: bool) -> None:
+def test_the_death_spiral_is_part_of_the_block(begun: Guard) -> None:
+    assert ADVICE in block_of(begun, spiral=SPIRAL)
+    assert "a new conversation" not in block_of(begun)
+
+
+def test_so_it_is_of_the_block_of_a_prompt(begun: Guard) -> None:
     from gitguard.usecases.resume import resume_block
 
-    block = resume_block(begun.store(), compactions=compactions)
-    line = f"- compacted {compactions} times; a new conversation would now keep more"
-    assert (line in block) == warned
+    assert ADVICE in resume_block(begun.store(), spiral=SPIRAL)
+    assert "a new conversation" not in resume_block(begun.store())
+
+
+@pytest.mark.parametrize(("compactions", "warned"), [(3, False), (4, True), (5, True)])
+def test_so_it_is_of_the_block_that_an_agent_asks_for(
+    begun: Guard, compactions: int, warned: bool
+) -> None:
+    store = begun.store()
+    with store.lock():
+        known = HostSession(store.now, epoch=compactions)
+        begun.workspace.keep_host_session(store.session, "S1", known)
+    assert ("a new conversation" in begun.resume("S1")) is warned
+    assert "a new conversation" not in begun.resume("S2")
 
 
 def test_another_branch_than_the_sessions_is_noted_from_the_checkpoint(

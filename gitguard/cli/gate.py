@@ -199,7 +199,7 @@ def resume(console: Console) -> None:
 
     It is given only from a history that this machine wrote and that verifies.
     """
-    block = console.guard.resume()
+    block = console.guard.resume(host_session())
     console.say(block, {"resume": block, "characters": len(block)})
 
 

@@ -111,7 +111,9 @@ class HostSession(Record):
         "paced_calls": Kind("count", "Calls that had ended by then."),
         "paced_upto": Kind("number", "Usage at the last look; below it, the average begins anew."),
         "summary_tokens": Kind("count", "What the newest compaction's summary takes, about."),
-        "told_spiral": Kind("flag", "Whether it was said that compactions eat the context up."),
+        "told_spiral": Kind(
+            "flag", "Whether it was said since the last compaction that these eat the context up."
+        ),
         "imported": Kind("flag", "Whether it was imported, and no hook told of it since."),
     }
     started_at: str
@@ -169,6 +171,8 @@ class HostSession(Record):
             checkpointed_tokens=-1,
             warned=0,
             paced_tokens=-1,
+            summary_tokens=0,
+            told_spiral=False,  # the compaction has erased it
         )
 
 

@@ -30,7 +30,7 @@ def warning_line(warning: int, pressure: float, used: float, window: int, left: 
 
 
 def spiral_line(reason: str) -> str:
-    """Return what is said once of a conversation that its own summaries eat up."""
+    """Return what is said of a conversation that its own summaries eat up."""
     return f"⚠️ Context: {reason}. A new conversation would keep more than another compaction."
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gitguard.errors import EditedState, Tampered
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import Delivery
-from gitguard.policy.runway import MOST_COMPACTIONS
+from gitguard.policy.runway import death_spiral
+from gitguard.policy.warnings import spiral_line
 from gitguard.store import states
 from gitguard.usecases.hooks import Conversation
 
@@ -46,8 +47,8 @@ class HandingBack(Conversation):
             head = self._store.readable_head()
             block = self._handoff()
             if not block:
-                block = stable_block(self._store, head, compactions=self._known.epoch)
-                self._note_told()
+                block = stable_block(self._store, head, spiral=self._spiral())
+            self._note_told(block)
             self._note_delivery(head, block)
         return HookReply(context=block)
 
@@ -93,16 +94,28 @@ class HandingBack(Conversation):
                 self._store,
                 found,
                 head,
-                compactions=0 if self._known.told_spiral else self._known.epoch,
+                spiral=self._spiral(),
                 notes=self._startup_notes + self._older,
             )
-            self._note_told()
+        self._note_told(block)
         self._note_delivery(head, block)
         return block
 
-    def _note_told(self) -> None:
-        """Remember that a block told of too many compactions, so that no line says it again."""
-        if self._known.epoch > MOST_COMPACTIONS:
+    def _spiral(self) -> str:
+        """Say why the conversation is in the death spiral, empty where it is not.
+
+        Part of every hand-back, because the compaction before it has erased what was said.
+        """
+        known = self._known
+        if not known.epoch:
+            return ""
+        _, pressure = self._measure()
+        window = pressure.window.tokens if pressure else 0
+        return death_spiral(known.epoch, known.summary_tokens, window)
+
+    def _note_told(self, block: str) -> None:
+        """Remember that a block told of the death spiral, so that no line says it again."""
+        if block and self._spiral():
             self._known = self._known.replace(told_spiral=True)
 
     def _handoff(self) -> str:
@@ -111,7 +124,9 @@ class HandingBack(Conversation):
             return ""
         from gitguard.usecases.handoff import recover_handoff
 
-        return recover_handoff(self._store, self._config.handoff)
+        block = recover_handoff(self._store, self._config.handoff)
+        spiral = self._spiral() if block else ""
+        return f"{block}\n{spiral_line(spiral)}" if spiral else block
 
     def _note_delivery(self, head: Head, block: str) -> None:
         """Keep a receipt; of a block that is given anew with every run, the first one."""

@@ -7,7 +7,6 @@ from gitguard.model import capture
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
-from gitguard.policy.runway import MOST_COMPACTIONS
 from gitguard.recovery.injection import Origin, build_resume
 
 TYPE_CHECKING = False
@@ -24,10 +23,10 @@ _BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
 
-def resume_block(store: SessionStore, *, compactions: int = 0, notes: tuple[str, ...] = ()) -> str:
+def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...] = ()) -> str:
     """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
     found, head = store.look(), store.readable_head()
-    return resume_of(store, found, head, compactions=compactions, notes=notes)
+    return resume_of(store, found, head, spiral=spiral, notes=notes)
 
 
 def take_over(store: SessionStore) -> tuple[str, ...]:
@@ -48,23 +47,25 @@ def resume_of(
     found: Found,
     head: Head,
     *,
-    compactions: int = 0,
+    spiral: str = "",
     notes: tuple[str, ...] = (),
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
+
+    spiral says why the conversation is in the death spiral, if it is.
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
     newest = store.chain.verify(head)
     state, part = store.folded(found)
-    origin = _origin(store, head, head.code.branch, compactions)
+    origin = _origin(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, state, part.entries)
     origin = origin.replace(notes=notes + origin.notes, changes=changes)
     work = capture.work_of(part.entries, state, store.clock())
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 
-def stable_block(store: SessionStore, head: Head, *, compactions: int = 0) -> str:
+def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     """Return the block of the newest checkpoint, the same text until the next one.
 
     It is for system prompts that a host builds anew at every run, where each changed byte costs the
@@ -85,7 +86,7 @@ def stable_block(store: SessionStore, head: Head, *, compactions: int = 0) -> st
         return ""
     snapshot = _snapshot(newest.contents[SNAPSHOT_FILE])
     work = _committed_work(state, snapshot)
-    origin = _origin(store, head, newest.checkpoint.code.branch, compactions)
+    origin = _origin(store, head, newest.checkpoint.code.branch, spiral)
     origin = origin.replace(notes=older + origin.notes)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
@@ -110,26 +111,23 @@ def _snapshot(data: bytes) -> Snapshot | None:
         return None  # the state alone is enough
 
 
-def _origin(store: SessionStore, head: Head, branch: str, compactions: int) -> Origin:
+def _origin(store: SessionStore, head: Head, branch: str, spiral: str) -> Origin:
     anchor = head.anchor
     return Origin(
         session=store.session.key,
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
         commit=head.committed,
-        notes=_notes(store, branch, compactions),
+        notes=_notes(store, branch, spiral),
     )
 
 
-def _notes(store: SessionStore, branch: str, compactions: int) -> tuple[str, ...]:
+def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
     notes = []
     began_on = store.workspace.read_record(store.session).began_on
     if began_on and branch and branch != began_on:
         notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
-    if compactions > MOST_COMPACTIONS:
-        notes.append(
-            f"compacted {compactions} times; a new conversation would now keep more than another "
-            "compaction"
-        )
+    if spiral:
+        notes.append(f"{spiral}; a new conversation would now keep more than another compaction")
     return tuple(notes)
 
 
