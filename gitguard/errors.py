@@ -27,7 +27,8 @@
     ├── NotReadable              41
     │   └── NotPermitted         41   also an InvalidDocument
     ├── HostFailed               42
-    └── SettingsMoved            43
+    ├── SettingsMoved            43
+    └── OtherUser                44   also a NotPermitted and a NotWritable
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
@@ -224,3 +225,9 @@ class SettingsMoved(GitguardError):
         super().__init__(message, hint)
         self.difference = difference
         """What is different, as a unified diff; it may hold secrets."""
+
+
+class OtherUser(NotPermitted, NotWritable):
+    """The worktree's working files belong to another user of a shared repository."""
+
+    exit_code = 44

@@ -33,6 +33,7 @@ from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_outpu
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction import Redactor
+from gitguard.store import files
 
 USAGE = 2
 """Exit code of a command line that cannot be understood."""
@@ -151,7 +152,6 @@ def _misused(error: click.ClickException) -> Misused:
 
 
 def _unexpected(error: Exception) -> Unexpected:
-    path = os.path.join(places(os.environ).state_home, "crash.log")
     report = "".join(
         [
             f"gitguard {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
@@ -160,11 +160,11 @@ def _unexpected(error: Exception) -> Unexpected:
         ]
     )
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "a", encoding="utf-8") as log:
-            log.write(Redactor().text(report))
+        path = os.path.join(places(os.environ).state_home, "crash.log")
+        files.make_folder(os.path.dirname(path))
+        files.append(path, Redactor().text(report).encode("utf-8", "replace"))
         kept = f"The report is in `{path}`"
-    except OSError:
+    except (OSError, GitguardError):
         click.echo(report, err=True)
         kept = "The report is above"
     return Unexpected(f"gitguard failed: {type(error).__name__}: {error}", kept)

@@ -108,8 +108,8 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) ->
 
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard.cli import surroundings
-    from gitguard.errors import NotARepository
-    from gitguard.model.events import NEUTRAL
+    from gitguard.errors import NotARepository, OtherUser
+    from gitguard.model.events import NEUTRAL, SESSION_START
     from gitguard.store.settings import open_workspace
     from gitguard.usecases.hooks import handle
     from gitguard.usecases.refusing import answer_without_repository, refuse_first
@@ -121,15 +121,19 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     refusal = refuse_first(event, abilities, here, surroundings.clock())
     if refusal is not None:
         return refusal.visible()
+    neutral = NEUTRAL
     try:
         workspace, config = open_workspace(root, here, surroundings.clock, for_hook=True)
         return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
         pass
+    except OtherUser as error:
+        if event.kind == SESSION_START:  # nowhere else can it be said, and once is enough
+            neutral = NEUTRAL.replace(context=f"gitguard: {error.message}. {error.hint}.")
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
     halted = answer_without_repository(event, abilities, here)
-    return NEUTRAL if halted is None else halted.visible()
+    return neutral if halted is None else halted.visible()
 
 
 def _root(arguments: list[str]) -> str:

@@ -6,12 +6,14 @@ import os
 import sys
 import time
 
+from gitguard.store import folders
 from gitguard.store.workspace import THIS_SESSION, Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gitguard.errors import GitguardError
     from gitguard.guard import Guard
 
 clock: Callable[[], float] = time.time
@@ -21,13 +23,20 @@ at_step: Callable[[str], object] = str
 
 
 def places(environment: Mapping[str, str], session: str = "") -> Places:
-    """Return where gitguard's files are for this user (XDG base directories)."""
-    home = environment.get("HOME") or os.path.expanduser("~")
+    """Return where gitguard's files are for this user (XDG base directories).
+
+    Raises `InvalidConfig` where nothing tells it: a seal's key must not end up in the worktree.
+    """
+    home = _home(environment)
     state = environment.get("GITGUARD_STATE_DIR") or _under(
         environment, "XDG_STATE_HOME", f"{home}/.local/state"
     )
+    if not os.path.isabs(state):
+        raise _not_absolute("GITGUARD_STATE_DIR", state)
+    state = os.path.normpath(state)
+    folders.claim(state, state)
     return Places(
-        state_home=os.path.abspath(state),
+        state_home=state,
         config_home=_under(environment, "XDG_CONFIG_HOME", f"{home}/.config"),
         session=session or environment.get("GITGUARD_SESSION", ""),
         environment=environment,
@@ -42,6 +51,29 @@ def _program() -> str:
     if os.path.basename(sys.argv[0]) == "gitguard" and os.path.isabs(sys.argv[0]):
         return sys.argv[0]
     return os.path.join(os.path.dirname(sys.executable), "gitguard")
+
+
+def _home(environment: Mapping[str, str]) -> str:
+    home = environment.get("HOME") or os.path.expanduser("~")
+    if os.path.isabs(home):
+        return home
+    if environment.get("HOME"):
+        raise _not_absolute("HOME", home)
+    from gitguard.errors import InvalidConfig
+
+    raise InvalidConfig(
+        f"HOME is not set, and the user {os.getuid()} has no entry in the password file, so there "
+        "is no place for gitguard's state",
+        "Set HOME to the absolute path of a folder that only you can write, and run it again",
+    )
+
+
+def _not_absolute(name: str, path: str) -> GitguardError:
+    from gitguard.errors import InvalidConfig
+
+    return InvalidConfig(
+        f"{name} is `{path}`, which is not an absolute path", f"Set {name} to an absolute path"
+    )
 
 
 def _under(environment: Mapping[str, str], name: str, default: str) -> str:

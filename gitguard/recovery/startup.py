@@ -235,7 +235,7 @@ def archive_legacy(workspace: Workspace, stamp: str) -> dict[str, str]:
         files.make_folder(folder)
         target = os.path.join(folder, name.replace("/", "_"))
         try:
-            os.replace(os.path.join(workspace.place.worktree, name), target)
+            files.rename(os.path.join(workspace.place.worktree, name), target)
         except OSError as error:
             raise files.refused(target, error) from error
         moved[name] = target

@@ -348,6 +348,6 @@ class CurrentFile:
 
 def _set_aside(path: str, kept: str) -> None:
     try:
-        os.replace(path, kept)
+        files.rename(path, kept)
     except OSError as error:
         raise files.refused(path, error) from error

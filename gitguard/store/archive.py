@@ -108,11 +108,9 @@ class SessionArchive:
 
     def delete(self, archived: Archived) -> None:
         """Remove an archived history for good, as far as git lets go of it."""
-        from shutil import rmtree
-
         if archived.folder:
             try:
-                rmtree(archived.folder)
+                files.remove_tree(archived.folder)
             except OSError as error:
                 raise files.refused(archived.folder, error) from error
         if self._chain.archives().get(archived.ref) == archived.commit:
@@ -121,7 +119,8 @@ class SessionArchive:
         anchors = self._chain.anchors
         is_last = not anchors.has_aside and not anchors.is_there
         if is_last and not os.path.isdir(self._working_files):
-            rmtree(anchors.folder, ignore_errors=True)
+            with suppress(OSError):  # what stays of it holds no anchor
+                files.remove_tree(anchors.folder)
 
     def follow(self, old: str, new: str, state_sha256: str) -> None:
         """Keep an anchor with an archived head that was written anew without secrets.
@@ -183,9 +182,7 @@ class SessionArchive:
             return
         files.make_folder(os.path.dirname(target))
         try:
-            os.replace(folder, target)
-            for parent in {os.path.dirname(folder), os.path.dirname(target)}:
-                files.sync_folder(parent)
+            files.rename(folder, target)
         except OSError as error:
             raise files.refused(target, error) from error
 
@@ -199,7 +196,7 @@ class SessionArchive:
         aside.forget()
         for folder in (aside.folder, os.path.dirname(aside.folder)):
             with suppress(OSError):  # an empty one says nothing, and others' stay
-                os.rmdir(folder)
+                files.remove_folder(folder)
 
 
 def archived_names(workspace: Workspace) -> list[str]:

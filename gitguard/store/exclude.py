@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.store import folders
 from gitguard.store.lock import Lock
 
 TYPE_CHECKING = False
@@ -17,6 +18,8 @@ def lock_of(common_dir: str, *, timeout: float, clock: Callable[[], float]) -> L
     """Return the lock of everybody who changes the file, which belongs to all worktrees."""
     # No session's name begins with `_`.
     path = os.path.join(common_dir, "gitguard", "_install.lock")
+    if folders.stranger(path)[0]:  # users who share a repository share this file, not our folder
+        path = os.path.join(common_dir, "info", "gitguard-install.lock")
     return Lock(path, timeout=timeout, clock=clock)
 
 

@@ -10,7 +10,16 @@ import os
 import stat
 import sys
 
-from gitguard.errors import GitguardError, InvalidDocument, NotPermitted, NotReadable, NotWritable
+from gitguard.errors import (
+    GitguardError,
+    InvalidDocument,
+    NotPermitted,
+    NotReadable,
+    NotWritable,
+    OtherUser,
+)
+from gitguard.store import folders
+from gitguard.store.folders import At
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +44,8 @@ _UNFIT = frozenset({errno.ENOTDIR, errno.EISDIR, errno.ENXIO})
 def read_bytes(path: str, *, limit: int) -> bytes | None:
     """Read a regular file of at most limit bytes; None when there is none."""
     try:
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _NO_WAIT)
+        with At(path) as at:
+            handle = os.open(at.name, os.O_RDONLY | NO_FOLLOW | _NO_WAIT, dir_fd=at.folder)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -66,6 +76,8 @@ def unreadable(path: str, error: OSError) -> GitguardError:
     if error.errno == errno.ELOOP:
         return InvalidDocument(f"`{path}` is a symbolic link, which is refused")
     if isinstance(error, PermissionError):
+        if (other := _other_user(path)) is not None:
+            return other
         return NotPermitted(f"cannot read `{path}`: {error.strerror}")
     if error.errno in _UNFIT:
         return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
@@ -78,7 +90,11 @@ def unreadable(path: str, error: OSError) -> GitguardError:
 def names_in(folder: str) -> list[str]:
     """Return the names in a folder, none where there is no folder."""
     try:
-        return os.listdir(folder)
+        handle = folders.opened(folder)
+        try:
+            return os.listdir(handle)
+        finally:
+            os.close(handle)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -98,10 +114,21 @@ def write_bytes(
     The last fsync is left out when not settled, for a file whose older content says as much. With
     an owner the mode is exactly that, and the owner too where root asks.
     """
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        remove(temporary)  # whatever lies there is not of this process
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, mode)
+        with At(path) as at:
+            _replace(at, data, mode, owner)
+            if settled:
+                _sync_folder_of(at)
+    except OSError as error:
+        raise refused(path, error) from error
+
+
+def _replace(at: At, data: bytes, mode: int, owner: os.stat_result | None) -> None:
+    temporary = f"{at.name}.{os.getpid()}.tmp"
+    _remove(temporary, at.folder)  # whatever lies there is not of this process
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW
+        handle = os.open(temporary, flags, mode, dir_fd=at.folder)
         try:
             if owner is not None:
                 _permit(handle, mode, owner)
@@ -109,12 +136,17 @@ def write_bytes(
             os.fsync(handle)
         finally:
             os.close(handle)
-        os.replace(temporary, path)
-        if settled:
-            sync_folder(os.path.dirname(path))
-    except OSError as error:
-        remove(temporary)
-        raise refused(path, error) from error
+        os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
+    except OSError:
+        _remove(temporary, at.folder)
+        raise
+
+
+def _sync_folder_of(at: At) -> None:
+    if at.folder is None:
+        sync_folder(os.path.dirname(at.name))
+    else:
+        os.fsync(at.folder)
 
 
 def write_all(handle: int, data: bytes) -> None:
@@ -175,13 +207,14 @@ def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     write_bytes(temporary, data)
     try:
-        try:
-            os.link(temporary, path)
-        except OSError as error:
-            if needs_links or error.errno not in NO_LINKS:
-                raise
-            _write_new(path, data)
-        sync_folder(os.path.dirname(path))
+        with At(path) as at:
+            try:
+                _link(temporary, at)
+            except OSError as error:
+                if needs_links or error.errno not in NO_LINKS:
+                    raise
+                _write_new(at, data)
+            _sync_folder_of(at)
     except FileExistsError:
         return
     except OSError as error:
@@ -190,13 +223,49 @@ def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
         remove(temporary)
 
 
-def _write_new(path: str, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW, 0o600)
+def _link(path: str, at: At) -> None:
+    name = path if at.folder is None else os.path.basename(path)
+    os.link(name, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder, follow_symlinks=False)
+
+
+def _write_new(at: At, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW
+    handle = os.open(at.name, flags, 0o600, dir_fd=at.folder)
     try:
         write_all(handle, data)
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def rename(path: str, target: str) -> None:
+    """Move a file or folder, durable; raise `OSError` where the system refuses."""
+    with At(path) as at, At(target) as to:
+        os.replace(at.name, to.name, src_dir_fd=at.folder, dst_dir_fd=to.folder)
+        _sync_folder_of(to)
+        if os.path.dirname(path) != os.path.dirname(target):
+            _sync_folder_of(at)
+
+
+def link(path: str, target: str) -> None:
+    """Give a file a second name; raise `OSError` where the system refuses."""
+    with At(path) as at, At(target) as to:
+        ends = {"src_dir_fd": at.folder, "dst_dir_fd": to.folder}
+        os.link(at.name, to.name, **ends, follow_symlinks=False)
+
+
+def remove_folder(path: str) -> None:
+    """Remove an empty folder; raise `OSError` where the system refuses."""
+    with At(path) as at:
+        os.rmdir(at.name, dir_fd=at.folder)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder with all that is in it; raise `OSError` where the system refuses."""
+    from shutil import rmtree
+
+    with At(path) as at:
+        rmtree(at.name, dir_fd=at.folder)
 
 
 def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
@@ -219,25 +288,28 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
 
 def _open_to_append(path: str) -> int:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW | _NO_WAIT
-    handle = os.open(path, flags, 0o600)
-    found = os.fstat(handle)
-    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+    with At(path) as at:
+        handle = os.open(at.name, flags, 0o600, dir_fd=at.folder)
+    facts = os.fstat(handle)
+    if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
         return handle
     os.close(handle)
     # A second name of a file may lie anywhere, and what it names stays as it is.
     write_bytes(path, read_bytes(path, limit=_LARGEST_SHARED) or b"")
-    return os.open(path, flags, 0o600)
+    with At(path) as at:
+        return os.open(at.name, flags, 0o600, dir_fd=at.folder)
 
 
 def sync_file(path: str) -> None:
     """Make a file's content durable."""
-    _sync(path, os.O_RDONLY | _NO_WAIT)
+    with At(path) as at:
+        _sync(os.open(at.name, os.O_RDONLY | NO_FOLLOW | _NO_WAIT, dir_fd=at.folder))
 
 
 def sync_folder(path: str) -> None:
     """Make a folder's names durable, where the system can."""
     if os.name == "posix":
-        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+        _sync(folders.opened(path))
 
 
 def settle_folder(path: str) -> None:
@@ -250,8 +322,7 @@ def settle_folder(path: str) -> None:
         raise refused(path, error) from error
 
 
-def _sync(path: str, flags: int) -> None:
-    handle = os.open(path, flags)
+def _sync(handle: int) -> None:
     try:
         os.fsync(handle)
     finally:
@@ -261,7 +332,15 @@ def _sync(path: str, flags: int) -> None:
 def remove(path: str) -> bool:
     """Remove a file if it is there; say whether it was."""
     try:
-        os.unlink(path)
+        with At(path) as at:
+            return _remove(at.name, at.folder)
+    except (OSError, InvalidDocument):
+        return False
+
+
+def _remove(name: str, folder: int | None) -> bool:
+    try:
+        os.unlink(name, dir_fd=folder)
     except OSError:
         return False
     return True
@@ -270,8 +349,9 @@ def remove(path: str) -> bool:
 def changed_at(path: str) -> float:
     """Return when a file was last written, in Unix seconds; 0 where that cannot be told."""
     try:
-        return os.stat(path).st_mtime
-    except OSError:
+        with At(path) as at:
+            return os.stat(at.name, dir_fd=at.folder).st_mtime
+    except (OSError, InvalidDocument):
         return 0
 
 
@@ -287,23 +367,32 @@ def sweep(
 
     def is_dead(entry: os.DirEntry[str]) -> bool:
         ours = entry.name.startswith(begins) and entry.name.endswith(ends) and is_ours(entry.name)
-        return bool(ours) and is_left_over(entry.path, now)
+        return bool(ours) and _is_old(entry.stat(follow_symlinks=False), now)
 
     try:
-        with os.scandir(folder) as entries:
-            old = [entry.path for entry in entries if is_dead(entry)]
+        handle = folders.opened(folder)
+    except (OSError, GitguardError):
+        return
+    try:
+        with os.scandir(handle) as entries:
+            for name in [entry.name for entry in entries if is_dead(entry)]:
+                _remove(name, handle)
     except OSError:
         return
-    for path in old:
-        remove(path)
+    finally:
+        os.close(handle)
 
 
 def is_left_over(path: str, now: float) -> bool:
     """Say whether nobody has touched a temporary file or folder for so long that its maker died."""
     try:
-        return now - os.lstat(path).st_mtime > _DEAD_AFTER
+        return _is_old(os.lstat(path), now)
     except OSError:
         return False
+
+
+def _is_old(facts: os.stat_result, now: float) -> bool:
+    return now - facts.st_mtime > _DEAD_AFTER
 
 
 def free_name(path: str, ending: str = "") -> str:
@@ -315,7 +404,7 @@ def free_name(path: str, ending: str = "") -> str:
 def make_folder(path: str) -> None:
     """Create a folder and its parents; a symbolic link in its place is refused."""
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        folders.make(path)
     except OSError as error:
         raise refused(path, error) from error
     refuse_link(path)
@@ -339,6 +428,8 @@ def is_writable(path: str) -> bool:
 
 def refused(path: str, error: OSError) -> NotWritable:
     """Turn an operating system's refusal into our error, naming path and reason."""
+    if isinstance(error, PermissionError) and (other := _other_user(path)) is not None:
+        return other
     hints = {
         errno.ENOSPC: "Free some space; what was written before is kept, see `gitguard status`",
         errno.EROFS: "The file system is read-only; see `gitguard status` for what is kept",
@@ -350,8 +441,32 @@ def refused(path: str, error: OSError) -> NotWritable:
     )
 
 
+def _other_user(path: str) -> OtherUser | None:
+    """Return the error for a path in a folder of ours that belongs to another user, if it does."""
+    folder, owner = folders.stranger(path)
+    if not folder:
+        return None
+    return OtherUser(
+        f"`{folder}` belongs to {_name_of(owner)}, and gitguard keeps each user's sessions private",
+        "In this worktree you can use git, but no gitguard command or hook. Work in a worktree of "
+        "your own, where your sessions, checkpoints and hooks work: `git worktree add ../PATH`, "
+        "then `gitguard ensure` there",
+    )
+
+
+def _name_of(user: int) -> str:
+    import pwd
+
+    try:
+        return f"the user `{pwd.getpwuid(user).pw_name}`"
+    except KeyError:
+        return f"the user {user}"
+
+
 def is_refusal(error: NotWritable) -> bool:
     """Say whether the place refuses writing, as read-only systems and full disks do."""
+    if isinstance(error, OtherUser):
+        return False
     cause = error.__cause__
     return isinstance(cause, OSError) and cause.errno in _REFUSALS
 
@@ -359,7 +474,8 @@ def is_refusal(error: NotWritable) -> bool:
 def complete_lines(path: str, *, offset: int, limit: int) -> tuple[list[bytes], int]:
     """Return the whole lines after offset and the offset behind the last of them."""
     try:
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | _NO_WAIT)
+        with At(path) as at:
+            handle = os.open(at.name, os.O_RDONLY | NO_FOLLOW | _NO_WAIT, dir_fd=at.folder)
     except FileNotFoundError:
         return [], 0
     except OSError as error:

@@ -14,6 +14,7 @@ import time
 
 from gitguard.errors import GitguardError, Locked
 from gitguard.store import files
+from gitguard.store.folders import At
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ class Lock:
 
     def _open(self) -> int:
         try:
-            return os.open(self.path, os.O_RDWR | os.O_CREAT | files.NO_FOLLOW, 0o600)
+            with At(self.path) as at:
+                flags = os.O_RDWR | os.O_CREAT | files.NO_FOLLOW
+                return os.open(at.name, flags, 0o600, dir_fd=at.folder)
         except FileNotFoundError:
             files.make_folder(os.path.dirname(self.path))
             return self._open()
@@ -103,7 +106,8 @@ class Lock:
     def _open_to_read(self, refusal: OSError) -> int:
         # A sandbox sees the lock file on a read-only mount; a lock can be held on it even there.
         try:
-            return os.open(self.path, os.O_RDONLY | files.NO_FOLLOW)
+            with At(self.path) as at:
+                return os.open(at.name, os.O_RDONLY | files.NO_FOLLOW, dir_fd=at.folder)
         except OSError:
             raise files.refused(self.path, refusal) from refusal
 
@@ -122,7 +126,8 @@ class Lock:
     def _is_current(self, handle: int) -> bool:
         # The last holder's folder may have been removed while we waited for its lock.
         try:
-            here = os.stat(self.path)
+            with At(self.path) as at:
+                here = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
         return os.path.samestat(here, os.fstat(handle))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
+from gitguard.errors import OtherUser
 from gitguard.store import files, processes
 
 TYPE_CHECKING = False
@@ -37,11 +38,14 @@ class PackedRefs:
         """Leave a mark while we remove a ref, so that a lock that stays is known to be ours."""
         self.clear()
         mark = os.path.join(self._folder, f"{os.getpid()}{_MARK}")
-        files.make_folder(self._folder)
-        if not os.path.lexists(mark):  # an older one says of a lock that is still there whose it is
-            files.write_bytes(mark, b"")
+        try:
+            files.make_folder(self._folder)
+            if not os.path.lexists(mark):  # an older one says whose a lock is that is still there
+                files.write_bytes(mark, b"")
+        except OtherUser:
+            mark = ""  # where users share a repository; a lock that stays is nobody's then
         yield
-        if not os.path.lexists(self.lock):
+        if mark and not os.path.lexists(self.lock):
             files.remove(mark)
 
     def clear(self) -> None:

@@ -6,6 +6,7 @@ Nothing here starts git, so that hooks below every threshold never have to.
 from __future__ import annotations
 
 import os
+import stat
 
 from gitguard.errors import (
     EditedState,
@@ -20,7 +21,7 @@ from gitguard.model.redaction import Redactor
 from gitguard.model.session import Session, is_session_name
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
-from gitguard.store import files, holds
+from gitguard.store import files, folders, holds
 from gitguard.store.journal import OwnJournal
 from gitguard.store.lock import Lock
 from gitguard.store.place import Place, locate
@@ -73,6 +74,11 @@ class Workspace:
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
         self._root = place.worktree
+        # Where users share a repository, everybody's git has to read the ignore file in there.
+        shared = _is_shared(place.common_dir)
+        folders.claim(self.folder, place.worktree, folders.READABLE if shared else folders.PRIVATE)
+        folders.claim(os.path.join(place.common_dir, "gitguard"), place.common_dir)
+        folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
         self._seal: Seal | None = None
 
@@ -196,8 +202,7 @@ class Workspace:
             return ""
         kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
         try:
-            os.replace(path, kept)
-            files.sync_folder(os.path.dirname(kept))
+            files.rename(path, kept)
         except OSError as error:
             raise files.refused(kept, error) from error
         return kept
@@ -209,7 +214,7 @@ class Workspace:
         """
         kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
         try:
-            os.link(path, kept, follow_symlinks=False)
+            files.link(path, kept)
         except FileNotFoundError:
             return ""
         except OSError:
@@ -474,6 +479,14 @@ class Workspace:
         except InvalidDocument:
             return [self.state_folder]
         return [self.folder, self.state_folder]
+
+
+def _is_shared(common_dir: str) -> bool:
+    """Say whether `core.sharedRepository` is set, by the mode that git gives its folders then."""
+    try:
+        return bool(os.stat(common_dir).st_mode & stat.S_ISGID)
+    except OSError:
+        return False
 
 
 def _record_place(session: Session) -> str:

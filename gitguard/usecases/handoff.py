@@ -294,8 +294,7 @@ class Handoff:
 
     def _rename(self, path: str, target: str) -> None:
         try:
-            os.replace(path, target)
-            files.sync_folder(os.path.dirname(target))
+            files.rename(path, target)
         except FileNotFoundError:
             raise
         except OSError as error:
