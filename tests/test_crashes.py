@@ -238,8 +238,13 @@ def io_errors(monkeypatch: pytest.MonkeyPatch, call: str, *parts: str) -> Iterat
     """Let a call of the system fail with an I/O error for paths that contain one of the parts."""
     real = getattr(os, call)
 
+    def whole(path: object, folder: object) -> str:
+        if isinstance(path, int):
+            return os.readlink(f"/proc/self/fd/{path}")
+        return str(path) if folder is None else f"{os.readlink(f'/proc/self/fd/{folder}')}/{path}"
+
     def fail(path: object, *arguments: object, **options: object) -> object:
-        if any(part in str(path) for part in parts):
+        if any(part in whole(path, options.get("dir_fd")) for part in parts):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return real(path, *arguments, **options)
 

@@ -106,8 +106,9 @@ def test_without_a_home_nothing_is_written_and_the_variable_that_helps_is_named(
 
 def open_the_way(path: Path) -> None:
     """Let other users reach a folder of pytest's."""
-    for folder in (path, *path.parents[:2]):
-        folder.chmod(folder.stat().st_mode | 0o055)
+    for folder in (path, *path.parents):
+        if folder.stat().st_mode & 0o055 != 0o055:
+            folder.chmod(folder.stat().st_mode | 0o055)
 
 
 def make_users(root: Path) -> None:

@@ -106,7 +106,8 @@ def write_identity(common_dir: str, identity: str) -> None:
     """Put the identity into a repository, durable."""
     path = file_of(common_dir)
     files.make_folder(os.path.dirname(path))
-    files.write_bytes(path, f"{identity}\n".encode())
+    # Where users share a repository, each of them knows it by this.
+    files.write_bytes(path, f"{identity}\n".encode(), mode=0o644)
 
 
 def folders_in(state_home: str) -> Iterator[str]:
@@ -229,8 +230,7 @@ def copy_folder(folder: str, target: str) -> None:
     remove_folder(temporary)
     try:
         shutil.copytree(folder, temporary, symlinks=True)
-        os.replace(temporary, target)
-        files.sync_folder(os.path.dirname(target))
+        files.rename(temporary, target)
     except OSError as error:
         remove_folder(temporary)
         raise files.refused(target, error) from error

@@ -215,9 +215,8 @@ def _locks(common_dir: str, sessions: list[str], workspace: Workspace) -> ExitSt
 def _rename(folder: str, target: str, workspace: Workspace) -> None:
     try:
         if os.path.lexists(target):  # what was kept before anything was known of the repository
-            os.replace(target, files.free_name(f"{target}.{workspace.clock():.0f}"))
-        os.replace(folder, target)
-        files.sync_folder(os.path.dirname(target))
+            files.rename(target, files.free_name(f"{target}.{workspace.clock():.0f}"))
+        files.rename(folder, target)
     except OSError as error:
         raise files.refused(target, error) from error
 

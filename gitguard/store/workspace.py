@@ -74,10 +74,10 @@ class Workspace:
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
         self._root = place.worktree
-        # Where users share a repository, everybody's git has to read the ignore file in there.
-        shared = _is_shared(place.common_dir)
-        folders.claim(self.folder, place.worktree, folders.READABLE if shared else folders.PRIVATE)
-        folders.claim(os.path.join(place.common_dir, "gitguard"), place.common_dir)
+        # Where users share a repository, each of them reads the ignore file and the identity.
+        mode = folders.READABLE if _is_shared(place.common_dir) else folders.PRIVATE
+        folders.claim(self.folder, place.worktree, mode)
+        folders.claim(os.path.join(place.common_dir, "gitguard"), place.common_dir, mode)
         folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
         self._seal: Seal | None = None
