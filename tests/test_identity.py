@@ -465,3 +465,62 @@ def test_what_hooks_capture_beside_a_rollback_follows_once_it_is_trusted(
     open_guard().checkpoint("Goes on.")
     assert "Asked after the backup" in open_guard().resume()
     assert [artifact.path for artifact in open_guard().state().artifacts] == ["made.py"]
+
+
+# A git directory that was made anew
+
+
+@pytest.fixture
+def made_anew(begun: Guard, git: Git, open_guard: OpenGuard) -> Guard:
+    """A repository with our state in its worktree, in which somebody ran `git init` again."""
+    begun.note({"learnings": ["in no checkpoint"]})
+    shutil.rmtree(git.root / ".git")
+    git.start()
+    return open_guard()
+
+
+def test_after_git_init_everything_says_what_happened(
+    made_anew: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    (report,) = made_anew.verify()
+    assert "another git directory" in report.findings[0].problem
+    for use in (
+        made_anew.resume,
+        made_anew.ensure,
+        made_anew.recover,
+        lambda: made_anew.checkpoint("x"),
+        lambda: made_anew.note({"goal": "New"}),
+    ):
+        with pytest.raises(Tampered, match="another git directory") as caught:
+            use()
+        assert "gitguard accept" in caught.value.hint
+    assert isinstance(made_anew.status().error, Tampered)
+    assert git("for-each-ref", "refs/heads/gitguard") == ""
+    assert "Ours" not in prompt(open_guard(), "Asked after it")
+
+
+def test_after_git_init_a_person_goes_on_with_the_state_in_a_new_history(
+    made_anew: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    prompt(made_anew, "Asked in between")
+    saved = made_anew.accept().saved
+    assert saved is not None
+    assert saved.sequence == 1
+    state = open_guard().ensure().state
+    assert (state.goal, state.learnings) == ("Ours", ("in no checkpoint",))
+    assert "Asked in between" in open_guard().resume()
+    assert [report.findings for report in open_guard().verify()] == [()]
+    assert open_guard().note({"goal": "Later"}).saved
+    git.fsck()
+
+
+def test_after_git_init_the_old_git_directory_can_be_put_back(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    (git.root / ".git").rename(tmp_path / "old")
+    git.start()
+    with pytest.raises(Tampered):
+        open_guard().resume()
+    shutil.rmtree(git.root / ".git")
+    (tmp_path / "old").rename(git.root / ".git")
+    assert "Ours" in open_guard().resume()

@@ -20,7 +20,7 @@ from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.recovery.startup import begin_start, settle
 from gitguard.session_store import Saved, SessionStore
-from gitguard.store import apart, identity, standing, states
+from gitguard.store import apart, standing, states
 from gitguard.store.journal import JournalPart
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     take adopts a head that somebody else put on top of ours.
     """
     done = _repair_record(store)
-    identity_put_back = identity.restore(store.workspace)
+    identity_put_back = store.chain.put_identity_back()
     if identity_put_back:
         done.append(identity_put_back)
     head = store.chain.head(settle=True)
@@ -238,6 +238,8 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     """Make the foreign head ours; an own state or head that differs is archived first."""
     change = plan_trust(store, wanted)
     head = store.chain.head(settle=True)
+    if head.replaced_repository:
+        store.chain.set_aside()
     theirs = store.chain.verify_foreign(head.id)
     note = archive_uncommitted(store, head)
     anchor = head.anchor
@@ -323,6 +325,8 @@ def restore(store: SessionStore, wanted: str) -> StateChange:
 def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     """Show what taking the edited `state.json` would change; refuse another than was shown."""
     found = store.states.read()
+    if found.state is not None and _is_in_another_repository(store):
+        return StateChange(None, found.state, sha256=found.sha256)
     if found.standing != states.EDITED or found.edited is None:
         raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
     if found.edited.session_id != store.session.key:
@@ -343,12 +347,28 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
 def accept(store: SessionStore, shown: str = "") -> StateChange:
     """Take the edited `state.json` as ours, only if it still is the one that was shown."""
     change = plan_accept(store, shown)
+    if _is_in_another_repository(store):
+        return _begin_again(store, change)
     store.readable_head()  # what is taken here must not flow into a history that is not ours
     if apart.is_unknown(store.workspace):
         apart.bring_records(store.workspace, store.session)
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())
     saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
     return change.replace(saved=saved, notes=take_in(store))
+
+
+def _is_in_another_repository(store: SessionStore) -> bool:
+    head = store.chain.head()
+    return head.replaced_repository and head.standing == standing.NONE
+
+
+def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
+    """Go on with the state here in a git directory that was made anew: a new root, sequence 1."""
+    found = store.states.read()
+    store.chain.set_aside()
+    found = store.save(change.after.replace(updated_at=store.now), found)
+    why = "The git directory was made anew."
+    return change.replace(saved=store.checkpoint("manual", why, _NOTHING, found=found))
 
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:

@@ -52,9 +52,10 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
     `refuse_head` returns when the branch is not where this machine left it.
     """
-    # Settling sets aside what another repository at this path has left.
     head = store.chain.head(settle=True)
-    notes = _notes_on(head)
+    notes = _begin_anew(store, head)
+    if notes:
+        head = store.chain.head(settle=True)
     if head.standing == standing.ADVANCED:
         from gitguard.recovery.adoption import take_signed
 
@@ -73,9 +74,16 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     return _continue(store, store.state(), head, notes, circumstances)
 
 
-def _notes_on(head: Head) -> tuple[str, ...]:
+def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
+    """Set aside what is known of another repository that lay here, and say so.
+
+    Where a state lies in the worktree, a person has to say which of the two is meant.
+    """
     if not head.replaced_repository:
         return ()
+    if store.states.read().standing not in (states.ABSENT, states.MISSING):
+        standing.refuse_foreign_head(head, store.chain.ref)
+    store.chain.set_aside()
     return ("another repository lies at this path now; what was known of the old one is archived",)
 
 

@@ -68,13 +68,10 @@ class Chain:
     def head(self, *, settle: bool = False) -> Head:
         """Compare the ref with the anchor; a pending commit that became the head counts as ours.
 
-        A caller that holds the lock may settle that, and the end of an anchor that belonged to
-        another repository at this path, on disk; others only look.
+        A caller that holds the lock may settle that on disk; others only look.
         """
         found = self._compare().replace(doubt=self.doubt)
-        if settle and found.replaced_repository:
-            self._set_aside()
-        elif settle and found.was_archived:
+        if settle and found.was_archived:
             self.anchors.forget()
         elif settle and found.anchor is not None and found.anchor != self.anchors.read():
             self._write_anchor(found.anchor)
@@ -122,7 +119,7 @@ class Chain:
         if head.id == anchor.committed:
             return head.replace(standing=OURS, anchor=anchor)
         if self._is_another_repository(anchor):
-            return head.replace(anchor=None, replaced_repository=True)
+            return head.replace(anchor=None, replaced_repository=True, lost=anchor.committed)
         standing = ADVANCED if self._descends(head.id, anchor.committed) else MOVED
         return head.replace(standing=standing, anchor=anchor)
 
@@ -132,7 +129,7 @@ class Chain:
                 return Head(NONE, "", None, code, was_archived=True)
             if not self._is_another_repository(anchor):
                 return Head(DELETED, "", anchor, code)
-            return Head(NONE, "", None, code, replaced_repository=True)
+            return Head(NONE, "", None, code, replaced_repository=True, lost=anchor.committed)
         remote = next((name for name in refs if name.startswith("refs/remotes/")), "")
         if remote and anchor is None:
             return Head(REMOTE_ONLY, refs[remote].id, None, code, remote=remote)
@@ -156,7 +153,15 @@ class Chain:
                 raise
             # Reading goes on without; the next run that can write promotes it again.
 
-    def _set_aside(self) -> None:
+    def put_identity_back(self) -> str:
+        """Put a changed identity of the repository back; say so, empty where nothing was to do."""
+        anchor = self.anchors.read()
+        if anchor is None or self._is_another_repository(anchor):
+            return ""
+        return identity.restore(self._workspace)
+
+    def set_aside(self) -> None:
+        """Set aside what belonged to another repository at this path; the caller holds the lock."""
         identity.set_aside(self._workspace)
         self.anchors.archive(f"{self._workspace.clock():.0f}")
 

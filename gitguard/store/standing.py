@@ -31,7 +31,9 @@ class Head(Value):
     remote: str = ""
     """The remote-tracking ref of the session, when there is nothing else."""
     replaced_repository: bool = False
-    """Whether the anchor belonged to another repository at the same path; it was archived."""
+    """Whether the anchor belongs to another repository, which lay at the same path before."""
+    lost: str = ""
+    """Our newest checkpoint's commit in that one."""
     was_archived: bool = False
     """Whether the session was being archived, and died between its branch and its anchor."""
     doubt: str = ""
@@ -70,6 +72,13 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
             "begin another with `gitguard session use NAME`",
         ),
     }
+    if head.replaced_repository and head.standing != UNTRUSTED:
+        return Tampered(
+            f"another git directory lies here now: the checkpoint {head.lost[:12]} that this "
+            f"machine wrote to `{ref}` is not in it",
+            "If that is meant, `gitguard accept` goes on with the state here in a new history, and "
+            "where there is none `gitguard ensure` begins; else put the old git directory back",
+        )
     if head.standing == REMOTE_ONLY:
         return Pending(
             f"only `{head.remote}` has this session; no second history is begun beside it",
