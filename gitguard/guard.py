@@ -260,11 +260,12 @@ class Guard(WorkspaceSessions):
 
         tell is called with how many checkpoints of a session are verified, of how many.
         """
-        from gitguard.usecases.verifying import stores_of, verify
+        from gitguard.usecases.verifying import stores_of, verify, verify_each
 
         own = self.store(self.any_session())
-        stores = stores_of(own, self.sessions()) if every_session else [own]
-        return [verify(store, tell=tell) for store in stores]
+        if every_session:
+            return verify_each(stores_of(own, self.sessions()), tell=tell)
+        return [verify(own, tell=tell)]
 
     # Secrets
 

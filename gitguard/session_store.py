@@ -20,6 +20,9 @@ from gitguard.store import files, states
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
     from gitguard.context.gauge import Circumstances
     from gitguard.model.config import Config
     from gitguard.model.session import Session
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
     from gitguard.store.standing import Head
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
+
+    T = TypeVar("T")
 
 LOCK_TIMEOUT = 10.0
 HOOK_LOCK_TIMEOUT = 6.0
@@ -107,21 +112,29 @@ class SessionStore:
 
     def look(self) -> Found:
         """Return the state in force to a reader without the lock; nothing is written."""
-        return self._in_force(self.read())
+        return self.at_one_moment(lambda: self._in_force(self.states.read()))
 
     def read(self) -> Found:
-        """Read the working state without the lock, and once more with it if it seems foreign.
+        """Read the working state without the lock."""
+        ours = (states.OURS, states.PENDING)
+        return self.at_one_moment(
+            self.states.read, accuses=lambda found: found.standing not in ours
+        )
 
-        Somebody may have written copy and file while they were read one after the other.
+    def at_one_moment(
+        self,
+        look: Callable[[], T],
+        *,
+        accuses: Callable[[T], bool] = lambda _: False,
+        takes_long: bool = False,
+    ) -> T:
+        """Return what look returns to a reader without the lock, of files that belong together.
+
+        What accuses somebody is looked at again while nobody writes; raises `Locked` where a writer
+        does not end.
         """
-        found = self.states.read()
-        if found.standing not in (states.EDITED, states.BROKEN):
-            return found
-        try:
-            with self.lock():
-                return self.states.read()
-        except NotWritable:
-            return found  # where no lock can be taken, nobody writes either
+        moment = self.workspace.moment(self.session)
+        return moment.look(look, accuses=accuses, takes_long=takes_long)
 
     def _in_force(self, found: Found) -> Found:
         diagnosed = states.diagnose(found)

@@ -68,9 +68,11 @@ class Chain:
     def head(self, *, settle: bool = False) -> Head:
         """Compare the ref with the anchor; a pending commit that became the head counts as ours.
 
-        A caller that holds the lock may settle that on disk; others only look.
+        A caller that holds the lock may settle that on disk; others only look, and never call a
+        head foreign that somebody is moving.
         """
-        found = self._compare().replace(doubt=self.doubt)
+        moment = self._workspace.moment(self._session)
+        found = moment.look(self._compare, accuses=_is_foreign).replace(doubt=self.doubt)
         if settle and found.was_archived:
             self.anchors.forget()
         elif settle and found.anchor is not None and found.anchor != self.anchors.read():
@@ -388,6 +390,10 @@ class Chain:
         """Say whether the repository still has a commit."""
         with self._repository.reader() as reader:
             return reader.exists(commit)
+
+
+def _is_foreign(head: Head) -> bool:
+    return head.standing not in (NONE, OURS)
 
 
 def _branch_pattern(checked_out: str) -> list[str]:

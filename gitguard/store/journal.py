@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.session import Session
+    from gitguard.store.moment import Moment
     from gitguard.store.workspace import Workspace
 
 FORMAT = 1
@@ -107,6 +108,9 @@ class JournalFile:
 
         Of a very long one, only what lies around the offset is read; the next read goes on.
         """
+        return self._read(folded_id, folded_offset)
+
+    def _read(self, folded_id: str, folded_offset: int) -> JournalPart:
         journal_id = self._begun()
         # A crash can take what was folded and not durable; what came after is not folded then.
         whole = journal_id == folded_id and self._size() >= folded_offset
@@ -122,6 +126,9 @@ class JournalFile:
 
     def open_calls(self) -> tuple[Entry, ...]:
         """Return the tool calls that began and never ended, however long ago."""
+        return self._read_open_calls()
+
+    def _read_open_calls(self) -> tuple[Entry, ...]:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
         return _entries(self._own(_open_calls(_placed(lines, 0)), journal_id))
@@ -190,6 +197,25 @@ class OwnJournal(JournalFile):
     def _line(self, entry: Entry) -> bytes:
         return dump_line(self._workspace.redactor.document(entry.line())[0])
 
+    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
+        """Read the journal as it was at one moment."""
+        return self._moment.look(lambda: self._read(folded_id, folded_offset))
+
+    def open_calls(self) -> tuple[Entry, ...]:
+        """Return the tool calls that began and never ended, as it was at one moment."""
+        return self._moment.look(self._read_open_calls)
+
+    @property
+    def _moment(self) -> Moment:
+        return self._workspace.moment(self._session)
+
+    def _refuse_unsettled(self) -> None:
+        """Refuse to call foreign what another process may be replacing at this very moment."""
+        if not self._moment.is_settled:
+            from gitguard.store.moment import Unsettled
+
+            raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
+
     def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
         """Begin a new file; the one before is nobody's from then on, should it come back."""
         from gitguard.store import journals
@@ -217,6 +243,7 @@ class OwnJournal(JournalFile):
             return [line for _, line in lines]
         own = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
         if len(own) < len(lines):
+            self._refuse_unsettled()
             foreign = EditedState(
                 f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
                 "are not used"
@@ -230,7 +257,9 @@ class OwnJournal(JournalFile):
         if begun or not self._is_new():
             from gitguard.store import journals
 
-            journals.refuse_foreign(self._workspace, self._session, begun, self.path)
+            if not journals.is_ours(self._workspace, self._session, begun):
+                self._refuse_unsettled()
+                journals.refuse_foreign(self._workspace, self._session, begun, self.path)
         return begun if os.path.exists(self.path) else ""
 
     def _header(self) -> bytes:

@@ -47,16 +47,19 @@ def _keep(path: str, ids: list[str]) -> None:
             raise
 
 
+def is_ours(workspace: Workspace, session: Session, journal_id: str) -> bool:
+    """Say whether a journal is known as one that we began."""
+    listed = _listed(_path(workspace, session))
+    return bool(journal_id) and (journal_id in listed or journal_id == _folded(workspace, session))
+
+
 def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path: str) -> None:
-    """Set a journal aside that somebody else began, and leave a mark.
+    """Set a journal aside that is not known as ours, and leave a mark; the lock is held.
 
     Where nothing is known of any, as in a sandbox, one that was begun here is taken, unless git
     tracks it; an archive may have brought in any other.
     """
-    listed = _listed(_path(workspace, session))
-    if journal_id and (journal_id in listed or journal_id == _folded(workspace, session)):
-        return
-    is_any_known = bool(listed or _folded(workspace, session))
+    is_any_known = bool(_listed(_path(workspace, session)) or _folded(workspace, session))
     if not is_any_known and _is_begun_here(workspace, journal_id, path):
         remember(workspace, session, journal_id)
         return

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from _thread import get_ident
 
 from gitguard.errors import GitguardError, Locked
 from gitguard.store import files
@@ -28,7 +29,8 @@ except ImportError:  # Windows: untested, `gitguard status` says so
     fcntl = None  # type: ignore[assignment]
 
 _RETRY = 0.01
-_held: set[int] = set()
+_held: dict[int, tuple[str, int]] = {}
+"""The handles of this process's locks: of which file, and held by which thread."""
 
 
 def held() -> tuple[int, ...]:
@@ -36,12 +38,46 @@ def held() -> tuple[int, ...]:
     return tuple(_held)
 
 
+def is_ours(path: str) -> bool:
+    """Say whether this thread holds the lock of a file."""
+    return (path, get_ident()) in _held.values()
+
+
+def is_held(path: str) -> bool:
+    """Say whether anybody holds the lock of a file, which is not made for that."""
+    try:
+        handle = os.open(path, os.O_RDONLY | files.NO_FOLLOW)
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
 class Lock:
     """A context manager around `flock`."""
 
-    def __init__(self, path: str, *, timeout: float, clock: Callable[[], float]) -> None:
-        """Lock the file at path, waiting at most timeout seconds for another holder."""
+    def __init__(
+        self,
+        path: str,
+        *,
+        timeout: float,
+        clock: Callable[[], float],
+        at_step: Callable[[str], object] = str,
+    ) -> None:
+        """Lock the file at path, waiting at most timeout seconds for another holder.
+
+        at_step is called once with `lock-awaited` where there is one.
+        """
         self.path = path
+        self._at_step = at_step
         self._clock = clock
         self._timeout = timeout
         self._handle = -1
@@ -57,7 +93,7 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _held.discard(self._handle)
+        _held.pop(self._handle, None)
         if self._is_first and isinstance(error, GitguardError):
             # Nothing came of it, as with a session's name that is mistyped. Who waits for this
             # file sees that it is not the one at its path any more, and makes another.
@@ -73,17 +109,21 @@ class Lock:
     def _acquire(self) -> None:
         files.refuse_link(os.path.dirname(self.path))
         deadline = time.monotonic() + self._timeout
+        is_awaited = False
         while True:
             handle = self._open()
             if self._try(handle) and self._is_current(handle):
                 break
             os.close(handle)
+            if not is_awaited:
+                is_awaited = True
+                self._at_step("lock-awaited")
             if time.monotonic() >= deadline:
                 raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
             time.sleep(_RETRY)
         self._handle = handle
         if fcntl is not None:
-            _held.add(handle)
+            _held[handle] = self.path, get_ident()
         if os.fstat(handle).st_nlink > 1:
             return  # also a file of somebody else's, which stays as it is
         self._is_first = os.fstat(handle).st_size == 0

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from gitguard.store.moment import Moment
+
 FORMAT = 1
 LIMIT = 1 << 20
 THIS_SESSION = "this-session"
@@ -81,6 +83,7 @@ class Workspace:
         folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
         self._seal: Seal | None = None
+        self._moments: dict[str, Moment] = {}
 
     @classmethod
     def at(
@@ -302,11 +305,30 @@ class Workspace:
         self.refuse_links(session)
         self._refuse_secret_key(session)
         self.seal.check()
-        folder = os.path.join(self.place.common_dir, "gitguard")
-        shared = os.path.join(folder, f"{session.name}.lock")
-        if not files.is_writable(folder) and not os.path.exists(shared):
-            shared = self.working_file(session, "lock")
-        return Lock(shared, timeout=timeout, clock=self.clock)
+        shared, own = self._lock_paths(session)
+        folder = os.path.dirname(shared)
+        path = shared if files.is_writable(folder) or os.path.exists(shared) else own
+        return Lock(path, timeout=timeout, clock=self.clock, at_step=self.at_step)
+
+    def _lock_paths(self, session: Session) -> tuple[str, str]:
+        shared = os.path.join(self.place.common_dir, "gitguard", f"{session.name}.lock")
+        return shared, self.working_file(session, "lock")
+
+    def moment(self, session: Session) -> Moment:
+        """Return what lets somebody without the session's lock read its files."""
+        if session.name not in self._moments:
+            from gitguard.store.moment import PATIENCE, Moment
+
+            working = ("state.json", "summary.md", "pending.json", "journal.jsonl")
+            kept = ("anchor.json", "state.json", "journals.json", "archive")
+            anchors = self.anchor_folder(session)
+            self._moments[session.name] = Moment(
+                lambda: self.lock(session, timeout=PATIENCE),
+                self._lock_paths(session),
+                [self.working_file(session, name) for name in working]
+                + [os.path.join(anchors, name) for name in kept],
+            )
+        return self._moments[session.name]
 
     def journal(self, session: Session) -> OwnJournal:
         """Return the session's journal."""
@@ -325,6 +347,9 @@ class Workspace:
             return self._recalled(session.key, session)
         record = decode_record(data, path)
         if not self.seal.holds(data, _record_place(session)):
+            moment = self.moment(session)
+            if not moment.is_settled:  # somebody may be sealing it for the first time
+                return moment.settled(lambda: self.read_record(session))
             if not self._works_apart:
                 foreign = EditedState(f"`{path}` was not written by gitguard")
                 self.note_fault("reading the conversations", foreign)

@@ -73,6 +73,10 @@ def _refuse_halted(workspace: Workspace, session: Session) -> None:
 
 def histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
     """Return a session's archived histories, oldest first; none where it is in force."""
+    return store.at_one_moment(lambda: _histories_if_archived(store), accuses=bool)
+
+
+def _histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
     try:
         found, head = store.states.read(), store.chain.head()
     except GitguardError:

@@ -80,7 +80,7 @@ def current_work(
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
     from gitguard.model.capture import work_of
 
-    state, part = store.folded(found or store.look())
+    state, part = store.at_one_moment(lambda: store.folded(found or store.look()))
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)
 
 

@@ -74,6 +74,10 @@ class StoredSession(Value):
 
 def stored_session(store: SessionStore) -> StoredSession:
     """Describe a session."""
+    return store.at_one_moment(lambda: _stored_session(store))
+
+
+def _stored_session(store: SessionStore) -> StoredSession:
     head = store.chain.head()
     return StoredSession(
         session=store.session.key,

@@ -25,8 +25,12 @@ _BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
 
 def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...] = ()) -> str:
     """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
-    found, head = store.look(), store.readable_head()
-    return resume_of(store, found, head, spiral=spiral, notes=notes)
+
+    def build() -> str:
+        found, head = store.look(), store.readable_head()
+        return resume_of(store, found, head, spiral=spiral, notes=notes)
+
+    return store.at_one_moment(build)
 
 
 def take_over(store: SessionStore) -> tuple[str, ...]:

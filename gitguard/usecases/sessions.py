@@ -56,16 +56,25 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
 
 def refuse_unknown(store: SessionStore) -> None:
     """Refuse to look through a session of which nothing is known: its key may be mistyped."""
-    try:
-        found, head = store.states.read(), store.chain.head()
-    except GitguardError:
-        return  # there is something, and looking says what is wrong with it
-    is_archived = store.chain.archived() or store.chain.damaged()
-    if is_not_in_force(found, head) and not is_archived:
+    if is_unknown(store):
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
             "See `gitguard session list`, or begin with `gitguard ensure`",
         )
+
+
+def is_unknown(store: SessionStore) -> bool:
+    """Say whether there is nothing of a session, in force or archived."""
+    return store.at_one_moment(lambda: _is_unknown(store), accuses=bool)
+
+
+def _is_unknown(store: SessionStore) -> bool:
+    try:
+        found, head = store.states.read(), store.chain.head()
+    except GitguardError:
+        return False  # there is something, and looking says what is wrong with it
+    is_archived = store.chain.archived() or store.chain.damaged()
+    return is_not_in_force(found, head) and not is_archived
 
 
 def is_not_in_force(found: Found, head: Head) -> bool:

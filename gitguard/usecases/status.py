@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
     from gitguard.store.workspace import Workspace
 
+    _Seen = tuple[Found | None, Head | None, GitguardError | None]
+
 
 class Overview(Value):
     """What `status` shows."""
@@ -56,7 +58,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     except GitguardError as problem:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
-    found, head, error = _look(store)
+    found, head, error = _look_at_once(store)
     host_sessions = _host_sessions(store)
     anchor = head.anchor if head else None
     return Overview(
@@ -108,7 +110,14 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
     )
 
 
-def _look(store: SessionStore) -> tuple[Found | None, Head | None, GitguardError | None]:
+def _look_at_once(store: SessionStore) -> _Seen:
+    try:
+        return store.at_one_moment(lambda: _look(store), accuses=lambda seen: seen[2] is not None)
+    except GitguardError as error:
+        return None, None, error
+
+
+def _look(store: SessionStore) -> _Seen:
     found: Found | None = None
     head: Head | None = None
     error: GitguardError | None = None

@@ -10,7 +10,7 @@ from gitguard.session_store import SessionStore
 from gitguard.store.archive import archived_names
 from gitguard.store.standing import NONE, Head, refuse_head
 from gitguard.store.verification import GO_ON, LEAVE
-from gitguard.usecases.sessions import refuse_unknown
+from gitguard.usecases.sessions import is_unknown, refuse_unknown
 from gitguard.usecases.status import keys_of
 
 TYPE_CHECKING = False
@@ -33,7 +33,32 @@ def verify(store: SessionStore, *, tell: Tell | None = None) -> Report:
     checkpoints are verified, and of how many.
     """
     refuse_unknown(store)
-    return _Verifying(store, tell).report()
+    return _verify(store, tell)
+
+
+def verify_each(stores: Iterable[SessionStore], *, tell: Tell | None = None) -> list[Report]:
+    """Look at several sessions, each by itself: what is wrong with one hides nothing of another."""
+    return [_verify_alone(store, tell) for store in stores]
+
+
+def _verify_alone(store: SessionStore, tell: Tell | None) -> Report:
+    session, ref = store.session.key, store.chain.ref
+    try:
+        if not is_unknown(store):
+            return _verify(store, tell)
+        folder = store.workspace.place.relative(store.workspace.session_folder(store.session))
+        note = f"there is neither state nor checkpoints, only the folder `{folder}`"
+        return Report(session, ref, NONE, 0, notes=(note,))
+    except GitguardError as error:
+        return Report(session, ref, UNKNOWN, 0, (finding_of(error),))
+
+
+def _verify(store: SessionStore, tell: Tell | None) -> Report:
+    return store.at_one_moment(
+        lambda: _Verifying(store, tell).report(),
+        accuses=lambda report: bool(report.findings),
+        takes_long=True,
+    )
 
 
 class _Verifying:
