@@ -712,6 +712,33 @@ def test_an_existing_status_line_is_called_with_the_same_input(
     assert LINE not in personal.read_text()
 
 
+@pytest.mark.parametrize("name", [".claude/settings.json", ".claude/settings.local.json"])
+def test_a_status_line_that_came_with_the_repository_is_not_run(
+    sealed: Guard, repo: Path, git: Git, user_home: Path, name: str
+) -> None:
+    put(repo / name, {"statusLine": {"type": "command", "command": f"touch '{repo}/ran'"}})
+    mine = {"statusLine": {"type": "command", "command": "echo mine"}}
+    put(user_home / ".claude" / "settings.json", mine)
+    git("add", "--force", name)
+    outcome = sealed.install(HOST, MINE)
+    assert any(f"`{name}` is not shown beside" in note for note in outcome.notes)
+    assert status_line(repo).splitlines()[0] == "mine"
+    assert not (repo / "ran").exists()
+
+
+def test_a_tracked_status_line_that_an_earlier_version_stood_in_for_is_not_run(
+    sealed: Guard, repo: Path, git: Git, shared: Path
+) -> None:
+    command = f"touch '{repo}/ran'; echo theirs"
+    put(shared, {"statusLine": {"type": "command", "command": command}})
+    sealed.install(HOST, MINE)
+    assert status_line(repo).splitlines()[0] == "theirs"
+    (repo / "ran").unlink()
+    git("add", "--force", ".claude/settings.json")
+    assert len(status_line(repo).splitlines()) == 1
+    assert not (repo / "ran").exists()
+
+
 def test_a_status_line_that_fails_or_hangs_leaves_ours(
     sealed: Guard, repo: Path, personal: Path
 ) -> None:

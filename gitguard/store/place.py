@@ -74,6 +74,8 @@ def _common_dir_of(git_dir: str) -> str:
     data = files.read_bytes(os.path.join(git_dir, "commondir"), limit=4096)
     if data is None:
         return git_dir
-    if b"\0" in data:
+    named = data.decode("utf-8", "surrogateescape").strip()
+    common_dir = os.path.realpath(os.path.join(git_dir, named)) if "\0" not in named else ""
+    if not os.path.isdir(common_dir):
         raise NotARepository(f"`{git_dir}/commondir` names no folder", "Look at it; git wrote it")
-    return os.path.realpath(os.path.join(git_dir, data.decode("utf-8", "surrogateescape").strip()))
+    return common_dir

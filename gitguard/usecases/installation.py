@@ -9,30 +9,32 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext, suppress
 
-from gitguard.errors import GitFailed, InvalidInput
+from gitguard.errors import GitFailed, InvalidDocument, InvalidInput
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.value import Value
 from gitguard.store import exclude
-from gitguard.store.disk import make_all
+from gitguard.store.disk import content, make_all
 from gitguard.store.ledger import LedgerFile
 from gitguard.store.lock import Lock
 from gitguard.store.place import worktree_roots
 from gitguard.store.settings_changes import ChangesFile
 from gitguard.store.worktree import Worktree
 from gitguard.usecases.merging import plan_installation
-from gitguard.usecases.planning import Sites, plan_removal, user_settings
+from gitguard.usecases.planning import Sites, plan_removal, settings_of, user_settings
 from gitguard.usecases.user_installation import UserPart, UserPlan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
+    from typing import Any
 
-    from gitguard.hosts.base import Host
+    from gitguard.hosts.base import Host, HostSettings
     from gitguard.model.config import Config
     from gitguard.recovery.startup import Startup
     from gitguard.store.disk import FileChange
+    from gitguard.store.ledger import Installed
     from gitguard.store.settings_changes import MadeChange
     from gitguard.store.workspace import Workspace
     from gitguard.usecases.merging import Wishes
@@ -272,14 +274,44 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
     the user's own is the one that it hides.
     """
     ledger = LedgerFile(workspace.state_folder, host.NAME).read()
-    own = ledger.get(workspace.place.worktree)
-    if own is not None:
-        return own.status_line
-    if ledger:
-        # A linked worktree without an installation uses the settings of the main one.
-        return next(filter(None, (installed.status_line for installed in ledger.values())), "")
-    settings = host.settings()
+    own, settings = ledger.get(workspace.place.worktree), host.settings()
     if belongs_to_user(settings):
         return ""
+    if own is not None:
+        return "" if _came_with_project(workspace, settings, own) else own.status_line
+    if ledger:
+        # A linked worktree without an installation uses the settings of the main one.
+        installed = (part for part in ledger.values() if part.status_line)
+        lines = (
+            part.status_line
+            for part in installed
+            if not _came_with_project(workspace, settings, part)
+        )
+        return next(lines, "")
     line = settings.other_status_line(user_settings(settings, workspace.places.home))
     return str(line["command"]) if line else ""
+
+
+def _came_with_project(workspace: Workspace, settings: HostSettings, installed: Installed) -> bool:
+    """Say whether an installation stands in for the status line of a file that git tracks.
+
+    Earlier versions did; git is asked only where the command is found in such a file.
+    """
+    names = []
+    for name in (settings.SHARED, settings.PERSONAL):
+        kept = installed.files.get(name)
+        versions = (content(workspace.place.worktree, name), kept.original if kept else None)
+        lines = (settings.other_status_line(_readable(data, name)) for data in versions)
+        if any(line and line["command"] == installed.status_line for line in lines):
+            names.append(name)
+    if not names:
+        return False
+    worktree = Worktree(workspace.place, workspace.places.environment, workspace.clock)
+    return bool(worktree.tracked(tuple(names)))
+
+
+def _readable(data: bytes | None, name: str) -> dict[str, Any]:
+    try:
+        return settings_of(data, name)
+    except InvalidDocument:
+        return {}

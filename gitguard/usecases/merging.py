@@ -110,9 +110,19 @@ class _Merger:
         self._stand_in_for(line)
 
     def _line_beneath(self, settings: HostSettings, target: str) -> dict[str, Any] | None:
-        """Return the status line that ours hides: the file's own, the project's, the user's."""
+        """Return the status line that ours hides, of the file itself, the project or the user.
+
+        What git tracks came with the repository, so its command is not one of the user's own.
+        """
         names = dict.fromkeys((target, settings.SHARED))
-        levels = [self._draft.settings_in(settings, name) for name in names]
+        tracked = self._sites.worktree.tracked(tuple(names))
+        for name in sorted(tracked):
+            if settings.other_status_line(self._draft.settings_in(settings, name)):
+                self._draft.notes.append(
+                    f"the status line in `{name}` is not shown beside gitguard's, because git "
+                    "tracks that file; put it into your own settings to have it called"
+                )
+        levels = [self._draft.settings_in(settings, name) for name in names if name not in tracked]
         levels.append(user_settings(settings, self._sites.home))
         return next(filter(None, map(settings.other_status_line, levels)), None)
 
