@@ -138,6 +138,45 @@ def test_after_done_the_next_prompt_begins_a_new_task(talk: Conversation) -> Non
     assert talk.triggers()[-2:] == ["complete", "start"]
 
 
+def test_a_complete_task_is_told_to_the_agent_once_with_its_final_state_saved(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write hello.py")
+    task = talk.guard.note({"next_action": "DONE"}).state.task_id
+    call = {"tool_input": {"command": "gitguard note --next DONE"}}
+    said = talk.send("PostToolUse.Bash", **call)["hookSpecificOutput"]["additionalContext"]
+    assert "STATUS:COMPLETE" in said.splitlines()
+    assert task in said
+    assert talk.triggers()[-1] == "complete"
+    assert talk.send("PostToolUse.Bash", **call) == {}
+    assert "STATUS:COMPLETE" not in talk.prompt("Write world.py")
+
+
+def test_a_host_that_hands_nothing_on_after_tools_tells_it_with_the_next_prompt(
+    talk: Conversation,
+) -> None:
+    def send(kind: str, **details: Any) -> str:
+        event = HookEvent(kind, "H", str(talk.root), **details)
+        return talk.guard.handle(event, Abilities(hears_after_tools=False)).context
+
+    send(events.PROMPT, prompt="Write hello.py")
+    talk.guard.note({"next_action": "DONE"})
+    assert send(events.TOOL_END, tool=ToolCall("exec", command="gitguard note --next DONE")) == ""
+    said = send(events.PROMPT, prompt="Write world.py")
+    assert "STATUS:COMPLETE" in said.splitlines()
+    assert "begins another task" in said
+    assert talk.guard.state().goal == "Write world.py"
+    assert "STATUS:COMPLETE" not in send(events.PROMPT, prompt="And test it")
+
+
+def test_a_new_conversation_is_not_told_that_a_task_before_it_is_complete(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write hello.py")
+    talk.guard.note({"next_action": "DONE"})
+    assert "STATUS:COMPLETE" not in talk.beside("S2").prompt("Write world.py")
+
+
 def test_a_session_begun_on_another_branch_is_said(talk: Conversation) -> None:
     talk.guard.note({"goal": "Ship it"})
     talk.git("checkout", "--quiet", "-b", "other")
@@ -255,7 +294,7 @@ def test_turns_that_change_nothing_take_no_checkpoint(talk: Conversation) -> Non
 def test_the_gauge_speaks_from_seventy_percent_on(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(139_000)
-    assert "Spawning sub-agents" in talk.prompt()
+    assert "Delegate tool-heavy work" in talk.prompt()
     assert talk.prompt() == ""
     talk.uses(142_000)
     assert talk.prompt() == "[Context: 71% | 142k/200k tokens]"

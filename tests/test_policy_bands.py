@@ -214,15 +214,15 @@ def test_where_tool_calls_get_no_answer_the_next_prompt_warns(talk: Conversation
     for kind in (TOOL_END, TOOL_FAILED):
         assert unheard(talk, kind, 151_000) == ""
         assert talk.triggers() == ["start", "auto-75pct"]
-    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+    assert "Compact soon" in unheard(talk, PROMPT, 151_000)
 
 
 def test_where_tool_calls_get_no_answer_a_fall_between_prompts_arms_again(
     talk: Conversation,
 ) -> None:
-    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+    assert "Compact soon" in unheard(talk, PROMPT, 151_000)
     for tokens in (100_000, 151_000):
         assert unheard(talk, TOOL_END, tokens) == ""
     assert talk.triggers().count("auto-75pct") == 2
-    assert "Recommend compacting soon" in unheard(talk, PROMPT, 151_000)
+    assert "Compact soon" in unheard(talk, PROMPT, 151_000)
     assert talk.triggers().count("auto-75pct") == 2

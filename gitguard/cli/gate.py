@@ -111,10 +111,12 @@ def _say_gated(console: Console, gated: Gated) -> None:
 def _halt(verdict: Verdict) -> HaltContextLimit | None:
     if not verdict.halts:
         return None
+    free = "Compact the context or begin a new conversation."
+    if verdict.pressure is None:
+        free = "Give the context usage with --pressure or --tokens from the first question on."
     return HaltContextLimit(
         verdict.reasons[0],
-        "Compact the context or begin a new conversation; a human may lift the halt with "
-        "`gitguard override --reason …`",
+        f"{free} To continue anyway, a human runs `gitguard override --reason …` in a terminal",
     )
 
 

@@ -90,7 +90,7 @@ def decide(
 
 def _band(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
     if pressure is None:
-        return HALT, "the host gives no pressure, and this is not the first turn"
+        return HALT, "no context usage is known, and this is not the first turn"
     shown = f"pressure is {floored(pressure)}"
     if pressure >= thresholds.critical:
         return HALT, f"{shown}, critical from {thresholds.critical:.2f}"

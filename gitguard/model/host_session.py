@@ -114,6 +114,7 @@ class HostSession(Record):
         "told_spiral": Kind(
             "flag", "Whether it was said since the last compaction that these eat the context up."
         ),
+        "completed": Kind("text", "The task that it was told is complete."),
         "imported": Kind("flag", "Whether it was imported, and no hook told of it since."),
     }
     started_at: str
@@ -145,6 +146,7 @@ class HostSession(Record):
     told_spiral: bool = False
     head: str = ""
     host: str = ""
+    completed: str = ""
     imported: bool = False
     extra: Mapping[str, Any] = {}
 

@@ -9,24 +9,38 @@ from gitguard.model.text import percent, thousands
 
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
 """The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
-RECOMMENDATIONS = {
-    HAND_OVER: "Spawning sub-agents for remaining tool-heavy work.",
-    COMPACT: "Recommend compacting soon. Writing checkpoint.",
-    CRITICAL: "Context critical. Writing checkpoint now. Suggest /compact or /new.",
-}
 LEAST_CALLS = 5
 """Fewer calls than this make no average."""
 
 
-def warning_line(warning: int, pressure: float, used: float, window: int, left: int | None) -> str:
+def warning_line(
+    warning: int,
+    pressure: float,
+    used: float,
+    window: int,
+    left: int | None,
+    *,
+    saved: bool = False,
+    new_conversation: str = "/clear",
+) -> str:
     """Return a warning's one line.
 
     used and window are tokens; left is the runway in tool calls, which is not mentioned when it is
-    not known.
+    not known. saved says whether the state was saved because of it; new_conversation is the host's
+    command for one.
     """
     full = f"⚠️ Context: {percent(pressure)} ({thousands(used)}/{thousands(window)})."
     runway = "" if left is None else f" Estimated runway: ~{left} tool calls."
-    return f"{full}{runway} {RECOMMENDATIONS[warning]}"
+    return f"{full}{runway} {_recommendation(warning, new_conversation, saved=saved)}"
+
+
+def _recommendation(warning: int, new_conversation: str, *, saved: bool) -> str:
+    if warning == HAND_OVER:
+        return "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
+    state = "; state saved" if saved else ""
+    if warning == COMPACT:
+        return f"Compact soon{state}."
+    return f"Context nearly full{state}. Run /compact or {new_conversation}."
 
 
 def spiral_line(reason: str) -> str:

@@ -188,7 +188,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     if verdict.halts:
         known = halted(known, store.now, verdict)
     saved, known = _save(store, verdict, known, pressure, question, was_halted=was_halted)
-    known, line = _said(store, question, known, pressure, verdict)
+    known, line = _said(store, question, known, pressure, verdict, saved)
     workspace.keep_host_session(store.session, key, known)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
@@ -213,6 +213,7 @@ def _said(
     known: HostSession,
     pressure: Pressure | None,
     verdict: Verdict,
+    saved: Saved | None,
 ) -> tuple[HostSession, str]:
     """Return the record and the one line on the context, for a host whose hooks say none."""
     from gitguard.usecases.speaking import Moment, halt_line, line_of
@@ -220,9 +221,11 @@ def _said(
     if pressure is None:
         return known, ""
     if verdict.halts:
-        return halt_line(known, pressure, store.config)
+        is_saved = saved is not None and not saved.pending
+        return halt_line(known, pressure, store.config, saved=is_saved)
     calls = store.journal.calls(question.host_session)
-    return line_of(known, pressure, store.config, Moment(calls))
+    is_saved = saved is not None and bool(saved.commit)
+    return line_of(known, pressure, store.config, Moment(calls, saved=is_saved))
 
 
 def _refuse_hearsay(question: Question) -> None:

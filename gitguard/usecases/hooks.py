@@ -11,6 +11,7 @@ import os
 
 from gitguard.context.gauge import FIRST_TURN, Circumstances
 from gitguard.errors import (
+    Complete,
     EditedState,
     GitguardError,
     InvalidDocument,
@@ -214,7 +215,9 @@ class Conversation:
             return ""
         from gitguard.usecases.speaking import Moment, line_of
 
-        moment = Moment(calls, saved=saved is not None and bool(saved.commit), **due)
+        is_saved = saved is not None and bool(saved.commit)
+        new = self._abilities.new_conversation
+        moment = Moment(calls, saved=is_saved, new_conversation=new, **due)
         self._known, line = line_of(self._known, pressure, self._config, moment)
         return line
 
@@ -365,3 +368,19 @@ class OpenRecord:
 def stop_text(error: MissingState) -> str:
     """Return what stops an agent whose state is missing or broken."""
     return f"{error.status}\n{error.message}. {error.hint}"
+
+
+def complete_text(task_id: str) -> str:
+    """Return what tells an agent that its task is complete."""
+    return (
+        f"{Complete.status}\nThe task `{task_id}` is complete, and its final state is saved. "
+        "Tell the user the result and stop."
+    )
+
+
+def completed_before(task_id: str) -> str:
+    """Return what tells an agent of that with the prompt that begins another task."""
+    return (
+        f"{Complete.status}\nThe task `{task_id}` is complete, and its final state is saved. This "
+        "prompt begins another task."
+    )

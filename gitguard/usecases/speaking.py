@@ -37,6 +37,8 @@ class Moment(Value):
     """Whether a checkpoint was taken because of the pressure."""
     begins_turn: bool = False
     """Whether a turn begins, and with it the gauge is shown from its threshold on."""
+    new_conversation: str = "/clear"
+    """The host's command that begins a new conversation."""
 
 
 def line_of(
@@ -68,7 +70,15 @@ def _warn(
     line = ""
     if warning > known.warned:
         left = calls_left(known, pressure, config, moment.calls)
-        line = warning_line(warning, pressure.share, pressure.used, pressure.window.tokens, left)
+        line = warning_line(
+            warning,
+            pressure.share,
+            pressure.used,
+            pressure.window.tokens,
+            left,
+            saved=moment.saved,
+            new_conversation=moment.new_conversation,
+        )
     return known.replace(warned=warning), line
 
 
@@ -105,7 +115,7 @@ def advice_line(pressure: Pressure) -> str:
 
 
 def halt_line(
-    known: HostSession, pressure: Pressure | None, config: Config
+    known: HostSession, pressure: Pressure | None, config: Config, *, saved: bool = False
 ) -> tuple[HostSession, str]:
     """Return the record and the critical warning, which is part of a halt's message.
 
@@ -113,5 +123,6 @@ def halt_line(
     """
     if pressure is None or pressure.share < config.thresholds.critical:
         return known, ""
-    line = warning_line(CRITICAL, pressure.share, pressure.used, pressure.window.tokens, 0)
+    window = pressure.window.tokens
+    line = warning_line(CRITICAL, pressure.share, pressure.used, window, 0, saved=saved)
     return known.replace(warned=CRITICAL), line

@@ -7,8 +7,9 @@ from gitguard.errors import GitguardError
 from gitguard.model import events, journal
 from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.store import states
 from gitguard.usecases import gate
-from gitguard.usecases.hooks import Conversation, stop_text
+from gitguard.usecases.hooks import Conversation, complete_text, stop_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class ToolCalls(Conversation):
         """Answer the end of a call, with which so many of the conversation have ended."""
         if "gitguard" in self._tool.command:
             self._adopt_own_head()
+            if self._abilities.hears_after_tools and (complete := self._say_complete()):
+                return HookReply(context=complete)
         _, pressure = self._measure()
         assess = calls % gate.ASSESS_EVERY == 0 and self._is_to_assess(pressure)
         calm = gate.is_calm(self._known, pressure, self._config)
@@ -170,6 +173,22 @@ class ToolCalls(Conversation):
             if ending == journal.FAILED:
                 self._fold()
         return calls
+
+    def _say_complete(self) -> str:
+        """Return the signal that the task is complete, once, after its final state is written."""
+        found = self._store.states.read()
+        is_done = found.state is not None and found.state.is_done
+        if not is_done or found.standing == states.EDITED:
+            return ""
+        from gitguard.usecases.sessions import finish
+
+        with self._record():
+            found = self._store.state()
+            if found.state is None or found.state.task_id == self._known.completed:
+                return ""
+            finish(self._store, found)
+            self._known = self._known.replace(completed=found.state.task_id)
+            return complete_text(found.state.task_id)
 
     def _adopt_own_head(self) -> None:
         """Count checkpoints that the agent itself took by command as this conversation's own."""

@@ -11,12 +11,13 @@ from gitguard.store.identity import take_unsaid
 from gitguard.usecases import gate
 from gitguard.usecases.capturing import Capturing
 from gitguard.usecases.handing_back import HandingBack
-from gitguard.usecases.hooks import stop_text
+from gitguard.usecases.hooks import completed_before, stop_text
 from gitguard.usecases.measuring import with_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.host_session import Stop
+    from gitguard.store.states import Found
 
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
@@ -56,6 +57,7 @@ class Turns(Capturing, HandingBack):
             block, found = self._deliver(first=self._known.turns == 0)
             self._close_open_calls()
             self._catch_up(found)
+            complete = self._complete_before(found)
             self._record_prompt(found)
             self._known = self._with_transcript(self._known.replace(turns=self._known.turns + 1))
             self._keep_window()
@@ -65,8 +67,17 @@ class Turns(Capturing, HandingBack):
             for text in self._unread
         ]
         notice = take_unsaid(self._workspace)
-        parts = (block, notice and f"[gitguard: {notice}]", *unread, line)
+        parts = (complete, block, notice and f"[gitguard: {notice}]", *unread, line)
         return HookReply(context="\n".join(text for text in parts if text))
+
+    def _complete_before(self, found: Found) -> str:
+        """Return the signal of a complete task that nothing has told this conversation yet."""
+        state = found.state
+        is_told = state is not None and state.task_id == self._known.completed
+        if state is None or not state.is_done or is_told or not self._known.turns:
+            return ""
+        self._known = self._known.replace(completed=state.task_id)
+        return completed_before(state.task_id)
 
     def _refuse_words(self, halt: Stop) -> HookReply | None:
         """Refuse the prompt of a halted conversation where words alone are too much for it."""

@@ -309,7 +309,7 @@ def test_a_warning_comes_with_the_next_prompt_and_once(
         model.script(says(f"Ported {file}.", tokens=tokens))
         roomy.say(f"Go on with {file}")
     warned = [
-        request.text.count("Spawning sub-agents for remaining tool-heavy work.")
+        request.text.count("Delegate tool-heavy work, and `gitguard note` what is not saved yet.")
         for request in model.requests(Kind.MAIN)
     ]
     assert warned[-2] == 1, warned

@@ -13,8 +13,8 @@ from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, bash
 
 WINDOW = 200_000
-HAND_OVER = "Spawning sub-agents for remaining tool-heavy work."
-COMPACT = "Recommend compacting soon. Writing checkpoint."
+HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
+COMPACT = "Compact soon; state saved."
 STATUS = "STATUS:HALT_CONTEXT_LIMIT"
 WARNING = re.compile(
     r"⚠️ Context: (\d+)% \((\d+)k/200k\)\.(?: Estimated runway: ~(\d+) tool calls\.)? (.+)"
