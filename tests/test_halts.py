@@ -48,6 +48,7 @@ class Process:
         os.environ["GITGUARD_STATE_DIR"] = str(folder / "state")
         os.environ["XDG_CONFIG_HOME"] = str(folder / "config")
         os.environ["CLAUDE_PROJECT_DIR"] = str(talk.root)
+        os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
     def send(self, payload: str, **changes: Any) -> dict[str, Any]:
         document = json.loads((PAYLOADS / f"{payload}.json").read_text(encoding="utf-8"))
@@ -299,6 +300,44 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
     shutil.rmtree(talk.root / ".gitguard")
     (talk.root / ".gitguard").symlink_to("/nowhere")
     assert denies(process.bash(command))
+
+
+@pytest.mark.parametrize(
+    "broken", ["sessions/main/session.json", "sessions/main", "current", "sessions", ""]
+)
+def test_who_breaks_our_files_before_a_halt_escapes_no_halt(
+    talk: Conversation, broken: str
+) -> None:
+    process = Process(talk)
+    talk.prompt("Begin")
+    talk.uses(100_000)
+    path = talk.root / ".gitguard" / broken
+    if path.is_dir():
+        shutil.rmtree(path)
+        path.symlink_to("/nowhere")
+    else:
+        path.write_bytes(b"../x")
+    assert process.bash("echo hi") == {}
+    talk.uses(172_000)
+    assert_still_halted(process)
+    assert process.bash("gitguard note --learning 'It is the cache'") == {}
+    talk.uses(100_000)
+    assert process.bash("echo hi") == {}, "nothing was recorded: it ends with the pressure"
+
+
+@pytest.mark.parametrize("broken", ["session.json", "state.json"])
+def test_the_gate_answers_a_halted_conversation_whatever_the_repository_holds(
+    halted: Process, broken: str
+) -> None:
+    ask = Shell(halted.talk.guard)
+    assert ask("gate", "--host-session", "S1", "--pressure", "0.1") == 11
+    folder = halted.talk.root / ".gitguard"
+    (folder / "sessions" / "main" / broken).write_bytes(b"")
+    assert ask("gate", "--host-session", "S1", "--pressure", "0.1") in (10, 11)
+    shutil.rmtree(folder)
+    folder.symlink_to("/nowhere")
+    assert ask("gate", "--host-session", "S1", "--pressure", "0.1") == 11
+    assert ask("gate", "--host-session", "S2", "--pressure", "0.1") == 24
 
 
 # The commands that a halted agent may still run

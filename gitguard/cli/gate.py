@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,17 +11,23 @@ from gitguard.cli import surroundings
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.share import share_up_to
-from gitguard.cli.surroundings import host_session, refuse_agents, shell
+from gitguard.cli.surroundings import host_session, places, refuse_agents, shell
 from gitguard.context.bundle import ContextItem
-from gitguard.errors import HaltContextLimit, InvalidInput
+from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hosts.context_files import NAMES
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
+from gitguard.store import holds
+from gitguard.usecases.gate import halt_reason
 
 if TYPE_CHECKING:
     from gitguard.context.gate import Verdict
     from gitguard.usecases.gate import Gated
+
+_OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"
+_WAY_OUT = f"Compact the context or begin a new conversation. {_OVERRIDE}"
+_GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first question on."
 
 
 @click.command()
@@ -69,16 +76,31 @@ def gate(
     """
     if compacted:
         refuse_agents("gate --compacted")
-    gated = console.guard.gate(
-        host_session(key),
-        _reading(measured),
-        characters=measured["characters"],
-        action_changed_state=changed_state,
-        phase_or_goal_changed=changed_phase,
-        compacted=compacted,
-        shell=shell(),
-    )
+    try:
+        gated = console.guard.gate(
+            host_session(key),
+            _reading(measured),
+            characters=measured["characters"],
+            action_changed_state=changed_state,
+            phase_or_goal_changed=changed_phase,
+            compacted=compacted,
+            shell=shell(),
+        )
+    except (InvalidInput, StatusSignal):
+        raise
+    except GitguardError as error:
+        halted = _halted(host_session(key))
+        if halted is None:
+            raise
+        raise halted from error
     _say_gated(console, gated)
+
+
+def _halted(key: str) -> HaltContextLimit | None:
+    """Return the halt of a conversation, which whatever is wrong with the repository leaves."""
+    held = (hold for hold in holds.all_in(places(os.environ).state_home))
+    halt = next((hold.halt for hold in held if hold.conversation == key and hold.halt), None)
+    return HaltContextLimit(halt_reason(halt), _WAY_OUT) if halt else None
 
 
 def _reading(measured: dict[str, Any]) -> Reading | None:
@@ -111,13 +133,8 @@ def _say_gated(console: Console, gated: Gated) -> None:
 def _halt(verdict: Verdict) -> HaltContextLimit | None:
     if not verdict.halts:
         return None
-    free = "Compact the context or begin a new conversation."
-    if verdict.pressure is None:
-        free = "Give the context usage with --pressure or --tokens from the first question on."
-    return HaltContextLimit(
-        verdict.reasons[0],
-        f"{free} To continue anyway, a human runs `gitguard override --reason …` in a terminal",
-    )
+    hint = _WAY_OUT if verdict.pressure is not None else f"{_GIVE_USAGE} {_OVERRIDE}"
+    return HaltContextLimit(verdict.reasons[0], hint)
 
 
 @click.command()

@@ -121,7 +121,7 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     refusal = refuse_first(event, abilities, here, surroundings.clock())
     if refusal is not None:
         return refusal.visible()
-    neutral = NEUTRAL
+    neutral, is_ours = NEUTRAL, False
     try:
         workspace, config = open_workspace(root, here, surroundings.clock, for_hook=True)
         return handle(workspace, config, event, abilities=abilities)
@@ -132,8 +132,20 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
             neutral = NEUTRAL.replace(context=f"gitguard: {error.message}. {error.hint}.")
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
-    halted = answer_without_repository(event, abilities, here)
+        is_ours = _is_ours(root)
+    now = surroundings.clock()
+    halted = answer_without_repository(event, abilities, here, now, is_ours=is_ours)
     return neutral if halted is None else halted.visible()
+
+
+def _is_ours(root: str) -> bool:
+    """Say whether gitguard was set up for a repository that did not read just now."""
+    from gitguard.cli.surroundings import bare_workspace
+
+    try:
+        return bare_workspace(root).is_initialised
+    except Exception:  # noqa: BLE001 - then nothing tells
+        return False
 
 
 def _root(arguments: list[str]) -> str:

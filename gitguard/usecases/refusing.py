@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gitguard.model.host_session import Hold
     from gitguard.store.workspace import Places
 
+_NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
 
 
@@ -48,17 +49,59 @@ def refuse_first(
 
 
 def answer_without_repository(
-    event: HookEvent, abilities: Abilities, places: Places
+    event: HookEvent, abilities: Abilities, places: Places, now: float, *, is_ours: bool
 ) -> HookReply | None:
-    """Return what a halted conversation's prompt gets where the repository cannot be read."""
+    """Return what an event gets where the repository cannot be read; None for nothing.
+
+    A halted conversation's prompt is told of the halt. In a repository of ours a tool call is still
+    judged by the pressure that event and transcript tell: who breaks our files escapes no halt.
+    """
     hold = _hold_of(event, places)
-    if event.kind != events.PROMPT or event.sub_agent or hold is None or hold.halt is None:
+    if event.sub_agent:
+        return None
+    if event.kind == events.TOOL_START and is_ours:
+        return _judge_alone(event, abilities, places, hold, now)
+    if event.kind != events.PROMPT or hold is None or hold.halt is None:
         return None
     from gitguard.usecases.halting import pass_prompt, refuse_prompt
 
     if abilities.ends_turns:
         return HookReply(context=pass_prompt(abilities, hold.halt))
     return refuse_prompt(event, abilities, hold.halt)
+
+
+def _judge_alone(
+    event: HookEvent, abilities: Abilities, places: Places, hold: Hold | None, now: float
+) -> HookReply | None:
+    """Deny a call at critical pressure; nothing is recorded, so that it ends with the pressure."""
+    from gitguard.errors import GitguardError
+    from gitguard.model.host_session import HostSession, Stop
+    from gitguard.model.text import timestamp
+    from gitguard.store.settings import load_user_config
+    from gitguard.usecases import gate
+    from gitguard.usecases.halting import deny, gauge_of, is_exempt
+    from gitguard.usecases.measuring import measure_pressure
+
+    known = HostSession(timestamp(now), override=hold.override if hold else None)
+    try:
+        config = load_user_config(places.config_home, places.state_home)
+        pressure = measure_pressure(
+            known,
+            config,
+            pushed=event.reading,
+            transcript=event.transcript,
+            model=event.model,
+            first_turn=True,
+        )
+    except GitguardError:
+        return None  # nothing tells the pressure
+    verdict = gate.judge(known, pressure, config)
+    if not verdict.halts or pressure is None or is_exempt(event, places):
+        return None
+    reason, gauge = verdict.reasons[0], gauge_of(pressure)
+    halt = Stop(timestamp(now), pressure.share, reason, gauge=gauge, saved=_NOT_SAVED)
+    path = holds.path_of(places.state_home, event.host, event.host_session)
+    return deny(event, abilities, halt, path, now)
 
 
 def _hold_of(event: HookEvent, places: Places) -> Hold | None:
