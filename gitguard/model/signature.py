@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.git_words import git_words
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
@@ -92,8 +93,8 @@ def judge_gpg(said: str, *, holds: bool) -> Verdict:
 
 
 def heard(said: str) -> str:
-    """Return what a program said, in one line."""
-    return shorten(one_line(said), _MOST_SAID) or "nothing"
+    """Return what git complained about, in one line."""
+    return shorten(git_words(said), _MOST_SAID) or "nothing"
 
 
 def _name(text: str) -> str:

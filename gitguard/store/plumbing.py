@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import GitFailed
+from gitguard.model.git_words import git_words
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store import files, lock
@@ -157,9 +158,18 @@ class Plumbing:
         return GitProcess(self.command(*arguments), self._environment, os.path.abspath(os.sep))
 
     def failure(self, command: str, done: GitOutcome) -> GitFailed:
-        """Return the error of a command that failed, with what git said."""
-        said = visible(done.stderr.decode("utf-8", "replace")).strip() or "nothing"
+        """Return the error of a command that failed, with what git complained about."""
+        said = self.complaint(done) or "nothing"
         return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", _LOOK)
+
+    def complaint(self, done: GitOutcome, known: tuple[str, ...] = ()) -> str:
+        """Return what git complained about, without what it read in files; perhaps empty.
+
+        known is what may stay besides names in the repository.
+        """
+        place = self._place
+        places = (place.worktree, place.git_dir, place.common_dir, "refs/", *known)
+        return git_words(visible(done.stderr.decode("utf-8", "replace")), *places)
 
     def _is_own(self, environment: Mapping[str, str]) -> bool:
         """Say whether worktree and git directory are this user's, by git's own rule."""

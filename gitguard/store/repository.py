@@ -172,7 +172,8 @@ class Repository:
         current = self.refs(name).get(name)
         if (current.id if current else "0" * len(old)) != old:
             return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
-        if f"{name}.lock" in failure.message or self._packed_refs.lock in failure.message:
+        said = done.stderr.decode("utf-8", "surrogateescape")
+        if f"{name}.lock" in said or self._packed_refs.lock in said:
             return Pending(
                 f"the lock of `{name}` cannot be taken: {failure.message}",
                 "Another git process may hold it; a lock left by a dead one is cleared after "

@@ -16,7 +16,6 @@ from gitguard.model.signature import (
     UNKNOWN,
     UNSIGNED,
     Verdict,
-    heard,
     judge_gpg,
     judge_ssh,
 )
@@ -79,6 +78,11 @@ class UserSettings:
         """The file that says whose SSH signatures count."""
         return self._values["gpg.ssh.allowedsignersfile"]
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What the user has set, which git may name in a complaint."""
+        return tuple(value for value in self._values.values() if value)
+
     def as_arguments(self) -> tuple[str, ...]:
         """Return all of them as settings of a git command."""
         revoked = self._values["gpg.ssh.revocationfile"] or os.devnull
@@ -114,7 +118,7 @@ class Signer:
         if b"is not a valid object" in done.stderr:
             raise ObjectsGone(f"somebody removed {tree} while it was signed")
         if done.returncode:
-            raise _unsigned(f"git said: {heard(done.stderr.decode('utf-8', 'replace'))}")
+            raise _unsigned(f"git said: {self._git.complaint(done, settings.values) or 'nothing'}")
         return done.stdout.decode().strip()
 
 
