@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput
 from gitguard.store.settings import open_workspace
+from gitguard.store.states import Durable
 from gitguard.usecases.workspace_sessions import WorkspaceSessions
 
 TYPE_CHECKING = False
@@ -112,7 +113,7 @@ class Guard(WorkspaceSessions):
             raise InvalidInput(f"the pressure `{reading.share}` is not a share of the window")
         store = self.store()
         reading = reading or self._estimate(characters)
-        with store.lock():
+        with Durable(), store.lock():
             return ask(
                 store,
                 Question(

@@ -110,6 +110,17 @@ class SessionStore:
         found = self._in_force(self.states.read())
         return self.states.rewrite(found) if found.needs_rewrite else found
 
+    def state_or_copy(self) -> Found:
+        """Return the state in force; beside a file that cannot be used, this machine's copy of it.
+
+        The copy then goes on alone, and the file stays as it lies. Raises as `state` does where
+        there is no copy.
+        """
+        found = self.states.read()
+        if found.standing in (states.BROKEN, states.MISSING) and found.written is not None:
+            return found.replace(keeps_file=True)
+        return self.state()
+
     def look(self) -> Found:
         """Return the state in force to a reader without the lock; nothing is written."""
         return self.at_one_moment(lambda: self._in_force(self.states.read()))
@@ -169,7 +180,7 @@ class SessionStore:
         _, leaks = folded.redacted(self.workspace.redactor)
         moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
         unchanged = folded is found.state and not moved and not leaks
-        if unchanged and found.standing == states.OURS:
+        if unchanged and (found.standing == states.OURS or found.keeps_file):
             return found, part
         self.workspace.make_folders(self.session)
         if moved:

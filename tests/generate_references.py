@@ -276,11 +276,28 @@ def task_state_page() -> str:
 
 {GENERATED}
 `state.json` is the durable memory of one task. `gitguard note` adds to it, `gitguard update` sets
-fields from a JSON object on standard input, whole or not at all. A file that lacks a required
-field, or whose `next_action` is empty, is diagnosed as `STATUS:MISSING_STATE` and never
-overwritten. Fields gitguard does not know survive a round trip. `schema_version` is read before
-anything else; a newer one is refused. [task-state.schema.json](task-state.schema.json) says the
-same as a JSON Schema, [persisted-state.example.json](persisted-state.example.json) is an example.
+fields from a JSON object on standard input, whole or not at all. gitguard
+begins a task with `START` for `goal` and `next_action` and never leaves either of them empty.
+
+`STATUS:MISSING_STATE` says that the state cannot be used: the file or its summary is missing, it
+does not read, a required field is missing or of the wrong type, somebody emptied `goal` or
+`next_action`, or the folder cannot be written. Nothing is overwritten then, and `gitguard accept`
+refuses such a file. `gitguard recover` archives it and takes the newest good copy.
+
+| event of a host | with a copy on this machine | without one |
+| --- | --- | --- |
+| prompt | status, way out and copy are handed out | the prompt is refused |
+| system prompt, start after a compaction | the same | status and way out are handed out |
+| tool call | the agent is stopped | the agent is stopped |
+| before a compaction, end of turn | a checkpoint of the copy is taken | a fault is marked |
+
+The copy is what gitguard wrote last, kept in the state directory, or the newest checkpoint that
+this machine wrote. A stopped agent may still run `gitguard recover`, `ensure`, `note` and `status`,
+each as a command of its own.
+
+Fields gitguard does not know survive a round trip. `schema_version` is read before anything else; a
+newer one is refused. [task-state.schema.json](task-state.schema.json) says the same as a JSON
+Schema, [persisted-state.example.json](persisted-state.example.json) is an example.
 
 {table(heads, rows)}
 {"".join(_inner(r) for r in sorted(inner, key=lambda r: r.__name__))}

@@ -276,10 +276,10 @@ def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> No
     assert session.run("gitguard note --next ''").returncode == 23
     path = session.root / ".gitguard" / "sessions" / "main" / "state.json"
     path.write_text(path.read_text().replace('"START"', '""'))
-    assert session.run("gitguard gate").returncode == 36
-    session.run("gitguard accept --yes")
     assert session.run("gitguard gate").returncode == 10
-    session.run("gitguard note --next Go")
+    refused = session.run("gitguard accept --yes")
+    assert (refused.returncode, refused.stdout) == (10, "STATUS:MISSING_STATE\n")
+    session.run("gitguard recover")
     assert session.run("gitguard gate").returncode == 0
 
 

@@ -147,7 +147,7 @@ def test_a_moved_head_can_be_trusted_by_name_and_ours_is_kept(begun: Guard, git:
     with pytest.raises(InvalidInput, match="not at"):
         begun.trust("0000000")
     begun.trust(older[:12])
-    assert begun.ensure().state.goal == ""
+    assert begun.ensure().state.stated_goal == ""
     assert ours in git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive")
 
 
@@ -350,7 +350,7 @@ def test_another_repository_at_the_same_path_begins_anew_and_says_so_once(
     git.start()
     startup = open_guard().ensure()
     assert startup.how == "begun"
-    assert startup.state.goal == ""
+    assert startup.state.stated_goal == ""
     assert any("another repository" in note for note in startup.notes)
     assert open_guard().ensure().notes == ()
     archived = list(own_file(begun, ".").glob("*.json.*"))
@@ -411,7 +411,7 @@ def test_a_checkpoint_that_is_not_there_is_named(begun: Guard, wanted: str) -> N
 
 def test_a_checkpoint_is_found_by_its_short_id(begun: Guard, git: Git) -> None:
     begun.restore(git("rev-parse", "--short=8", f"{BRANCH}~1"))
-    assert begun.state().goal == ""
+    assert begun.state().stated_goal == ""
 
 
 def test_recover_with_nothing_to_repair_does_nothing(begun: Guard, git: Git) -> None:

@@ -148,15 +148,17 @@ def test_a_newer_state_is_refused_and_not_repaired(begun: Guard) -> None:
 # Step 4: no next action
 
 
-def test_an_empty_next_action_stops_the_agent_until_it_is_set(begun: Guard) -> None:
-    edit(begun, next_action="  ")
-    with pytest.raises(EditedState):
-        begun.ensure()
-    begun.accept()
-    with pytest.raises(MissingState, match="next_action"):
-        begun.ensure()
-    begun.note({"next_action": "Go on"})
-    assert begun.ensure().state.next_action == "Go on"
+@pytest.mark.parametrize("field", ["goal", "next_action"])
+def test_a_field_that_somebody_emptied_stops_the_agent_until_recover(
+    begun: Guard, field: str
+) -> None:
+    before = begun.state()
+    edit(begun, **{field: "  "})
+    for ask in (begun.ensure, begun.state, lambda: begun.gate("host"), begun.accept):
+        with pytest.raises(MissingState, match=field):
+            ask()
+    begun.recover()
+    assert begun.ensure().state == before
 
 
 # Step 5: done

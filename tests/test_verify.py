@@ -168,7 +168,7 @@ def test_a_state_that_is_none_or_of_another_session_is_found(begun: Guard, git: 
     for text, words in (
         ("no JSON", "not valid JSON"),
         (state.replace('"session_id": "main"', '"session_id": "other"'), "session `other`"),
-        (state.replace('"goal": ""', '"goal": 5'), "goal"),
+        (state.replace('"goal": "START"', '"goal": 5'), "goal"),
         (state.replace('"learnings": []', '"learnings": [5]'), "learnings"),
     ):
         blob = git("hash-object", "-w", "--stdin", stdin=text + "\n")

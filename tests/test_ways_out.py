@@ -34,7 +34,7 @@ def test_an_edit_that_was_refused_flows_into_no_history(
     shutil.rmtree(copy)
     copy.mkdir()
     Git(copy).start()
-    assert open_guard(copy).ensure().state.goal == ""
+    assert open_guard(copy).ensure().state.stated_goal == ""
 
 
 def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(

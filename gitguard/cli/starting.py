@@ -35,7 +35,8 @@ def say_startup(console: Console, startup: Startup) -> None:
 
 def where_it_stands(state: TaskState) -> list[str]:
     """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
-    named = {"Goal": state.goal, "Phase": state.current_phase, "Next action": state.next_action}
+    goal = state.stated_goal
+    named = {"Goal": goal, "Phase": state.current_phase, "Next action": state.next_action}
     return [
         f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
     ]

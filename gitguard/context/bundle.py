@@ -61,7 +61,7 @@ def build_bundle(
     kept, dropped = trim(items, pressure, thresholds)
     last = state.last_action
     return Bundle(
-        goal=state.goal or MISSING,
+        goal=state.stated_goal or MISSING,
         phase=state.current_phase or MISSING,
         next_action=state.next_action or MISSING,
         last_successful_action=f"{last.summary} ({last.outcome})" if last else MISSING,

@@ -136,7 +136,7 @@ def age_text(seconds: float) -> str:
 
 
 def _task(state: TaskState, work: Work, around: Surroundings) -> list[tuple[str, str]]:
-    goal, topic = state.goal.strip(), work.topic.strip()
+    goal, topic = state.stated_goal.strip(), work.topic.strip()
     fields = [("Goal", goal), ("Asked last", topic if topic != goal else "")]
     if not goal and not topic:
         fields = [("Plan", around.plan)] if around.plan != "none" else [("Goal", "unknown")]

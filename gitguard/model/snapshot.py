@@ -209,7 +209,7 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
         schema_version=VERSION,
         meta=meta,
         working=Working(
-            topic=work.topic or state.goal,
+            topic=work.topic or state.stated_goal,
             status=work.status,
             interrupted=work.interrupted,
             last_tool_call=last if work.interrupted else None,

@@ -121,7 +121,7 @@ class TaskState(Record):
         "schema_version": Kind("count", "The version of this shape; read before anything else."),
         "task_id": Kind("text", "Names the task; a new task in the same session gets a new one."),
         "session_id": Kind("text", "The session's key as it was given."),
-        "goal": Kind("text", "What the task is to reach."),
+        "goal": Kind("text", "What the task is to reach; START until somebody says it."),
         "status": Kind("text", "Where the task stands.", choices=STATUSES),
         "current_phase": Kind("text", "The part of the work that is going on."),
         "next_action": Kind("text", "The next step; START, or DONE, COMPLETE, FINISH at the end."),
@@ -184,7 +184,13 @@ class TaskState(Record):
     @property
     def is_untouched(self) -> bool:
         """Whether nobody has put anything into the state since the task began."""
-        return self.next_action == START and not (self.goal or self.decisions or self.artifacts)
+        anything = self.stated_goal or self.decisions or self.artifacts
+        return self.next_action == START and not anything
+
+    @property
+    def stated_goal(self) -> str:
+        """The goal, empty until somebody says what the task is to reach."""
+        return "" if self.goal.strip() == START else self.goal
 
 
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
@@ -210,7 +216,7 @@ def new_task(session_key: str, now: str, *, after: str = "") -> TaskState:
         schema_version=SCHEMA_VERSION,
         task_id=task_id,
         session_id=session_key,
-        goal="",
+        goal=START,
         status="in_progress",
         current_phase="start",
         next_action=START,

@@ -86,7 +86,7 @@ def _render(task: list[str], state: TaskState, wishes: Wishes, sections: list[Se
     return render(
         "brief.md.j2",
         fence=_FENCE,
-        goal=shorten(_safe(state.goal), _LONGEST_GOAL),
+        goal=shorten(_safe(state.stated_goal), _LONGEST_GOAL),
         task=task,
         sections=[section for section in sections if section.items],
         tokens=wishes.tokens,

@@ -86,6 +86,7 @@ def _about(origin: Origin) -> tuple[Section, ...]:
 
 
 def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
+    goal = _safe(state.stated_goal)
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     planned = [item for item in work.open_items if item not in state.open_issues]
     decisions = [
@@ -99,7 +100,7 @@ def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
         for a in state.artifacts
     ]
     return (
-        _state_field("Goal", state, "goal", 10),
+        _field("Goal", goal or "(missing)", 10, is_derived="goal" in state.mechanical),
         _state_field("Phase", state, "current_phase", 3),
         _state_field("Next action", state, "next_action", 10),
         _field("Began and did not end", running, 5, is_derived=True),

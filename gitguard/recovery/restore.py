@@ -9,6 +9,7 @@ from gitguard.errors import (
     GitguardError,
     InvalidDocument,
     InvalidInput,
+    MissingState,
     NewerFormat,
     Tampered,
 )
@@ -115,7 +116,7 @@ def _repair_record(store: SessionStore) -> list[str]:
 def _repair_state(store: SessionStore) -> list[str]:
     found = store.states.read()
     if found.standing == states.OURS and not found.needs_rewrite:
-        return []
+        return _fill_empty(store, found)
     if found.standing == states.PENDING:
         return []
     good, origin, (journal_id, offset) = _newest_good(store, found)
@@ -128,6 +129,15 @@ def _repair_state(store: SessionStore) -> list[str]:
         store.states.write(good, found, journal_id=journal_id, journal_offset=offset)
     done = [f"took the state from {origin}"]
     return [f"kept the bad state as `{kept}`", *done] if kept else done
+
+
+def _fill_empty(store: SessionStore, found: Found) -> list[str]:
+    """Set what an older gitguard took from somebody's edit though it was empty."""
+    assert found.state is not None
+    if found.state.next_action.strip():
+        return []
+    store.save(found.state, found)
+    return ["`next_action` was empty; it is START now"]
 
 
 def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tuple[str, int]]:
@@ -325,6 +335,9 @@ def restore(store: SessionStore, wanted: str) -> StateChange:
 def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     """Show what taking the edited `state.json` would change; refuse another than was shown."""
     found = store.states.read()
+    broken = states.diagnose(found) if found.standing == states.BROKEN else None
+    if broken is not None:
+        raise broken
     if found.state is not None and _is_in_another_repository(store):
         return StateChange(None, found.state, sha256=found.sha256)
     if found.standing != states.EDITED or found.edited is None:
@@ -334,6 +347,12 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
             f"the edited state belongs to the session `{found.edited.session_id:.80}`, "
             f"not to `{store.session.key}`",
             "Change `session_id` back, or drop the edit with `gitguard recover`",
+        )
+    empty = states.empty_field(found.edited)
+    if empty:
+        raise MissingState(
+            f"the edited state cannot be accepted: `{empty}` is empty",
+            "Fill it in, or drop the edit with `gitguard recover`",
         )
     if shown and found.edited_sha256 != shown:
         raise EditedState(

@@ -69,6 +69,8 @@ class Found(Value):
     """The hash of what the working file holds, if that is ours."""
     redacted: tuple[Finding, ...] = ()
     """What was taken out of the state as it was written."""
+    keeps_file: bool = False
+    """The working file is broken and stays as it lies; only the copy goes on."""
 
     @property
     def document(self) -> bytes:
@@ -84,18 +86,52 @@ def decode_state(data: bytes, what: str) -> TaskState:
     return read_state(load_json(data, what=what))
 
 
+NEEDED = {
+    "schema_version": int,
+    "task_id": str,
+    "session_id": str,
+    "goal": str,
+    "status": str,
+    "current_phase": str,
+    "next_action": str,
+    "completed_steps": str,
+    "open_issues": str,
+    "constraints": str,
+    "artifacts": dict,
+    "state_confidence": float,
+    "updated_at": str,
+}
+"""Every required field of a state, and the type of its value, or of each item where it has items.
+
+It stands here as well because reading it off `TaskState` would cost every tool call the import.
+"""
+_NEVER_EMPTY = ("goal", "next_action")
+
+
 def seems_whole(data: bytes) -> bool:
     """Say whether a state seems fit to go on with; cheap, for every tool call.
 
-    It finds what is torn, foreign or without a next action; whoever uses the state reads it whole.
+    It finds what is torn, foreign or incomplete; whoever uses the state reads it whole.
     """
     try:
         document = load_json(data, what="the state")
     except InvalidDocument:
         return False
-    action = document.get("next_action")
-    is_ours = isinstance(document.get("schema_version"), int) and "task_id" in document
-    return is_ours and isinstance(action, str) and bool(action.strip())
+    if not NEEDED.keys() <= document.keys():
+        return False
+    whole = all(_is_of(kind, document[name], name) for name, kind in NEEDED.items())
+    return whole and all(document[name].strip() for name in _NEVER_EMPTY)
+
+
+def _is_of(kind: type, value: object, name: str) -> bool:
+    if name in ("completed_steps", "open_issues", "constraints", "artifacts"):
+        return type(value) is list and all(type(item) is kind for item in value)
+    return type(value) is kind or (kind is float and type(value) is int)
+
+
+def empty_field(state: TaskState) -> str:
+    """Return the first field that is empty and must not be, none as "" where all say something."""
+    return next((name for name in _NEVER_EMPTY if not getattr(state, name).strip()), "")
 
 
 class StateFiles:
@@ -135,17 +171,7 @@ class StateFiles:
     def read(self) -> Found:
         """Read the working state and hold it against the copy."""
         self._workspace.refuse_links(self._session)
-        written, problem = self._written()
-        found = Found(
-            ABSENT, written=written, has_summary=os.path.exists(self.summary_path), problem=problem
-        )
-        if written is not None:
-            found = found.replace(
-                state=self._decode_written(written),
-                sha256=written.sha256,
-                journal_id=written.journal_id,
-                journal_offset=written.journal_offset,
-            )
+        found = self._copy().replace(has_summary=os.path.exists(self.summary_path))
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
         except (InvalidDocument, NotReadable) as error:
@@ -153,6 +179,26 @@ class StateFiles:
         if data is None:
             return found.replace(standing=MISSING if found.has_summary else ABSENT)
         return self._compare(found, data)
+
+    def _copy(self) -> Found:
+        """Return the copy as the state in force, without it where none is there or it is broken."""
+        written, problem = self._written()
+        if written is None:
+            return Found(ABSENT, problem=problem)
+        try:
+            state = self._decode_written(written)
+        except NewerFormat:
+            raise
+        except InvalidDocument as error:
+            return Found(ABSENT, problem=error.message)
+        return Found(
+            ABSENT,
+            state=state,
+            sha256=written.sha256,
+            written=written,
+            journal_id=written.journal_id,
+            journal_offset=written.journal_offset,
+        )
 
     def _decode_written(self, written: Written) -> TaskState:
         from gitguard.model.task import read_state
@@ -187,6 +233,10 @@ class StateFiles:
         if self._is_pending(mark, digest, written):
             found = found.replace(standing=PENDING, state=state, sha256=digest, in_file=digest)
             return found.replace(**_folded_into(mark, digest))
+        empty = empty_field(state)
+        # Without a copy it may be what an older gitguard wrote: that began with an empty goal.
+        if empty and (written is not None or empty != "goal"):
+            return found.replace(standing=BROKEN, problem=f"`{empty}` is empty")
         return found.replace(standing=EDITED, edited=state, edited_sha256=digest)
 
     def _pending_mark(self) -> dict[str, Any]:
@@ -235,34 +285,31 @@ class StateFiles:
         """Make a state durable: the copy first, then the working file.
 
         Where the state directory cannot be written, the working file is, with a mark that lets
-        the next run that can write adopt it.
+        the next run that can write adopt it. An empty goal or next action becomes `START`.
         """
+        state = _begun(state)
         state, redacted = state.redacted(self._workspace.redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
-        from gitguard.store.anchor import Written
-
-        old = before.written
-        written = Written(
-            state=data.decode(),
-            sha256=sha256(data),
-            previous_sha256=old.sha256 if old else "",
-            journal_id=journal_id if journal_offset >= 0 else before.journal_id,
-            journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
-            worktrees=old.worktrees if old else (),
-            rules=self._workspace.redactor.rules_id,
-        )
-        if before.standing == PENDING and old is None:
-            written = written.replace(previous_sha256=before.sha256)
+        written = self._written_after(before, data, journal_id, journal_offset)
         try:
             written = written.written_in(self._git_dir, before.in_file)
             self._copies.write_written(written)
         except NotWritable as error:
-            if not files.is_refusal(error):
+            if before.keeps_file or not files.is_refusal(error):
                 raise
             pending = self._write_pending(state, data, before, written, str(error))
             return pending.replace(redacted=redacted)
         self._workspace.at_step("state-copy-written")
+        if before.keeps_file:
+            return before.replace(
+                state=state,
+                sha256=written.sha256,
+                written=written,
+                journal_id=written.journal_id,
+                journal_offset=written.journal_offset,
+                redacted=redacted,
+            )
         files.write_bytes(self.path, data)
         self._workspace.at_step("state-written")
         files.remove(self._pending_path)
@@ -277,6 +324,25 @@ class StateFiles:
             redacted=redacted,
             in_file=written.sha256,
         )
+
+    def _written_after(
+        self, before: Found, data: bytes, journal_id: str, journal_offset: int
+    ) -> Written:
+        from gitguard.store.anchor import Written
+
+        old = before.written
+        written = Written(
+            state=data.decode(),
+            sha256=sha256(data),
+            previous_sha256=old.sha256 if old else "",
+            journal_id=journal_id if journal_offset >= 0 else before.journal_id,
+            journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
+            worktrees=old.worktrees if old else (),
+            rules=self._workspace.redactor.rules_id,
+        )
+        if before.standing == PENDING and old is None:
+            written = written.replace(previous_sha256=before.sha256)
+        return written
 
     def _write_pending(
         self, state: TaskState, data: bytes, before: Found, wanted: Written, why: str
@@ -344,6 +410,13 @@ class StateFiles:
         return None if data is None else data.decode("utf-8", "replace")
 
 
+def _begun(state: TaskState) -> TaskState:
+    from gitguard.model.task import START
+
+    unset = {name: START for name in _NEVER_EMPTY if not getattr(state, name).strip()}
+    return state.replace(**unset) if unset else state
+
+
 def _folded_into(mark: dict[str, Any], digest: str) -> dict[str, Any]:
     """Return how far the journal is folded into a pending state, nothing where it is not said."""
     folded = mark.get("folded")
@@ -377,3 +450,20 @@ def diagnose(found: Found) -> MissingState | None:
             "the summary is missing", "Run `gitguard recover`: it renders the summary again"
         )
     return None
+
+
+class Durable:
+    """A context that raises `MissingState` where a place refuses what the contract has to keep."""
+
+    def __enter__(self) -> None:
+        """Nothing is tried beforehand."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Say by the contract what the place refused."""
+        if isinstance(error, NotWritable) and files.is_refusal(error):
+            raise unwritable(error) from error
+
+
+def unwritable(error: NotWritable) -> MissingState:
+    """Return what a place that refuses the durable state means by the contract."""
+    return MissingState(f"the durable state cannot be kept: {error.message}", error.hint)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitguard.model.task import TaskState
     from gitguard.store.states import Found
 
-_PROMPT_LIMIT = 2000
+PROMPT_LIMIT = 2000
 _MESSAGE_BEGINS = 16_384
 _ANSWER_LIMIT = 600
 """Enough of an answer to begin its gist with, and to tell a long one from a short one."""
@@ -28,7 +28,7 @@ class Capturing(Conversation):
     """Captures prompts and answers (source: Context Manager v1, section 7.2, layer B)."""
 
     def _record_prompt(self, found: Found) -> None:
-        prompt = self._clean(one_line(self._event.prompt), _PROMPT_LIMIT)
+        prompt = self._clean(one_line(self._event.prompt), PROMPT_LIMIT)
         if not prompt:
             return
         state = None if found.standing == states.EDITED else found.state
@@ -47,6 +47,8 @@ class Capturing(Conversation):
             self._fill(state, found, prompt)
 
     def _journal_prompt(self, prompt: str) -> None:
+        if not prompt:
+            return
         answer = self._known.answer
         settles = answer if is_decision(len(answer), self._event.prompt) else ""
         entry = self._entry(journal.PROMPT, summary=prompt)
@@ -57,7 +59,7 @@ class Capturing(Conversation):
         """Put the prompt where the agent has noted no goal or next action yet."""
         from gitguard.model.task import fill_mechanically
 
-        goal = {} if state.goal else {"goal": prompt}
+        goal = {} if state.stated_goal else {"goal": prompt}
         filled = fill_mechanically(state, {**goal, "next_action": prompt})
         if filled == found.state:
             return

@@ -27,13 +27,19 @@ ALLOWED = ("note", "update", "checkpoint", "status")
 _ALLOWED_TEXT = "`gitguard note`, `update`, `checkpoint` and `status`"
 
 
-def is_exempt(event: HookEvent, places: Places) -> bool:
-    """Say whether a call is one simple command of ours that a halted agent may still run."""
+MENDING = frozenset({"recover", "status", "note", "ensure"})
+"""Commands of ours that mend a state that is missing, or say what is wrong with it."""
+
+
+def is_exempt(
+    event: HookEvent, places: Places, allowed: frozenset[str] = frozenset(ALLOWED)
+) -> bool:
+    """Say whether a call is one simple command of ours that a stopped agent may still run."""
     tool = event.tool
     if tool is None or not tool.is_shell:
         return False
     path = places.environment.get("PATH", "")
-    return own_command(tool.command, places.program, path) in ALLOWED
+    return own_command(tool.command, places.program, path) in allowed
 
 
 def deny(event: HookEvent, abilities: Abilities, halt: Stop, path: str, now: float) -> HookReply:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitguard.errors import EditedState, Tampered
-from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.errors import EditedState, GitguardError, Tampered
+from gitguard.model.events import HookReply
 from gitguard.model.host_session import Delivery
 from gitguard.policy.runway import death_spiral
 from gitguard.policy.warnings import spiral_line
@@ -20,6 +20,7 @@ UNKNOWN_STATE = (
     "[gitguard: this machine did not write the task state in this workspace, so it is not shown. "
     "What happens now is saved apart and follows when the user runs `gitguard trust`.]"
 )
+_COPY = "the working file cannot be used; this is this machine's copy of the state"
 
 
 class HandingBack(Conversation):
@@ -34,8 +35,7 @@ class HandingBack(Conversation):
             return HookReply(context=UNKNOWN_STATE)
         refused = self._bring_up(always=True)
         if refused is not None:
-            self._mark(refused)
-            return NEUTRAL
+            return self._without_state(refused)
         from gitguard.usecases.resume import stable_block
 
         with self._record():
@@ -51,6 +51,23 @@ class HandingBack(Conversation):
             self._note_told(block)
             self._note_delivery(head, block)
         return HookReply(context=block)
+
+    def _block_of_copy(self) -> str:
+        """Return the block of this machine's copy of the state, or of the newest checkpoint.
+
+        It is empty where this machine has neither.
+        """
+        from gitguard.usecases.resume import resume_of, stable_block
+
+        spiral = self._spiral()
+        try:
+            found, head = self._store.states.read(), self._store.readable_head()
+            if found.state is None:
+                return stable_block(self._store, head, spiral=spiral)
+            return resume_of(self._store, found, head, spiral=spiral, notes=(_COPY,))
+        except GitguardError as error:
+            self._mark(error)
+            return ""
 
     def _deliver(self, *, first: bool) -> tuple[str, Found]:
         """Return the resume block if this conversation lacks it, with a receipt kept."""

@@ -16,6 +16,8 @@ from gitguard.errors import (
     GitguardError,
     InvalidDocument,
     MissingState,
+    NotReadable,
+    NotWritable,
     Tampered,
 )
 from gitguard.model import events
@@ -25,7 +27,7 @@ from gitguard.model.journal import Entry
 from gitguard.model.text import one_line, shorten
 from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
 from gitguard.store import states
-from gitguard.store.files import read_bytes
+from gitguard.store.files import is_refusal, read_bytes
 from gitguard.usecases import gate
 from gitguard.usecases.measuring import measure_pressure, summary_tokens
 
@@ -69,12 +71,12 @@ def _answer(
     if event.kind in _TOOL_EVENTS:
         from gitguard.usecases.tools import ToolCalls
 
-        return ToolCalls(workspace, config, event, abilities=abilities).reply()
+        return ToolCalls(workspace, config, event, abilities=abilities).answer()
     if event.sub_agent:
         return NEUTRAL  # its prompts and compactions are not the conversation's
     from gitguard.usecases.turns import Turns
 
-    return Turns(workspace, config, event, abilities=abilities).reply()
+    return Turns(workspace, config, event, abilities=abilities).answer()
 
 
 class Conversation:
@@ -112,6 +114,26 @@ class Conversation:
                         self._workspace.make_folders(session)
                 return True, session
         return False, self._session()
+
+    def answer(self) -> HookReply:
+        """Answer the event; a state that cannot be used is told, not left to the caller."""
+        try:
+            return self.reply()
+        except MissingState as error:
+            return self._without_state(error)
+        except NotWritable as error:
+            if not is_refusal(error):
+                raise
+            return self._without_state(states.unwritable(error))
+
+    def reply(self) -> HookReply:
+        """Answer the event while the state can be used."""
+        raise NotImplementedError
+
+    def _without_state(self, error: MissingState) -> HookReply:
+        """Answer an event that cannot stop the agent, and has nothing to hand out."""
+        self._mark(error)
+        return NEUTRAL
 
     def _session(self) -> Session:
         if self._workspace.places.session or self._workspace.current_name():
@@ -256,7 +278,7 @@ class Conversation:
         """Look at the working files without hashing or git, for every tool call."""
         try:
             data = read_bytes(self._store.states.path, limit=STATE_LIMIT)
-        except InvalidDocument:
+        except (InvalidDocument, NotReadable):
             return False
         return (
             data is not None
@@ -286,6 +308,7 @@ class Conversation:
             channel=self._event.channel,
             agent=self._event.agent,
         )
+        found = found or self._store.state_or_copy()
         saved = self._store.checkpoint(
             trigger, why, circumstances, found=found, if_changed=if_changed
         )

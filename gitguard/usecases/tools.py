@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.context.gate import Verdict
     from gitguard.context.gauge import Pressure
+    from gitguard.errors import MissingState
     from gitguard.model.host_session import HostSession, Stop
 
 _SAVED_BEFORE = "State and summary were saved when the halt began."
@@ -34,7 +35,7 @@ class ToolCalls(Conversation):
     def _tool_start(self) -> HookReply:
         refused = self._bring_up()
         if refused is not None:
-            return HookReply(stop=stop_text(refused))
+            return self._without_state(refused)
         measured, pressure = self._measure()
         if not measured and self._known.halt is None:
             return self._begin_tool()
@@ -44,6 +45,16 @@ class ToolCalls(Conversation):
         if verdict.write_summary:
             self._refresh_summary()
         return self._begin_tool()
+
+    def _without_state(self, error: MissingState) -> HookReply:
+        """Stop the agent, except for the one simple command of ours that mends the state."""
+        if self._event.kind != events.TOOL_START or self._event.sub_agent:
+            return super()._without_state(error)
+        from gitguard.usecases.halting import MENDING, is_exempt
+
+        if is_exempt(self._event, self._workspace.places, MENDING):
+            return NEUTRAL
+        return HookReply(stop=stop_text(error))
 
     def _begin_tool(self) -> HookReply:
         tool = self._tool
@@ -115,7 +126,7 @@ class ToolCalls(Conversation):
     def _fold(self) -> None:
         if self._is_unknown:
             return
-        found, _ = self._store.fold(self._store.state())
+        found, _ = self._store.fold(self._store.state_or_copy())
         if found.state is not None:
             self._store.write_summary(found.state)
 

@@ -7,15 +7,17 @@ from gitguard.errors import GitguardError
 from gitguard.model import events
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import HostSession
+from gitguard.model.text import one_line
 from gitguard.store.identity import take_unsaid
 from gitguard.usecases import gate
-from gitguard.usecases.capturing import Capturing
+from gitguard.usecases.capturing import PROMPT_LIMIT, Capturing
 from gitguard.usecases.handing_back import HandingBack
 from gitguard.usecases.hooks import completed_before, stop_text
 from gitguard.usecases.measuring import with_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.errors import MissingState
     from gitguard.model.host_session import Stop
     from gitguard.store.states import Found
 
@@ -51,7 +53,7 @@ class Turns(Capturing, HandingBack):
                 return refusal
         refused = self._bring_up(always=self._known.turns == 0)
         if refused is not None:
-            return HookReply(refuse=stop_text(refused))
+            return self._without_state(refused)
         with self._record():
             self._known = self._noticed()
             block, found = self._deliver(first=self._known.turns == 0)
@@ -116,6 +118,31 @@ class Turns(Capturing, HandingBack):
         if reading is not None:
             self._known = with_reading(self._known, reading)
 
+    # States that cannot be used
+
+    def _without_state(self, error: MissingState) -> HookReply:
+        """Tell the agent, and hand out this machine's copy; without one the prompt is refused."""
+        is_prompt = self._event.kind == events.PROMPT
+        compacted = self._event.source == events.STARTED_AFTER_COMPACTION
+        hands_back = compacted and self._event.kind == events.SESSION_START
+        if not (is_prompt or hands_back or self._event.kind == events.BOOTSTRAP):
+            return super()._without_state(error)
+        block = self._block_of_copy()
+        if not is_prompt:
+            self._mark(error)
+        elif block:
+            self._keep_words()
+        else:
+            return HookReply(refuse=stop_text(error))
+        return HookReply(context="\n".join(text for text in (stop_text(error), block) if text))
+
+    def _keep_words(self) -> None:
+        try:
+            with self._record():
+                self._journal_prompt(self._clean(one_line(self._event.prompt), PROMPT_LIMIT))
+        except GitguardError as error:
+            self._mark(error)
+
     # Turns, compactions, conversations
 
     def _turn_end(self) -> HookReply:
@@ -132,8 +159,7 @@ class Turns(Capturing, HandingBack):
     def _compaction_start(self) -> HookReply:
         refused = self._bring_up()
         if refused is not None:
-            self._mark(refused)
-            return NEUTRAL
+            self._mark(refused)  # this machine's copy is saved all the same, where there is one
         _, pressure = self._measure()
         with self._record():
             why = f"Before a compaction ({self._event.source or 'unknown'})."
@@ -179,8 +205,7 @@ class Turns(Capturing, HandingBack):
         self._compacted()
         refused = self._bring_up()
         if refused is not None:
-            self._mark(refused)
-            return NEUTRAL
+            return self._without_state(refused)
         with self._record():
             block, _ = self._deliver(first=False)
         return HookReply(context=block)

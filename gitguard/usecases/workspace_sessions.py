@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import Complete
 from gitguard.session_store import SessionStore
+from gitguard.store.states import Durable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class WorkspaceSessions:
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """
-        startup = self.begin(self.any_session(), circumstances)
+        with Durable():
+            startup = self.begin(self.any_session(), circumstances)
         if startup.state.is_done:
             from gitguard.usecases.sessions import finish
 
