@@ -829,3 +829,42 @@ def test_the_command_line_says_what_is_wrong_in_one_sentence(repo: Path, persona
     assert done.returncode == InvalidDocument.exit_code
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 2
+
+
+# Two home folders
+
+
+@pytest.mark.parametrize("order", [("one", "two"), ("two", "one"), ("one",), ("two",)])
+@pytest.mark.parametrize("original", [None, {"model": "opus"}])
+def test_under_two_homes_uninstalling_leaves_what_stood_there_and_a_clean_status(
+    order: tuple[str, ...],
+    original: dict[str, str] | None,
+    open_guard: OpenGuard,
+    tmp_path: Path,
+    personal: Path,
+    git: Git,
+) -> None:
+    if original is not None:
+        personal.parent.mkdir()
+        personal.write_text(json.dumps(original))
+    before = git("status", "--porcelain", "--untracked-files=all")
+    homes = {name: tmp_path / name for name in ("one", "two")}
+    guards = {n: open_guard(home=str(h), state_home=str(h / "state")) for n, h in homes.items()}
+    for guard in guards.values():
+        guard.install(HOST, MINE)
+        assert git("status", "--porcelain", "--untracked-files=all") == before
+    for name in order:
+        guards[name].uninstall(HOST)
+    left = json.loads(personal.read_text()) if personal.exists() else None
+    assert left == original
+    assert git("status", "--porcelain", "--untracked-files=all") == before
+    assert not (personal.parent / "skills" / "gitguard").exists()
+
+
+def test_installing_under_another_home_says_that_the_state_waits_to_be_trusted(
+    guard: Guard, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    guard.install(HOST, MINE)
+    outcome = open_guard(state_home=str(tmp_path / "another")).install(HOST, MINE)
+    assert outcome.startup is None
+    assert any("gitguard trust" in note for note in outcome.notes)

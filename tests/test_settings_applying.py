@@ -873,3 +873,16 @@ def test_nothing_to_advise_is_not_nothing_to_change(desk: Desk, guard: Guard) ->
     for right, said in ((advice.changes, "nothing to change"), ((), "nothing to advise")):
         remember_advice(desk, advice.replace(changes=(), right=right), GIVEN)
         assert past(guard).advised[0].advice.words == said
+
+
+def test_going_back_never_brings_a_plugin_back_that_was_uninstalled(
+    desk: Desk, host: SettingsHost, tmp_path: Path
+) -> None:
+    host.write({**host.document(), "plugins": {"entries": {"gitguard": {"enabled": True}}}})
+    applied(desk, tmp_path)
+    left = {name: value for name, value in host.document().items() if name != "plugins"}
+    host.write(left)
+    with pytest.raises(SettingsMoved, match="uninstalled") as refused:
+        plan_rollback(desk, HOST)
+    assert "gitguard init --host openclaw" in refused.value.hint
+    assert host.document() == left

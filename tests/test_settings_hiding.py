@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,37 @@ def test_uninstalling_in_one_worktree_leaves_the_changed_settings_of_another_out
     guard.uninstall(HOST)
     shown = git("-C", str(linked), "status", "--porcelain", "--untracked-files=all")
     assert shown == ""
+
+
+def test_uninstalling_names_what_was_changed_on_advice_and_stays(
+    desk: Desk, guard: Guard, repo: Path, tmp_path: Path
+) -> None:
+    install(guard)
+    change(desk, tmp_path)
+    outcome = guard.uninstall(HOST)
+    (note,) = (note for note in outcome.notes if "config advise" in note)
+    assert str(repo / ".claude/settings.local.json") in note
+    assert "gitguard config rollback claude-code" in note
+    take_back(desk, even_if_moved=True)
+    assert not any("config advise" in note for note in guard.uninstall(HOST).notes)
+
+
+@pytest.mark.parametrize("own", [None, {"model": "opus"}])
+def test_going_back_never_brings_hooks_back_that_were_uninstalled(
+    own: dict[str, str] | None, desk: Desk, guard: Guard, git: Git, repo: Path, tmp_path: Path
+) -> None:
+    personal = repo / ".claude/settings.local.json"
+    if own is not None:
+        personal.parent.mkdir()
+        personal.write_text(json.dumps(own))
+    before = status(git)
+    install(guard)
+    change(desk, tmp_path)
+    guard.uninstall(HOST)
+    assert "gitguard" not in personal.read_text()
+    take_back(desk, even_if_moved=True)
+    left = json.loads(personal.read_text()) if personal.exists() else None
+    assert left == own
+    for beside in personal.parent.glob("*.gitguard-*"):
+        beside.unlink()
+    assert status(git) == before

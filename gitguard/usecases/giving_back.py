@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.hosts import NAMES, find_host
 from gitguard.hosts.advising import find_adviser
+from gitguard.hosts.base import belongs_to_user
+from gitguard.model.layout import Layout
 from gitguard.model.value import Value
 from gitguard.store import files
 from gitguard.store.disk import FileChange
@@ -15,12 +19,17 @@ from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile, MadeChange
 from gitguard.usecases.advising import digest, settled_changes, unfinished
 from gitguard.usecases.hiding_settings import unhide
+from gitguard.usecases.planning import settings_of
 from gitguard.usecases.rollback_document import rollback_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitguard.usecases.advising import Desk
 
+_OF_PLUGIN = re.compile(rb"""["']?gitguard["']?\s*:""")
+"""The plugin's entry in a host's own settings, by its name."""
 LOCK_TIMEOUT = 10.0
 """Seconds; a host's command that is left over may still write."""
 
@@ -61,6 +70,8 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
             moved = one.is_finished and digest(now) not in (one.before, one.after)
             later = made[made.index(one) + 1 :] if one.is_finished else ()
             newer = tuple(other for other in later if other.file == one.file)
+            if moved:
+                before = _without_hooks(one, before, now)
             return Rollback(one, before, now, moved, newer, _is_as_installed(desk, one, now))
     lost = newest_change(desk, host)
     left = [f"`{path}`" for path in (lost.backup, lost.document) if os.path.lexists(path)]
@@ -70,6 +81,39 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
         f"{look}`{rollback_command(lost)} --forget` leaves `{lost.file}` as it is and forgets the "
         "change",
     )
+
+
+def _without_hooks(made: MadeChange, before: bytes | None, now: bytes | None) -> bytes | None:
+    """Return what is put back without hooks of gitguard that were taken out since.
+
+    Raises `SettingsMoved` where only the host itself could take them out again.
+    """
+    if before is None or made.host not in NAMES:
+        return before
+    settings = find_host(made.host).settings()
+    if belongs_to_user(settings):
+        if _OF_PLUGIN.search(before) and not _OF_PLUGIN.search(now or b""):
+            raise SettingsMoved(
+                f"the backup `{made.backup}` has gitguard's hooks in it, which were uninstalled "
+                f"after gitguard changed `{made.file}` at {made.at}",
+                f"Run `gitguard init --host {made.host}`, and go back then, or run "
+                f"`{rollback_command(made)} --forget` to leave the file as it is",
+            )
+        return before
+    was, current = settings_of(before, made.backup), _readable(now, made.file)
+    if not settings.is_installed(was) or settings.is_installed(current):
+        return before
+    line = settings.other_status_line(current)  # which ours stood in for
+    beneath = {name: value for name, value in current.items() if line and value is line}
+    left = settings.remove(was, beneath)
+    return Layout.of(before).dump(left) if left else None
+
+
+def _readable(data: bytes | None, name: str) -> dict[str, Any]:
+    try:
+        return settings_of(data, name)
+    except InvalidDocument:
+        return {}
 
 
 def _what_of_backup(made: MadeChange) -> str:
@@ -184,7 +228,7 @@ def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
         files.write_bytes(kept, now, mode=made.mode & 0o600, owner=os.stat(made.file))
     _give(made, before, now)
     _outlast_the_host(desk, made, before)
-    if digest(desk.read(made.file)) != made.before:
+    if digest(desk.read(made.file)) != digest(before):
         raise InvalidDocument(
             f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
         )

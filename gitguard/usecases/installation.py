@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext, suppress
 
-from gitguard.errors import GitFailed, InvalidDocument, InvalidInput
+from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.value import Value
@@ -22,6 +22,7 @@ from gitguard.store.settings_changes import ChangesFile
 from gitguard.store.worktree import Worktree
 from gitguard.usecases.merging import plan_installation
 from gitguard.usecases.planning import Sites, plan_removal, settings_of, user_settings
+from gitguard.usecases.rollback_document import rollback_command
 from gitguard.usecases.user_installation import UserPart, UserPlan
 
 TYPE_CHECKING = False
@@ -123,13 +124,13 @@ class Installer:
             sites = self._sites()
             plan = _checked(plan_installation(sites, wishes))
             _refuse_unwritable(user.changes)
-            startup = None
+            startup, doubt = None, _NOT_BEGUN
             if begin is not None:
-                startup = begin()
+                startup, doubt = _begun(begin)
                 plan = self._carry_out(wishes)
                 user = part.carry_out(user) if part else user
         warnings = (*self._warnings(plan), *user.warnings, *_unreachable(sites, wishes))
-        notes = (*plan.notes, *user.notes, *([] if startup else [_NOT_BEGUN]))
+        notes = (*plan.notes, *user.notes, *([doubt] if doubt else []))
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, warnings, startup, user.commands)
 
@@ -161,9 +162,21 @@ class Installer:
                 user = part.carry_out_removal(user) if part else user
                 _remove_empty(user.leaving)
                 plan = self._remove()
-        notes = (*plan.notes, *user.notes, *self._other_hosts(), *self._remains())
+        stays = (*self._advised(), *self._other_hosts(), *self._remains())
+        notes = (*plan.notes, *user.notes, *stays)
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, user.warnings, commands=user.commands)
+
+    def _advised(self) -> tuple[str, ...]:
+        """Name what `config advise --apply` changed, which is not the installation's to take."""
+        root = self._workspace.place.worktree
+        return tuple(
+            f"`{made.file}` keeps what `config advise` changed on {made.at[:10]}: "
+            f"{', '.join(key for key, _, _ in made.changes)}; `{rollback_command(made)}` takes it "
+            "back"
+            for made in ChangesFile(self._workspace.places.state_home).read()
+            if made.host == self._host and made.project in ("", root)
+        )
 
     def _other_hosts(self) -> tuple[str, ...]:
         state, root = self._workspace.state_folder, self._workspace.place.worktree
@@ -241,6 +254,14 @@ class Installer:
             state = self._workspace.state_folder
             found.append(f"this machine's memory of them stays; `rm -r {state}` removes it")
         return tuple(found)
+
+
+def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
+    """Bring the session up; where another home folder began it, hooks save until it is trusted."""
+    try:
+        return begin(), ""
+    except Untrusted as error:
+        return None, f"{error.message}; until you run `gitguard trust`, hooks save what happens"
 
 
 def _checked(plan: Plan) -> Plan:

@@ -136,6 +136,8 @@ class Draft:
             return before
         if kept is not None and rest == original:
             return kept.original
+        if kept is None and not rest:
+            return None  # installed from another home folder, and nobody else wrote into it
         return Layout.of(before).dump(rest)
 
     def take_out(self, settings: HostSettings, name: str) -> None:
@@ -204,7 +206,9 @@ def plan_removal(sites: Sites) -> Plan:
         for name in (settings.PERSONAL, settings.SHARED):
             draft.take_out(settings, name)
     _remove_skill(draft)
-    leaving = [os.path.join(sites.root, folder) for folder in draft.own.folders]
+    # Another home folder's installation may have made the skill's folder.
+    made = dict.fromkeys([*draft.own.folders, os.path.dirname(settings.SKILL)])
+    leaving = [os.path.join(sites.root, folder) for folder in made]
     if sites.others:
         return draft.finish({sites.common: draft.shared}, leaving=tuple(leaving))
     before = content(sites.common, EXCLUDE)
