@@ -198,6 +198,29 @@ def test_one_writer_of_files(module: str) -> None:
     assert not methods & {"write_text"}
 
 
+CHANGES_NAMES = {
+    f"os.{name}"
+    for name in ("replace", "rename", "link", "symlink", "unlink", "remove", "rmdir", "mkdir")
+} | {"os.makedirs", "shutil.rmtree", "shutil.move"}
+ELSEWHERE = {
+    "store/files.py": "the one module",
+    "store/folders.py": "it opens and makes our folders",
+    "store/disk.py": "hosts' settings",
+    "store/objects.py": "git's objects",
+    "usecases/installation.py": "hosts' folders",
+    "usecases/giving_back.py": "hosts' backups",
+}
+"""Modules that change names in folders that are not ours, where links are the user's affair."""
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in LIBRARY if m not in ELSEWHERE and not m.startswith("transcripts/")]
+)
+def test_names_in_our_folders_change_through_one_module_that_follows_no_link(module: str) -> None:
+    names = {names_of_node(node) for node in ast.walk(TREES[module])}
+    assert not names & CHANGES_NAMES
+
+
 def run_python(*arguments: str, home: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     return subprocess.run(

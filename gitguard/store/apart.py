@@ -8,6 +8,7 @@ agent notes is kept in the state directory instead, and follows when somebody tr
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import dump_line, load_json
@@ -127,9 +128,9 @@ def bring_records(workspace: Workspace, session: Session) -> None:
 
 def remove(workspace: Workspace, session: Session) -> None:
     """Forget what was kept apart of a session, once it is in its state and journal."""
-    import shutil
-
     other = workspace.apart()
-    shutil.rmtree(other.session_folder(session), ignore_errors=True)
+    with suppress(OSError):
+        files.remove_tree(other.session_folder(session))
     if not files.names_in(os.path.join(other.folder, "sessions")):
-        shutil.rmtree(other.folder, ignore_errors=True)
+        with suppress(OSError):
+            files.remove_tree(other.folder)

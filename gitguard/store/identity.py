@@ -8,6 +8,7 @@ can write in the repository can change the file, and the anchor stays in force a
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
 from gitguard.model.codec import dump_json, sha256
@@ -238,9 +239,8 @@ def copy_folder(folder: str, target: str) -> None:
 
 def remove_folder(folder: str) -> None:
     """Remove a folder of the state directory that did not come into force."""
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        files.remove_tree(folder)
 
 
 def take_unsaid(workspace: Workspace) -> str:
