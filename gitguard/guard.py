@@ -236,23 +236,32 @@ class Guard(WorkspaceSessions):
 
     # Review
 
-    def log(self, most: int = 20) -> list[Checkpoint]:
-        """Return the newest checkpoints of the session, verified, newest first."""
+    def log(self, most: int = 20, *, untrusted: bool = False) -> list[Checkpoint]:
+        """Return the newest checkpoints of the session, verified, newest first.
+
+        A branch that this machine did not write is refused, unless an untrusted one is asked for.
+        """
         from gitguard.usecases.looking import newest
 
-        return newest(self.store(self.any_session()), most)
+        return newest(self.store(self.any_session()), most, untrusted=untrusted)
 
-    def show(self, name: str, wanted: str = "") -> bytes:
+    def show(self, name: str, wanted: str = "", *, untrusted: bool = False) -> bytes:
         """Return a checkpoint's file, or the working one when no checkpoint is named."""
         from gitguard.usecases.looking import show
 
-        return show(self.store(self.any_session()), name, wanted)
+        return show(self.store(self.any_session()), name, wanted, untrusted=untrusted)
 
-    def diff(self, older: str = "", newer: str = "") -> Difference:
+    def diff(self, older: str = "", newer: str = "", *, untrusted: bool = False) -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
         from gitguard.usecases.looking import diff
 
-        return diff(self.store(self.any_session()), older, newer)
+        return diff(self.store(self.any_session()), older, newer, untrusted=untrusted)
+
+    def why_not_ours(self, *wanted: str) -> str:
+        """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is."""
+        from gitguard.usecases.looking import why_not_ours
+
+        return why_not_ours(self.store(self.any_session()), *wanted)
 
     def verify(
         self, *, every_session: bool = False, tell: Callable[[int, int], None] | None = None
@@ -265,7 +274,8 @@ class Guard(WorkspaceSessions):
 
         own = self.store(self.any_session())
         if every_session:
-            return verify_each(stores_of(own, self.sessions()), tell=tell)
+            names = {**self.sessions(), **self.remote_sessions()}
+            return verify_each(stores_of(own, names), tell=tell)
         return [verify(own, tell=tell)]
 
     # Secrets

@@ -155,7 +155,7 @@ class SessionStore:
             raise Untrusted(
                 f"`{self.states.path}` is not known on this machine: the repository was moved or "
                 "copied here, or the state directory is another one",
-                "Look at the session's branch with `gitguard log` and adopt it with "
+                "Look at the session's branch with `gitguard log --untrusted` and adopt it with "
                 "`gitguard trust`; this state is kept in the archive then. If there is no branch, "
                 "look at this state and take it with `gitguard accept`",
             )

@@ -23,17 +23,25 @@ if TYPE_CHECKING:
 def list_sessions(console: Console) -> None:
     """List the sessions of this repository
 
-    Where a session's key is not its name, it stands behind: `--session` takes the key. Archived
-    ones come last; `session reopen` brings one back. With --json each one's conversations are told
-    as well, with their transcripts and counts.
+    If a session's key differs from its name, the key follows: `--session` takes the key. Sessions
+    that only a remote-tracking branch has are marked. Archived ones come last; `session reopen`
+    brings one back. With --json each one's conversations are told as well, with their transcripts
+    and counts.
     """
     guard = console.guard
     current, found, keys = guard.workspace.current_name(), guard.sessions(), guard.session_keys()
-    archived = guard.archived_sessions()
+    archived, remote = guard.archived_sessions(), guard.remote_sessions()
     ordered = sorted(found.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
+    lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
     lines += [_put_away_line(one) for one in archived]
-    document = {"current": current, "sessions": found, "keys": keys, "archived": archived}
+    document = {
+        "current": current,
+        "sessions": found,
+        "keys": keys,
+        "archived": archived,
+        "remote": remote,
+    }
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
     console.say("\n".join(lines) or "No sessions.", document)
@@ -43,6 +51,11 @@ def _line(name: str, head: str, key: str, current: str) -> str:
     mark = "*" if name == current else " "
     said = one_line(key) if key != name else ""
     return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}".rstrip()
+
+
+def _remote_line(name: str, head: str) -> str:
+    adopt = f"`gitguard --session {name} trust` adopts it"
+    return f"  {name}  {head[:12]}  only on a remote-tracking branch; {adopt}"
 
 
 def _put_away_line(one: Archived) -> str:

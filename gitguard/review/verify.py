@@ -57,14 +57,23 @@ class Report(Value):
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     """What is worth knowing and wrong with nothing."""
+    is_anchored: bool = True
+    """Whether the history was held against what this machine wrote; a clone in CI cannot."""
+    signatures_checked: bool = False
 
     @property
     def lines(self) -> list[str]:
         """Return the report as a person reads it."""
-        found = counted(len(self.findings), "finding") if self.findings else "nothing is wrong"
-        lines = [f"{self.session}: {counted(self.checkpoints, 'checkpoint')} verified, {found}"]
+        outcome = counted(len(self.findings), "finding") if self.findings else "nothing is wrong"
+        if not self.is_anchored:
+            outcome = f"{self._basis} only; {outcome if self.findings else 'no finding'}"
+        lines = [f"{self.session}: {counted(self.checkpoints, 'checkpoint')} verified, {outcome}"]
         lines += [f"  {line}" for finding in self.findings for line in finding.lines]
         return lines + [f"  Note: {note}" for note in self.notes]
+
+    @property
+    def _basis(self) -> str:
+        return "structure and signatures" if self.signatures_checked else "structure"
 
     def to_document(self) -> dict[str, Any]:
         """Return the report as JSON says it."""

@@ -393,7 +393,7 @@ class Chain:
 
 
 def _is_foreign(head: Head) -> bool:
-    return head.standing not in (NONE, OURS)
+    return head.standing not in (NONE, OURS) or head.replaced_repository
 
 
 def _branch_pattern(checked_out: str) -> list[str]:
@@ -412,3 +412,10 @@ def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
     refs = repository.refs(prefix.rstrip("/"))
     found = {name.removeprefix(prefix): ref.id for name, ref in refs.items()}
     return {name: commit for name, commit in found.items() if is_session_name(name)}
+
+
+def remote_sessions(repository: Repository) -> dict[str, str]:
+    """Return the sessions that remote-tracking branches have: name and head id."""
+    refs = repository.refs("refs/remotes/*/gitguard/*")
+    heads = {name.rpartition("/gitguard/")[2]: ref.id for name, ref in refs.items()}
+    return {name: commit for name, commit in heads.items() if is_session_name(name)}

@@ -59,8 +59,8 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
         MOVED: Tampered(
             f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
             "the other",
-            "Put ours back with `gitguard recover`, or look at theirs and take it with "
-            f"`gitguard trust --head {theirs}`",
+            "Put ours back with `gitguard recover`, or look at theirs with `gitguard log "
+            f"--untrusted` and take it with `gitguard trust --head {theirs}`",
         ),
         DELETED: Tampered(
             f"`{ref}` is gone; this machine wrote {ours} there",
@@ -68,8 +68,8 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
         ),
         UNTRUSTED: Untrusted(
             f"`{ref}` is at {theirs}, and this machine did not write it",
-            "Look at it with `gitguard log` and `gitguard show`, then run `gitguard trust`, or "
-            "begin another with `gitguard session use NAME`",
+            "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
+            "`gitguard trust`, or begin another with `gitguard session use NAME`",
         ),
     }
     if head.replaced_repository and head.standing != UNTRUSTED:
@@ -85,6 +85,17 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
             "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
         )
     return refusals.get(head.standing)
+
+
+def refuse_reading(head: Head, ref: str) -> GitguardError | None:
+    """Say why nothing of a branch may be shown as ours, None when all of it is."""
+    if head.standing == REMOTE_ONLY:
+        return Untrusted(
+            f"only `{head.remote}` has this session, at {head.id[:12]}, and this machine did not "
+            "write it",
+            "Look at it with `gitguard log --untrusted`, then adopt it with `gitguard trust`",
+        )
+    return refuse_head(head, ref)
 
 
 def refuse_foreign_head(head: Head, ref: str) -> None:

@@ -83,7 +83,8 @@ def keep_apart(
     saved = Saved(
         "manual",
         pending="this machine did not write the task state in this workspace",
-        way_out="Look at it with `gitguard log`, then run `gitguard trust`: the note follows then",
+        way_out="Look at it with `gitguard log --untrusted`, then run `gitguard trust`: the note "
+        "follows then",
     )
     return Noted(state, report, saved, is_apart=True)
 

@@ -121,7 +121,7 @@ def past_advice(
 def _advised(store: SessionStore, head: str, at: str) -> list[Advised]:
     return [
         Advised(f"{checkpoint.session_key}{at}", checkpoint.at, advice)
-        for checkpoint in _kept(store, head)
+        for checkpoint in _kept(store, head if at else store.readable_head().committed)
         if (advice := advice_in(checkpoint.why)) is not None
     ]
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.composing import render_summary
-from gitguard.errors import NotInitialised
+from gitguard.errors import NotInitialised, Untrusted
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import diff_texts
 from gitguard.model.value import Value
 from gitguard.review.history import FieldChange, compare_states
+from gitguard.store.standing import refuse_reading
 from gitguard.store.states import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.checkpoint import Checkpoint
     from gitguard.session_store import SessionStore
+    from gitguard.store.standing import Head
 
 
 class Difference(Value):
@@ -28,24 +30,74 @@ class Difference(Value):
     """Unified diff of the two summaries."""
 
 
-def newest(store: SessionStore, most: int) -> list[Checkpoint]:
-    """Return the newest checkpoints, verified, newest first."""
+def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[Checkpoint]:
+    """Return the newest checkpoints, verified, newest first.
+
+    Raises why the branch is not ours, unless an untrusted one is asked for.
+    """
+
+    def look() -> list[Checkpoint]:
+        head = _head(store, untrusted=untrusted)
+        return list(islice(store.chain.history(head.id), most))
+
+    return store.at_one_moment(look)
+
+
+def why_not_ours(store: SessionStore, *wanted: str) -> str:
+    """Say why a branch, or one of the checkpoints wanted of it, is not ours; empty if it is."""
     head = store.chain.head()
-    return list(islice(store.chain.history(head.id), most))
+    refusal = refuse_reading(head, store.chain.ref)
+    if refusal is not None:
+        return refusal.message
+    asides = (_doubt_of_aside(store, head, name) for name in wanted if name)
+    return next((doubt for doubt in asides if doubt), "")
 
 
-def show(store: SessionStore, name: str, wanted: str) -> bytes:
-    """Return a checkpoint's file, or the working one when no checkpoint is named."""
+def show(store: SessionStore, name: str, wanted: str, *, untrusted: bool = False) -> bytes:
+    """Return a checkpoint's file, or the working one when no checkpoint is named.
+
+    Raises why the branch is not ours, unless an untrusted one is asked for.
+    """
+    return store.at_one_moment(lambda: _show(store, name, wanted, untrusted=untrusted))
+
+
+def _show(store: SessionStore, name: str, wanted: str, *, untrusted: bool) -> bytes:
     if not wanted:
-        return _working(store, name)
-    head = store.chain.head()
+        return _working(store, name, untrusted=untrusted)
+    head = _head(store, untrusted=untrusted)
+    doubt = "" if untrusted else _doubt_of_aside(store, head, wanted)
+    if doubt:
+        raise Untrusted(doubt, "Look at it with --untrusted")
     checkpoint = store.chain.find(head.id, wanted)
     return store.chain.read(checkpoint.id).contents[name]
 
 
-def _working(store: SessionStore, name: str) -> bytes:
+def _head(store: SessionStore, *, untrusted: bool) -> Head:
+    head = store.chain.head()
+    refusal = None if untrusted else refuse_reading(head, store.chain.ref)
+    if refusal is not None:
+        raise refusal
+    return head
+
+
+def _doubt_of_aside(store: SessionStore, head: Head, wanted: str) -> str:
+    """Say why a checkpoint that is kept aside is not held against an anchor, empty if it is."""
+    checkpoint = store.chain.find(head.id, wanted)
+    if checkpoint.id not in store.chain.archives().values():
+        return ""
+    if any(checkpoint.id == anchor.committed for anchor in store.chain.archived()):
+        return ""
+    if any(checkpoint.id == newer.id for newer in store.chain.history(head.id)):
+        return ""
+    return (
+        f"commit {checkpoint.id[:12]} is kept aside and not on the branch; nothing on this machine "
+        "says whose it is"
+    )
+
+
+def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:
     if name not in (STATE_FILE, SUMMARY_FILE):
-        head = store.chain.head()
+        head = _head(store, untrusted=untrusted)
         if not head.id:
             raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
         return store.chain.read(head.id).contents[name]
@@ -54,11 +106,16 @@ def _working(store: SessionStore, name: str) -> bytes:
     return dump_json(state.to_document()) if name == STATE_FILE else render_summary(state).encode()
 
 
-def diff(store: SessionStore, older: str, newer: str) -> Difference:
+def diff(store: SessionStore, older: str, newer: str, *, untrusted: bool = False) -> Difference:
     """Compare two checkpoints; by default the newest with the state as it is now."""
-    older = older or _newest_name(store)
+    return store.at_one_moment(lambda: _diff(store, older, newer, untrusted=untrusted))
+
+
+def _diff(store: SessionStore, older: str, newer: str, *, untrusted: bool) -> Difference:
+    older = older or _newest_name(store, untrusted=untrusted)
+    files = (STATE_FILE, SUMMARY_FILE)
     sides = [
-        (show(store, STATE_FILE, side), show(store, SUMMARY_FILE, side)) for side in (older, newer)
+        [show(store, name, side, untrusted=untrusted) for name in files] for side in (older, newer)
     ]
     before, after = (decode_state(state, "the state") for state, _ in sides)
     texts = [summary.decode("utf-8", "replace") for _, summary in sides]
@@ -66,7 +123,7 @@ def diff(store: SessionStore, older: str, newer: str) -> Difference:
     return Difference(*names, compare_states(before, after), diff_texts(*texts, names=names))
 
 
-def _newest_name(store: SessionStore) -> str:
-    for checkpoint in newest(store, 1):
+def _newest_name(store: SessionStore, *, untrusted: bool) -> str:
+    for checkpoint in newest(store, 1, untrusted=untrusted):
         return checkpoint.name
     raise NotInitialised("there is no checkpoint yet", "Run `gitguard ensure`")

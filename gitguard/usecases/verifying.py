@@ -8,7 +8,7 @@ from gitguard.review.signatures import Signatures
 from gitguard.review.verify import Finding, Report, States, finding_of, findings_of
 from gitguard.session_store import SessionStore
 from gitguard.store.archive import archived_names
-from gitguard.store.standing import NONE, Head, refuse_head
+from gitguard.store.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
 from gitguard.store.verification import GO_ON, LEAVE
 from gitguard.usecases.sessions import is_unknown, refuse_unknown
 from gitguard.usecases.status import keys_of
@@ -96,6 +96,8 @@ class _Verifying:
             count,
             tuple(dict.fromkeys(self._findings)),
             tuple(dict.fromkeys(self._notes)),
+            is_anchored=not self._is_clone,
+            signatures_checked=self._signatures is not None,
         )
 
     def _head(self) -> tuple[Head, str]:
@@ -106,7 +108,9 @@ class _Verifying:
             self._findings.append(finding_of(error))
             return Head(UNKNOWN, anchor=self._anchor()), UNKNOWN
         refusal = refuse_head(head, self._chain.ref)
-        if refusal is not None:
+        if self._is_clone and head.standing in (UNTRUSTED, REMOTE_ONLY):
+            self._notes += self._notes_on_clone(head)
+        elif refusal is not None:
             self._findings.append(finding_of(refusal, commit=head.id))
         elif head.standing == NONE:
             archived = (
@@ -115,6 +119,20 @@ class _Verifying:
             )
             self._notes.append(archived if self._put_away else "there is no checkpoint yet")
         return head, head.standing
+
+    @property
+    def _is_clone(self) -> bool:
+        """Whether gitguard was never set up here, as in CI, so that there cannot be an anchor."""
+        return not self._store.workspace.is_initialised
+
+    def _notes_on_clone(self, head: Head) -> list[str]:
+        notes = [
+            f"`{head.remote or self._chain.ref}` is held against no anchor, because gitguard was "
+            "never set up in this clone; a history that was rewritten as a whole would pass"
+        ]
+        if self._signatures is None:
+            notes.append("signatures are not checked: `sign` is not set in your own config.yaml")
+        return notes
 
     def _anchor(self) -> Anchor | None:
         try:

@@ -75,6 +75,14 @@ class WorkspaceSessions:
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
+    def remote_sessions(self) -> dict[str, str]:
+        """Return the sessions that only a remote-tracking branch has: name and head."""
+        from gitguard.store.checkpoints import remote_sessions
+
+        here = self.sessions()
+        remote = remote_sessions(self.repository())
+        return {name: head for name, head in remote.items() if not here.get(name)}
+
     def find_session(self, wanted: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""
         from gitguard.model.session import Session
@@ -83,8 +91,8 @@ class WorkspaceSessions:
             return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
         if wanted in self.sessions():
             store = self.store(Session(wanted, wanted))
-            checkpoint = next(store.chain.history(store.chain.head().id))
-            return Session(checkpoint.session_key, wanted)
+            for checkpoint in store.chain.history(store.chain.head().id):
+                return Session(checkpoint.session_key, wanted)
         return Session.of(wanted)
 
     def use_session(self, session: Session) -> Startup:
