@@ -231,6 +231,19 @@ PROBES += [
     "kind: secret\n",
 ]
 PROBES += ["private-lines:", "token is ", "--password ", "Bearer ", "cookie: a=", "curl -u ", "\\n"]
+PROBES += [
+    "\x1b",
+    "\x1b[31m",
+    "%41",
+    "\\u0041",
+    "\u200b",
+    '""',
+    "'a' + ",
+    "aB3=",
+    "\\",
+    '"\n"',
+    "a1\n",
+]
 
 
 @pytest.mark.parametrize("probe", [*PROBES, *LITERALS], ids=repr)

@@ -13,6 +13,7 @@ rule compiled when a text holds what the rule needs.
 from __future__ import annotations
 
 from gitguard import __version__
+from gitguard.model.redaction_encoded import encoded, joins, may_conceal
 from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets, merged
 from gitguard.model.redaction_names import (
     BARE,
@@ -56,13 +57,18 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction_engine import SecondEngine
     from gitguard.model.redaction_keyed import Span
+    from gitguard.model.redaction_views import View
 
+_VIEWS = "views 1"
+"""Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
 _LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
 """Of texts that were searched in vain so many are remembered."""
 _ROUNDS = 4
+_OF_A_VIEW = 10_000
+"""The rank of what is found behind how a text is written, after all that stands in it plainly."""
 _WINDOW, _OVERLAP = 65536, 20480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
 
@@ -77,7 +83,7 @@ class Finding(Value):
 class _Plan:
     """Which rules a text can match at all."""
 
-    __slots__ = ("key_words", "literals", "scans", "tokens")
+    __slots__ = ("is_encoding", "key_words", "literals", "scans", "tokens")
 
     def __init__(
         self,
@@ -85,13 +91,16 @@ class _Plan:
         literals: Sequence[tuple[str, int]] = (),
         scans: Sequence[int] = (),
         key_words: Sequence[str] = (),
+        is_encoding: bool = False,  # noqa: FBT001
     ) -> None:
         self.tokens, self.literals, self.scans, self.key_words = tokens, literals, scans, key_words
+        self.is_encoding = is_encoding
 
     @property
     def any(self) -> bool:
         """Say whether there is any."""
-        return bool(self.key_words or self.literals or self.tokens or self.scans)
+        searches = self.key_words or self.literals or self.tokens or self.scans
+        return self.is_encoding or bool(searches)
 
 
 class Redactor:
@@ -112,7 +121,7 @@ class Redactor:
         ]
         literals = [(word, at) for at, rule in enumerate(self._rules) for word in rule.literals]
         first_word = len(custom) + len(PHRASES)
-        self._in_phrases = [found for found in literals if found[1] < first_word]
+        self._in_phrases = [(_longest_word(f[0]), f) for f in literals if f[1] < first_word]
         self._in_words = [found for found in literals if found[1] >= first_word]
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
@@ -164,7 +173,7 @@ class Redactor:
             parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
             parts += ["\0".join(map(str, token)) for token in TOKENS]
             parts += [self._engine.version] if self._engine else []
-            told = [__version__, *parts, *KEY_WORDS, *sorted(self._allowed)]
+            told = [__version__, _VIEWS, *parts, *KEY_WORDS, *sorted(self._allowed)]
             self._rules_id = sha256("\n".join(told).encode())[:16]
         return self._rules_id
 
@@ -242,7 +251,8 @@ class Redactor:
 
     def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
         plan = plan or self._plan(text)
-        clean = self._without(text, plan, 0, found) if plan.any or self._engine else text
+        is_searched = plan.any or self._engine or "\n" in text or may_conceal(text) or joins(text)
+        clean = self._without(text, plan, 0, found) if is_searched else text
         if clean == text and len(text) <= _LONGEST_KNOWN:
             if len(self._clean) >= _MOST_KNOWN:
                 self._clean.clear()
@@ -290,10 +300,49 @@ class Redactor:
         ranked: list[tuple[int, int, int, str]] = []
         for start in range(0, len(text), _WINDOW):
             window = text if len(text) <= _WINDOW else text[start : start + _WINDOW + _OVERLAP]
-            for rank, (begin, end, rule) in self._search(window, plan):
-                if end > begin and not self._is_allowed(window[begin:end]):
-                    ranked.append((start + begin, start + end, rank, rule))
+            for rank, (begin, end, rule) in self._search_window(window, plan):
+                ranked.append((start + begin, start + end, rank, rule))
         return merged(ranked)
+
+    def _search_window(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
+        """Yield all finds in a text as it is written, and in what it says behind that."""
+        may_be_split = "\n" in text
+        for rank, (begin, end, rule) in self._search(text, plan):
+            if end > begin and not self._is_allowed(text[begin:end]):
+                if may_be_split:
+                    from gitguard.model.redaction_views import end_of_continued
+
+                    end = end_of_continued(text, end)
+                yield rank, (begin, end, rule)
+        if plan.is_encoding:
+            yield from self._search_encoded(text)
+        if may_conceal(text):
+            from gitguard.model.redaction_views import revealed
+
+            for view in revealed(text):
+                yield from self._search_view(view)
+        quotes = joins(text)
+        if quotes or may_be_split:
+            from gitguard.model.redaction_views import joined
+
+            for view in joined(text, quotes):
+                yield from self._search_view(view)
+
+    def _search_view(self, view: View) -> Iterator[tuple[int, Span]]:
+        for rank, (begin, end, rule) in self._search(view.text, self._plan(view.text)):
+            if end > begin and not self._is_allowed(view.text[begin:end]):
+                yield _OF_A_VIEW + rank, (*view.original(begin, end), rule)
+        for rank, (begin, end, rule) in self._search_encoded(view.text):
+            yield rank, (*view.original(begin, end), rule)
+
+    def _search_encoded(self, text: str) -> Iterator[tuple[int, Span]]:
+        """Yield the words that say a secret in base64 or hex; all of a word goes."""
+        for begin, end, plain in encoded(text):
+            finds = self._search(plain, self._plan(plain))
+            for rank, (first, last, rule) in finds:
+                if last > first and not self._is_allowed(plain[first:last]):
+                    yield _OF_A_VIEW + rank, (begin, end, rule)
+                    break
 
     def _search(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
         """Yield all finds with the rank of their rule: what is most specific comes first."""
@@ -312,16 +361,18 @@ class Redactor:
             yield from ((5000, span) for span in self._engine.find(text))
 
     def _plan(self, text: str) -> _Plan:
-        low = _lower(text)
-        long = " ".join([word for word in text.split() if len(word) >= SHORTEST])
-        literals = [found for found in self._in_phrases if found[0] in low]
+        # Most words stand in a text more than once, and what the rules need lies within a word.
+        words = set(text.split())
+        low = " ".join(words).lower()
+        long = " ".join([word for word in words if len(word) >= SHORTEST])
+        literals = [found for word, found in self._in_phrases if word in low]
         if long:
-            low_long = _lower(long)
+            low_long = long.lower()
             literals += [found for found in self._in_words if found[0] in low_long]
-        scans = [at for at, (literal, _scan) in enumerate(SCANS) if literal in low]
+        scans = [at for at, word in _IN_SCANS if word in low]
         key_words = [word for word in KEY_WORDS if word in low]
         tokens = tokens_in(long) if long else ()
-        return _Plan(tokens, literals, scans, key_words)
+        return _Plan(tokens, literals, scans, key_words, next(encoded(long), None) is not None)
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
         name, _all, rest = TOKENS[token]
@@ -385,6 +436,14 @@ def _is_or_lists_texts(held: Any) -> bool:
     if isinstance(held, (list, tuple)):
         return any(not isinstance(item, dict) for item in held)
     return isinstance(held, str)
+
+
+def _longest_word(literal: str) -> str:
+    return max(literal.split(), key=len)
+
+
+_IN_SCANS = [(at, _longest_word(literal)) for at, (literal, _scan) in enumerate(SCANS)]
+"""The scans by a word that a text must hold."""
 
 
 def _lower(text: str) -> str:

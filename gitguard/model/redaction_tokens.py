@@ -259,14 +259,14 @@ _ESCAPES = ("\\n", "\\r", "\\t", "%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d"
 
 
 def _heads() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
-    """Return the prefixes by their first two characters, and such that hold a mark."""
+    """Return the prefixes by their first three characters or all two, and such that hold a mark."""
     heads: dict[str, list[tuple[int, str]]] = {}
     others: list[tuple[int, str]] = []
     marks = frozenset(_MARKS)
     for at, (_name, prefixes, _rest) in enumerate(TOKENS):
         for prefix in prefixes.split():
             plain = marks.isdisjoint(prefix)
-            (heads.setdefault(prefix[:2], []) if plain else others).append((at, prefix))
+            (heads.setdefault(prefix[:3], []) if plain else others).append((at, prefix))
     return heads, others
 
 
@@ -284,8 +284,10 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
         for escape in _ESCAPES:
             words = words.replace(escape, " ")
     for word in words.translate(_TO_BLANKS).split():
-        if heads := _HEADS.get(word[:2]):
+        if heads := _HEADS.get(word[:3]):
             present.update([found for found in heads if word.startswith(found[1])])
+        if heads := _HEADS.get(word[:2]):
+            present.update(heads)
     by_rule: dict[int, list[str]] = {}
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)

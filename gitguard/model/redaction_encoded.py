@@ -1,0 +1,107 @@
+"""What makes a text worth a second look, found without regular expressions, and what words encode.
+
+Hooks start often and most texts conceal nothing, so `re` is not imported before something says that
+it may be needed.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SHORTEST = 28
+"""The shortest word that is looked at: base64 of a shorter one holds no token."""
+_LONGEST = 65_536
+_HEX = frozenset("0123456789abcdefABCDEF")
+_OTHERS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
+_TO_BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
+_ORDINARY = bytes({*range(32, 127), *b"\t\n\r"} - {*b"\\%"})
+"""What conceals nothing in a text of ASCII."""
+_GOES_ON = frozenset(("", "\n", "\r", "+", "\\", '"', "'"))
+"""What follows the quote of a string which the next one continues, blanks aside."""
+_MAY_GO_ON = _GOES_ON | {" "}
+_TOKEN_MARKS = frozenset("_-+/=.~")
+_ESCAPES = frozenset("xuUeE0123_.+/=~:-\r\n")
+"""What follows a backslash that can stand for a character of a token, or for none."""
+_PERCENTS = frozenset("01234567")
+_LINE_ENDS = str.maketrans("", "", "\n\t\r")
+
+
+def may_conceal(text: str) -> bool:
+    """Say whether a text may hold what is not seen, or an escape."""
+    if not text.isascii():
+        return True
+    suspects = text.encode().translate(None, _ORDINARY)
+    if suspects.strip(b"\\%"):
+        return True
+    if b"\\" in suspects and _is_followed("\\", _ESCAPES, text):
+        return True
+    return b"%" in suspects and _is_followed("%", _PERCENTS, text)
+
+
+def _is_followed(mark: str, by: frozenset[str], text: str) -> bool:
+    return not by.isdisjoint([part[:1] for part in text.split(mark)[1:]])
+
+
+def joins(text: str) -> list[int]:
+    """Return where the quotes are that may end a string which the next one continues."""
+    places: list[int] = []
+    for quote in "\"'":
+        if quote in text:
+            parts = text.split(quote)
+            # Most quotes are followed by something else, and need no look at where they are.
+            numbers = [n for n, part in enumerate(parts) if part[:1] in _MAY_GO_ON and n]
+            numbers = [n for n in numbers if _goes_on(parts[n - 1][-1:], parts[n].lstrip(" ")[:1])]
+            if numbers:
+                begins = list(accumulate(len(part) + 1 for part in parts))
+                places += [begins[n - 1] - 1 for n in numbers]
+    return sorted(places)
+
+
+def _goes_on(before: str, behind: str) -> bool:
+    """Say whether a string may go on behind a quote; two quotes have nothing between them."""
+    return behind in _GOES_ON and (before.isalnum() or before in _TOKEN_MARKS)
+
+
+def encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where the words of a text are base64 or hex of plain text, and what they say."""
+    at = 0
+    for long in [word for word in text.split() if len(word) >= SHORTEST]:
+        at = text.find(long, at)
+        for word in long.translate(_TO_BLANKS).split():
+            if len(word) >= SHORTEST and (plain := _plain(word)):
+                at = text.find(word, at)
+                end = at + len(word)
+                while text[end : end + 1] == "=":
+                    end += 1
+                yield at, end, plain
+
+
+def _plain(word: str) -> str:
+    """Return what a word says in base64 or hex, empty where that is no text."""
+    if len(word) > _LONGEST or word.isalpha():
+        return ""
+    if len(word) % 2 == 0 and _HEX.issuperset(word):
+        return _text_of(bytes.fromhex(word))
+    if word.lower() == word or word.upper() == word:
+        return ""  # base64 of a token has small letters and capitals
+    import binascii
+
+    standard = word.replace("-", "+").replace("_", "/")
+    try:
+        data = binascii.a2b_base64(standard + "=" * (-len(standard) % 4))
+    except ValueError:
+        return ""
+    return _text_of(data)
+
+
+def _text_of(data: bytes) -> str:
+    """Return bytes as the text they are, empty where they are none."""
+    if not data.isascii():
+        return ""
+    text = data.decode("ascii")
+    shown = text.translate(_LINE_ENDS).replace("\x1b", "")
+    return text if shown.isprintable() else ""

@@ -1,0 +1,268 @@
+"""What a text says behind how it is written: without terminal codes, escapes and split strings.
+
+A secret with a colour or a zero-width character in its middle is still one: whoever prints the text
+without them has the secret again. So the rules search the *views* of a text as well: the text
+without what nobody sees and without escapes, and with split strings put together. A view maps its
+characters back to the text it was made from, where a find is taken out. A text without a find stays
+as it is.
+
+Only what can stand inside a secret makes a view. An escape that stands for a blank or a quote parts
+words as the blank does, and the rules know it. So ordinary text has few views and costs little.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from gitguard.model.redaction_names import DIGITS, looks_random
+from gitguard.model.redaction_tokens import tokens_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Edit = tuple[int, int, str]
+"""Where a text is replaced: begin, end, and by what."""
+
+_UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that nobody sees: controls, format characters, fillers, selectors, tags."""
+_WIDE = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9"
+"""Letters and digits in another form, which a person copies as the plain ones."""
+_SUSPECT_TAIL = (
+    r"(?:(?<=\\)(?=[uUxeE0-3_.+/=~:-]|(?<=[A-Za-z0-9_=+/.-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
+    r"|(?<![\\%]))"
+)
+# A class of characters comes first, because for that a text is searched fastest, most of all for a
+# class of ASCII.
+_SUSPECT = re.compile(rf"[\\%{_UNSEEN}{_WIDE}]{_SUSPECT_TAIL}")
+_ASCII_SUSPECT = re.compile(rf"[\\%\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{_SUSPECT_TAIL}")
+_CODE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor
+    # OSC, DCS and the like: a title or a link
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,2048}(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]{0,8}[0-~]"
+)
+_ESCAPE = re.compile(
+    r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})"
+    r"|(0[0-3][0-7]{2}|[0-3][0-7]{2}|033)|([eE])|([_.+/=~:-])|\r?\n)"
+)
+_PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
+_TOKEN = "A-Za-z0-9_+/=.~:!@#$^*?|-"
+_MOST_EDITS = 20_000
+"""More than a window has for any good reason; what follows is searched as it is."""
+_QUOTED_JOIN = re.compile(
+    # Two strings that are one: `"a" + "b"`, `'a'"b"`, `"a" \` and a line end, or a line end alone.
+    r"[\"'](?:[ \t]{0,8}[+.&][ \t]{0,8}(?:\\?\r?\n[ \t]{0,64})?|"
+    r"[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:[+.&][ \t]{0,8})?|)[bfru]{0,2}[\"']"
+    rf"(?=[{_TOKEN}])"
+)
+_LINE_JOIN = re.compile(
+    # A line that goes on: indented, continued, quoted, commented, or a line of a diff.
+    r"[\"'`]?[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:(?:[>|*#+-]|//|\d{1,6}[:|])[ \t]{0,8}){0,2}[\"'`]?"
+    rf"(?=[{_TOKEN}]{{4}})"
+)
+_NEXT_LINE = re.compile(
+    # What goes on there is no word: it has a digit, or a capital after a small letter.
+    r"\n(?<=[A-Za-z0-9_/+=.~\r\\-]\n)[ \t]{0,64}+(?:(?:[>|*#+-]|//)[ \t]{0,8}+){0,2}+"
+    r"(?=[A-Za-z_/+=.~-]{0,16}+[0-9]|[A-Za-z]{0,8}[a-z][A-Z])"
+)
+_HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+=.~-"
+_SHORTEST_HEAD, _LONGEST_HEAD = 5, 512
+"""Of what stands of a token on its first line."""
+_RUN = re.compile(rf"[{_TOKEN}]+")
+_MOST_LINES = 8
+_BEFORE, _BEHIND, _KEY_BEHIND = 512, 1024, 16_384
+"""So far around an edit a secret may reach; a private key reaches farthest."""
+
+
+class View:
+    """A part of a text as it reads after edits, and where each of its characters comes from."""
+
+    __slots__ = ("_begins", "_edits", "text")
+
+    def __init__(
+        self, original: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None
+    ) -> None:
+        """Apply edits, which are in order and do not overlap, to what is from start to stop."""
+        parts: list[str] = []
+        # Begin and end here, and in the original.
+        self._edits: list[tuple[int, int, int, int]] = [(0, 0, start, start)]
+        here, at = 0, start
+        for begin, end, new in edits:
+            parts += (original[at:begin], new)
+            here += begin - at
+            self._edits.append((here, here + len(new), begin, end))
+            here, at = here + len(new), end
+        parts.append(original[at:stop])
+        self.text = "".join(parts)
+        self._begins = [edit[0] for edit in self._edits]
+
+    def original(self, begin: int, end: int) -> tuple[int, int]:
+        """Return which part of the original a part of the view was made from."""
+        return self._at(begin, begins=True), self._at(end - 1, begins=False)
+
+    def _at(self, at: int, *, begins: bool) -> int:
+        """Return where the character at a place of the view begins, or ends, in the original."""
+        number = bisect_right(self._begins, at) - 1
+        _begin, end, old_begin, old_end = self._edits[number]
+        if at < end:
+            return old_begin if begins else old_end
+        return old_end + at - end + (not begins)
+
+
+def revealed(text: str) -> Iterator[View]:
+    """Yield what stands around each place where something is not seen or escaped, without that.
+
+    A text within JSON may hold a colour as an escape, so what escapes stand for is looked at too.
+    """
+    for begin, end, edits in _neighbourhoods(text, list(_unescaping(text))):
+        first = View(text, edits, begin, end)
+        edits = list(_unescaping(first.text))
+        yield _Chained(first, View(first.text, edits)) if edits else first
+
+
+def _neighbourhoods(text: str, edits: list[Edit]) -> Iterator[tuple[int, int, list[Edit]]]:
+    """Yield parts of a text that hold its edits, so that a long text is not searched twice.
+
+    A part ends where lines do, because what stands before a secret on its line announces it.
+    """
+    at = 0
+    while at < len(edits):
+        first = at
+        while at + 1 < len(edits) and edits[at + 1][0] - edits[at][1] < _BEFORE + _BEHIND:
+            at += 1
+        begin = text.rfind("\n", 0, max(edits[first][0] - _BEFORE, 0)) + 1
+        behind = _KEY_BEHIND if "-----" in text[begin : edits[at][1] + _BEFORE] else _BEHIND
+        end = text.find("\n", min(edits[at][1] + behind, len(text)))
+        at += 1
+        yield begin, len(text) if end < 0 else end, edits[first:at]
+
+
+class _Chained(View):
+    """A view of a view."""
+
+    __slots__ = ("_first", "_second")
+
+    def __init__(self, first: View, second: View) -> None:
+        self._first, self._second = first, second
+        self.text = second.text
+
+    def original(self, begin: int, end: int) -> tuple[int, int]:
+        return self._first.original(*self._second.original(begin, end))
+
+
+def _unescaping(text: str) -> Iterator[Edit]:
+    """Yield the edits that take away what conceals a token's characters."""
+    end = count = 0
+    suspects = _ASCII_SUSPECT if text.isascii() else _SUSPECT
+    for suspect in suspects.finditer(text):
+        at = suspect.start()
+        if at < end:
+            continue
+        edit = _edit_at(text, at)
+        if edit is not None:
+            end = edit[1]
+            yield edit
+            count += 1
+            if count == _MOST_EDITS:
+                return
+
+
+def _edit_at(text: str, at: int) -> Edit | None:
+    char = text[at]
+    if char == "\\":
+        match = _ESCAPE.match(text, at)
+        new = _meant(match) if match else None
+        return (at, match.end(), new) if match and new is not None else None
+    if char == "%":
+        match = _PERCENT.match(text, at)
+        new = chr(int(match[1], 16)) if match else ""
+        return (at, at + 3, new) if new and _conceals(new) else None
+    if char in "\x1b\x90\x98\x9b\x9d\x9e\x9f":
+        match = _CODE.match(text, at)
+        return at, match.end() if match else at + 1, ""
+    if char == "\b":
+        return at, at + 1, ""
+    if char >= "\u24b6" and _is_wide(char):
+        import unicodedata
+
+        return at, at + 1, unicodedata.normalize("NFKC", char)
+    return at, at + 1, ""
+
+
+def _is_wide(char: str) -> bool:
+    return (
+        "\u24b6" <= char <= "\u24e9"
+        or "\uff01" <= char <= "\uff5e"
+        or ("\U0001d400" <= char <= "\U0001d7ff")
+    )
+
+
+def _meant(match: re.Match[str]) -> str | None:
+    """Return what an escape stands for, None where it parts words and conceals nothing."""
+    digits = match[1] or match[2] or match[3] or match[4]
+    if digits or match[5]:
+        number = int(digits, 16) if digits else int(match[5], 8)
+        char = chr(number) if number < 0x110000 else ""
+        return char if char and _conceals(char) else None
+    if match[6]:
+        return "\x1b"
+    return match[7] or ""
+
+
+def _conceals(char: str) -> bool:
+    """Say whether a character can stand in a secret, or is one that nobody sees."""
+    if char.isascii() and char.isprintable():
+        return char.isalnum() or char in "_-.+/=~:!@#$^*?|"
+    return char not in "\t\r\n" and _SUSPECT.match(char) is not None
+
+
+def joined(text: str, quotes: Iterable[int]) -> Iterator[View]:
+    """Yield what stands around split strings, with them whole.
+
+    quotes are where a string in quotes may end that goes on.
+    """
+    edits: dict[int, Edit] = {edit[0]: edit for edit in _line_joins(text)}
+    for quote in quotes:
+        match = _QUOTED_JOIN.match(text, quote)
+        if match:
+            edits[quote] = (quote, match.end(), "")
+    if not edits:
+        return
+    apart: list[Edit] = []
+    for edit in sorted(edits.values()):
+        if not apart or edit[0] >= apart[-1][1]:
+            apart.append(edit)
+    for first, last, near in _neighbourhoods(text, apart[:_MOST_EDITS]):
+        yield View(text, near, first, last)
+
+
+def end_of_continued(text: str, end: int) -> int:
+    """Return where a secret really ends that goes on in lines of its own behind its first one."""
+    for _line in range(_MOST_LINES):
+        join = _LINE_JOIN.match(text, end)
+        run = _RUN.match(text, join.end()) if join else None
+        if run is None or not looks_random(run[0], 8):
+            return end
+        end = run.end()
+    return end
+
+
+def _line_joins(text: str) -> Iterator[Edit]:
+    """Yield the line ends within a token: before them and behind is what no word is made of."""
+    for match in _NEXT_LINE.finditer(text):
+        end = match.start() - (text[match.start() - 1] in "\r\\")
+        near = text[max(0, end - _LONGEST_HEAD) : end]
+        word = near[len(near.rstrip(_HEAD)) :]
+        if len(word) > _SHORTEST_HEAD and (_is_mixed(word) or tokens_in(word)):
+            yield end, match.end(), ""
+
+
+def _is_mixed(word: str) -> bool:
+    """Say whether a word has digits, or capitals behind small letters, as tokens have."""
+    return not word.isalpha() and any(char in DIGITS for char in word) or not word[1:].islower()
