@@ -523,3 +523,16 @@ def test_it_is_not_guessed_which_of_two_halts_a_human_lifts(shell: Shell, begun:
     for key in ("S1", THIS_SESSION):
         begun.gate(key, Reading("given", begun.clock(), share=0.9))
     assert shell("override", "--reason", "I looked at it") == 23
+
+
+def test_a_purged_value_is_gone_from_the_record_of_an_override(begun: Guard) -> None:
+    value = "swordfish-tuna-42"
+    begun.gate("S1", Reading("given", begun.clock(), share=0.9))
+    begun.override("S1", f"the word is {value}")
+    begun.note({"learnings": [value]})
+    checkpoint = begun.checkpoint("It is in here").sequence
+    folder = Path(holds.folder_in(begun.workspace.places.state_home))
+    assert any(value in path.read_text() for path in folder.iterdir())
+    begun.purge(str(checkpoint), reason="It was pasted", value=value)
+    assert not any(value in path.read_text() for path in folder.iterdir())
+    assert begun.status().host_sessions["S1"].override is not None

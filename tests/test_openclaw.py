@@ -234,6 +234,24 @@ def test_a_command_that_ends_with_another_code_than_zero_has_failed(
     assert event.tool.error == (error or "")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "is_shell"),
+    [
+        ("exec", {"command": "gitguard status"}, True),
+        ("exec", {"command": "gitguard status", "timeout": 9}, True),
+        ("exec", {"command": "gitguard status", "env": {"PATH": "/tmp"}}, False),
+        ("exec", {"command": "gitguard status", "host": "node"}, False),
+        ("process", {"command": "gitguard status"}, False),
+    ],
+)
+def test_a_call_that_says_more_than_its_command_is_no_plain_shell(
+    name: str, given: dict[str, Any], is_shell: bool
+) -> None:
+    tool = tool_event(name, given).tool
+    assert tool is not None
+    assert tool.is_shell is is_shell
+
+
 def test_a_command_is_told_whole_and_summed_up_in_one_line() -> None:
     command = "echo one\n" + "echo two; " * 100
     tool = tool_event("exec", {"command": command}).tool
