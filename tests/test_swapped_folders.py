@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from gitguard.errors import GitguardError
+from gitguard.model.session import Session
+from gitguard.usecases.handoff import write_handoff
 
 from .conversation import Conversation
 
@@ -101,6 +103,34 @@ def note(talk: Conversation) -> None:
     talk.guard.note({"next_action": "Swap"})
 
 
+def end(talk: Conversation) -> None:
+    talk.send("Stop", last_assistant_message="Done.")
+
+
+def compact(talk: Conversation) -> None:
+    talk.send("PreCompact")
+
+
+def switch(talk: Conversation) -> None:
+    talk.guard.use_session(Session.of("other"))
+    talk.guard.use_session(Session.of("main"))
+
+
+def archive(talk: Conversation) -> None:
+    talk.guard.close_session()
+    talk.guard.reopen_session("main")
+
+
+def restore(talk: Conversation) -> None:
+    talk.guard.restore("1")
+    talk.guard.recover()
+
+
+def hand_off(talk: Conversation) -> None:
+    guard = talk.guard
+    write_handoff(guard.store(), guard.config.handoff.replace(enabled=True))
+
+
 def mark(talk: Conversation) -> None:
     talk.guard.workspace.note_fault("swapping", GitguardError("a fault"))
 
@@ -119,7 +149,9 @@ def attempt(act: Callable[[Conversation], Any], talk: Conversation) -> None:
 
 
 @pytest.mark.parametrize("name", SWAPPED)
-@pytest.mark.parametrize("act", [tool, mark, note, prompt])
+@pytest.mark.parametrize(
+    "act", [tool, mark, note, prompt, end, compact, switch, archive, restore, hand_off]
+)
 def test_a_folder_that_becomes_a_link_before_any_call_leads_no_write_elsewhere(
     talk: Conversation, tmp_path: Path, name: str, act: Callable[[Conversation], Any]
 ) -> None:
@@ -132,7 +164,7 @@ def test_a_folder_that_becomes_a_link_before_any_call_leads_no_write_elsewhere(
 
     with before_each_call(count):
         act(talk)
-    rounds = range(0, calls, max(calls // 12, 1))
+    rounds = range(0, calls, max(calls // 8, 1))
     for springs_at in rounds:
         at = -1
 
@@ -171,8 +203,8 @@ def test_a_loop_that_swaps_folders_for_links_changes_nothing_elsewhere(
     )
     loop.start()
     try:
-        for number in range(60):
-            attempt((tool, mark, tool, note)[number % 4], talk)
+        for act in (tool, mark, note, tool, prompt, end, compact, switch, hand_off, archive) * 5:
+            attempt(act, talk)
     finally:
         stop.set()
         loop.join()
