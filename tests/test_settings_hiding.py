@@ -201,3 +201,23 @@ def test_going_back_never_brings_hooks_back_that_were_uninstalled(
     for beside in personal.parent.glob("*.gitguard-*"):
         beside.unlink()
     assert status(git) == before
+
+
+def test_in_a_moved_repository_uninstalling_and_going_back_find_what_was_changed(
+    desk: Desk, guard: Guard, git: Git, repo: Path, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    before = status(git)
+    install(guard)
+    change(desk, tmp_path)
+    moved = tmp_path / "moved"
+    repo.rename(moved)
+    there = open_guard(moved)
+    outcome = there.uninstall(HOST)
+    assert any(str(moved / ".claude/settings.local.json") in note for note in outcome.notes)
+    assert "gitguard" not in (moved / ".claude/settings.local.json").read_text()
+    assert not (moved / ".claude/skills").exists()
+    take_back(desk_of(there, tmp_path), even_if_moved=True)
+    assert not (moved / ".claude/settings.local.json").exists()
+    for beside in (moved / ".claude").glob("*.gitguard-*"):
+        beside.unlink()
+    assert status(Git(moved)) == before

@@ -175,6 +175,7 @@ def _move(workspace: Workspace, candidate: Candidate) -> None:
         known = candidate.record.identity or identity.carried(workspace.place.common_dir)
         known = known or identity.new_identity()
         _relocate(workspace, candidate, folder, known)
+        _relocate_shared(workspace, candidate.record)
         record = _record_here(workspace, known, candidate.record)
         record = record.replace(unsaid=_moved_text(candidate.record, workspace))
         identity.write_record(folder, record)
@@ -226,15 +227,32 @@ def _rename(folder: str, target: str, workspace: Workspace) -> None:
 
 def _relocate(workspace: Workspace, candidate: Candidate, folder: str, known: str) -> None:
     """Write the new paths into a record's files; done twice, nothing more is changed."""
-    record, place = candidate.record, workspace.place
-    roots = {record.worktree: _main_worktree(workspace, record), record.path: place.common_dir}
-    paths = {old: new for old, new in roots.items() if old and new and old != new}
+    place, paths = workspace.place, _moved_paths(workspace, candidate.record)
     for path in _documents(folder):
         _relocate_file(path, paths)
     for name, anchor in anchors_in(folder).items():
         moved = anchor.replace(identity=identity_of(place.common_dir), repository=known)
         AnchorFile(os.path.join(folder, name)).write(moved)
-    _relocate_current(folder, record.path, place.common_dir)
+    _relocate_current(folder, candidate.record.path, place.common_dir)
+
+
+def _moved_paths(workspace: Workspace, record: RepositoryRecord) -> dict[str, str]:
+    """Return the folders that moved: old path and new."""
+    root, common_dir = _main_worktree(workspace, record), workspace.place.common_dir
+    moved = {record.worktree: root, record.path: common_dir}
+    return {old: new for old, new in moved.items() if old and new and old != new}
+
+
+def _relocate_shared(workspace: Workspace, record: RepositoryRecord) -> None:
+    """Write the new paths into what all repositories share: installations, changed settings."""
+    home, paths = workspace.places.state_home, _moved_paths(workspace, record)
+    with ExitStack() as held:
+        for name in ("_install.lock", "_settings.lock"):
+            path = os.path.join(home, name)
+            held.enter_context(Lock(path, timeout=_LOCK_TIMEOUT, clock=workspace.clock))
+        for name in files.names_in(home):
+            if name.startswith("_") and name.endswith(".json"):
+                _relocate_file(os.path.join(home, name), paths)
 
 
 def _documents(folder: str) -> Iterator[str]:
