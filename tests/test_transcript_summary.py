@@ -640,3 +640,27 @@ def test_a_command_runs_in_an_empty_folder_with_hooks_off(tmp_path: Path) -> Non
     assert surroundings(given_)["GITGUARD_HOOKS"] == "off"
     assert "GITGUARD_HOOKS=off" in said
     assert "HOME=/h" in said
+
+
+@pytest.mark.parametrize(
+    ("answers", "author"),
+    [
+        (("mine", "mine", "merged"), "by a command that its user set up:"),
+        (("mine", "", ""), "in part, and in part by gitguard, without a model:"),
+        (("", "", ""), "summarized by gitguard, without a model:"),
+    ],
+)
+def test_a_summary_says_who_wrote_it_also_where_a_model_wrote_a_part(
+    answers: tuple[str, ...], author: str
+) -> None:
+    waiting = list(answers)
+
+    def ask(_text: str) -> Answer:
+        text = waiting.pop(0) if waiting else ""
+        return Answer(text) if text else Answer(complaint="no")
+
+    found = decided(turns(12))
+    middle = len(found.old) // 2
+    chunks = [found.old[:middle], found.old[middle:]]
+    made = summarize(chunks, PLAIN, most_tokens=80_000, ask=ask)
+    assert author in Draft(found, PLAIN, most=8_000).text(made)

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from gitguard.usecases.compacting import Compacted
 
 
+_AUTHORS = {
+    "command": "by your summarizer",
+    "in part": "by your summarizer in part, mechanically in part",
+    "mechanical": "mechanically",
+}
+"""Who summarized, in words."""
+
+
 @click.command()
 @naming_a_transcript
 @click.option(
@@ -91,8 +99,7 @@ def _text(done: Compacted) -> str:
         if done.splits_turn
         else "",
         *(f"The summarizer did not answer: {said}" for said in done.complaints),
-        f"Summarized: {'by your summarizer' if _by_command(done) else 'mechanically'}, "
-        f"{len(done.summary):,} characters",
+        f"Summarized: {_AUTHORS[done.summarized_by]}, {len(done.summary):,} characters",
         *(f"Note: {note}" for note in done.notes),
         f"Session: {done.session}"
         if done.session
@@ -117,10 +124,6 @@ def _repaired_text(done: Compacted) -> str:
     if done.added:
         return f"Repaired first: {counts}; the original is `{done.backup}`"
     return f"To repair first: {counts}; what follows is of the conversation as repaired"
-
-
-def _by_command(done: Compacted) -> bool:
-    return done.summarized_by == "command"
 
 
 COMMANDS: list[click.Command] = [compact]

@@ -123,7 +123,7 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         is_shell=name == "Bash",
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
-        error=read.cut(read.text(payload, "error"), 2000),
+        error=read.ending(read.text(payload, "error")),
         interrupted=payload.get("is_interrupt") is True,
         plan=_plan(name, given, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,

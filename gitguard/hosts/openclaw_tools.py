@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 _WRITING = ("write", "edit")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _MOST_PATHS, _MOST_ITEMS = 100, 200
-_ERROR_LIMIT = 2000
 _PLANNING = ("progress_card", "update_plan")
 """The tool's name since 2026.9, and before."""
 _BEFORE_THE_WORDS = (
@@ -69,7 +68,7 @@ def _error(event: dict[str, Any]) -> str:
     if code:
         said = said.strip().removesuffix(f"(Command exited with code {code})")
         said = f"exit code {code}: {said}".removesuffix(": ")
-    return read.cut(said.strip(), _ERROR_LIMIT)
+    return read.ending(said.strip())
 
 
 def _said(result: dict[str, Any]) -> str:

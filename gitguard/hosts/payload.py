@@ -58,6 +58,21 @@ def cut(text: str, limit: int) -> str:
     return shorten_clean(text, limit, _REDACTOR)
 
 
+_ERROR = 32 << 10
+"""Characters of a long error that are looked at, from its end."""
+
+
+def ending(error: str) -> str:
+    """Return what an error says, without secrets: its verdict, which stands at the end."""
+    if not error:
+        return ""
+    from gitguard.model.outcome import verdict
+
+    if len(error) > _ERROR:
+        error = f"{error[:80]}\n{error[-_ERROR:]}"
+    return verdict(_REDACTOR.text(error))
+
+
 def parameters(given: dict[str, Any]) -> str:
     """Return the parameters of a call in one line, for people."""
     texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))

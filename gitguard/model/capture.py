@@ -138,12 +138,28 @@ def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ..
     newest = bounded(failed, _MOST_FAILURES)
     fresh = tuple(failure for failure in newest if failure not in state.failed_attempts)
     # Where some are known, the older ones were dropped and counted when these were folded first.
-    return (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
+    failures = (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
+    mended = _mended(entries)
+    return tuple(f for f in failures if not f.mechanical or f.when > mended.get(f.what, ""))
+
+
+def _mended(entries: tuple[Entry, ...]) -> dict[str, str]:
+    """Return when each call last ended well, if it did not fail again after that."""
+    mended: dict[str, str] = {}
+    for entry in entries:
+        if entry.event == journal.ENDED:
+            mended[_attempt(entry)] = entry.at
+        elif entry.event == journal.FAILED:
+            mended.pop(_attempt(entry), None)
+    return mended
 
 
 def _failure(entry: Entry) -> Failure:
-    what = f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool
-    return Failure(shorten(what, 400), entry.error or "failed", entry.at, mechanical=True)
+    return Failure(_attempt(entry), entry.error or "failed", entry.at, mechanical=True)
+
+
+def _attempt(entry: Entry) -> str:
+    return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 400)
 
 
 def _decisions(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Decision, ...]:

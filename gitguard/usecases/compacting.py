@@ -92,7 +92,7 @@ class Compacted(Value):
     """The tokens that the safeguard leaves to the history."""
     splits_turn: bool
     summarized_by: str
-    """mechanical or command."""
+    """command, in part, or mechanical."""
     complaints: tuple[str, ...]
     """Why the command did not summarize."""
     summary: str
@@ -287,7 +287,7 @@ class _Job(Value):
             window=self.window,
             budget=self.budget,
             splits_turn=self.plan.splits_turn,
-            summarized_by="command" if summary.made.by_plug else "mechanical",
+            summarized_by=_author(summary.made),
             complaints=summary.made.complaints,
             summary=summary.text,
             added=added,
@@ -348,3 +348,9 @@ def _most_characters(config: Config, window: int) -> int:
     """Return how long a summary may be: as configured, and less where the window is small."""
     share = int(window * _LEAST_SHARE) * CHARACTERS_PER_TOKEN
     return min(config.compaction.summary_characters, share)
+
+
+def _author(summary: Summarized) -> str:
+    if summary.by_plug:
+        return "command"
+    return "in part" if summary.in_part else "mechanical"

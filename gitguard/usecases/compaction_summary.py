@@ -33,6 +33,9 @@ _STATE_SHARE = 10
 """The weight of a state's section beside those of files, to which the rest of the room goes."""
 
 
+_COMMAND = "a command that its user set up"
+
+
 class Draft:
     """The summary of one compaction, within so many characters and without secrets."""
 
@@ -47,7 +50,7 @@ class Draft:
         self, happened: Summarized, *, state: tuple[Section, ...] = (), rules: str = ""
     ) -> str:
         """Put the summary together: what happened, what the state says, and what must not go."""
-        origin = f"{TITLE}\n\n{self._origin(by_plug=happened.by_plug)}"
+        origin = f"{TITLE}\n\n{self._origin(happened)}"
         rules = shorten(self._redactor.text(rules), self._most // 2)
         rules = f"{_RULES}\n\n{rules}" if rules else ""
         room = self._most - _length(origin, rules)
@@ -61,8 +64,12 @@ class Draft:
         whole = "\n\n".join(filter(None, (origin, before, story, facts, rules)))
         return shorten(self._redactor.text(whole), self._most)
 
-    def _origin(self, *, by_plug: bool) -> str:
-        who = "a command that its user set up" if by_plug else "gitguard, without a model"
+    def _origin(self, happened: Summarized) -> str:
+        who = "gitguard, without a model"
+        if happened.by_plug:
+            who = _COMMAND
+        elif happened.in_part:
+            who = f"{_COMMAND} in part, and in part by gitguard, without a model"
         lines = [
             f"What was said up to here was summarized by {who}: "
             f"{self._span()}. What follows is kept word for word."

@@ -166,12 +166,20 @@ class ToolCalls(Conversation):
                 self._known = gate.rearmed(self._known, pressure, self._config)
         return NEUTRAL
 
+    def _has_failed(self) -> bool:
+        """Say whether the call failed; `grep` without a match, for one, only answered no."""
+        if self._event.kind != events.TOOL_FAILED:
+            return False
+        from gitguard.model.outcome import is_answer
+
+        return not is_answer(self._tool.command, self._tool.error)
+
     def _end_tool(self) -> int:
         """Journal the end of a call; return how many of the conversation have ended with it.
 
         0 is returned where it does not count: calls of sub-agents, and what the user interrupted.
         """
-        ending = journal.FAILED if self._event.kind == events.TOOL_FAILED else journal.ENDED
+        ending = journal.FAILED if self._has_failed() else journal.ENDED
         if self._tool.interrupted:
             ending = journal.INTERRUPTED
         counts = not self._event.sub_agent and ending != journal.INTERRUPTED

@@ -79,6 +79,8 @@ class Summarized(Value):
     text: str
     by_plug: bool = False
     """Whether the plug wrote all of it."""
+    in_part: bool = False
+    """Whether the plug wrote some of it, and not all."""
     complaints: tuple[str, ...] = ()
 
 
@@ -134,7 +136,8 @@ def summarize(
         tell(number, steps)
     merged = stages.merged(parts)
     tell(steps, steps)
-    return Summarized(merged or NOTHING, stages.is_by_plug, tuple(stages.complaints))
+    complaints = tuple(stages.complaints)
+    return Summarized(merged or NOTHING, stages.is_by_plug, stages.is_in_part, complaints)
 
 
 class _Piece(Value):
@@ -152,6 +155,7 @@ class _Stages:
         self._ask, self._redactor, self._most = ask, redactor, most
         self.is_by_plug = ask is not None
         """Whether the plug wrote all of it."""
+        self._has_answered = False
         self.complaints: dict[str, None] = {}
         self._too_long = math.inf
         """Characters of the shortest text that it refused, where it took a shorter one."""
@@ -177,7 +181,7 @@ class _Stages:
                 continue
             answer = self._asked(_ASKED.format(number=number, of=of, text=text))
             if said := _clean(answer.text, self._redactor):
-                self._refusals, has_answered = 0, True
+                self._refusals, has_answered, self._has_answered = 0, True, True
                 yield said
             elif smaller:
                 self._too_long = len(text)
@@ -210,6 +214,11 @@ class _Stages:
             else:
                 told = merged
         return "\n".join(told)
+
+    @property
+    def is_in_part(self) -> bool:
+        """Whether the plug wrote some of it, and not all."""
+        return self._has_answered and not self.is_by_plug
 
     def _may_ask(self) -> bool:
         return self._ask is not None and self._failed_chunks < MOST_FAILURES
