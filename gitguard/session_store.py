@@ -323,6 +323,14 @@ class SessionStore:
         refuse_foreign_head(head, self.chain.ref)
         return head
 
+    def refuse_moved(self) -> None:
+        """Raise what is to be said first where working files are edited and the branch moved."""
+        from gitguard.store.standing import weightier
+
+        said = weightier(EditedState(""), self.chain.head(), self.chain.ref)
+        if not isinstance(said, EditedState) and said is not None:
+            raise said
+
     # Summary
 
     def mend_summary(self, state: TaskState) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidInput, Tampered, Untrusted
+from gitguard.errors import EditedState, InvalidInput, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.model.session import Session
@@ -321,12 +321,16 @@ def test_a_restored_backup_at_its_path_is_a_rollback_until_it_is_trusted(
 ) -> None:
     shutil.copytree(git.root, tmp_path / "backup", symlinks=True)
     begun.note({"goal": "Later"})
+    begun.note({"goal": "Later still"})
     shutil.rmtree(git.root)
     shutil.copytree(tmp_path / "backup", git.root, symlinks=True)
     there = open_guard()
-    for use in (there.resume, there.ensure, lambda: there.checkpoint("x")):
+    assert isinstance(there.status().error, Tampered)
+    for use in (there.resume, there.ensure):
         with pytest.raises(Tampered):
             use()
+    with pytest.raises((Tampered, EditedState)):
+        there.checkpoint("x")
     there.trust(there.store().chain.head().id)
     assert "Ours" in there.resume()
     assert there.checkpoint("Goes on.").sequence == 3

@@ -29,12 +29,13 @@ def test_an_edit_that_was_refused_flows_into_no_history(
     shutil.copytree(repo, copy, symlinks=True)
     path = copy / ".gitguard" / "sessions" / "main" / "state.json"
     path.write_text(path.read_text().replace("Ours", "Forged"))
+    another = str(tmp_path / "another-home")
     with pytest.raises(Untrusted):
-        open_guard(copy).accept()
+        open_guard(copy, state_home=another).accept()
     shutil.rmtree(copy)
     copy.mkdir()
     Git(copy).start()
-    assert open_guard(copy).ensure().state.stated_goal == ""
+    assert open_guard(copy, state_home=another).ensure().state.stated_goal == ""
 
 
 def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(

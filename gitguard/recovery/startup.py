@@ -71,7 +71,11 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
         return _from_nothing(store, found, head, notes, circumstances)
     if found.state is not None and not found.has_summary:
         store.write_summary(found.state)
-    return _continue(store, store.state(), head, notes, circumstances)
+    try:
+        found = store.state()
+    except EditedState as error:
+        raise standing.weightier(error, head, store.chain.ref) or error from error
+    return _continue(store, found, head, notes, circumstances)
 
 
 def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:

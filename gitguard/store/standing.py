@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, HeadAdvanced, Pending, Tampered, Untrusted
+from gitguard.errors import EditedState, GitguardError, HeadAdvanced, Pending, Tampered, Untrusted
 from gitguard.model.checkpoint import Code
 from gitguard.model.value import Value
 
@@ -103,3 +103,13 @@ def refuse_foreign_head(head: Head, ref: str) -> None:
     refusal = refuse_head(head, ref)
     if refusal is not None and not isinstance(refusal, Pending):
         raise refusal
+
+
+def weightier(error: GitguardError | None, head: Head, ref: str) -> GitguardError | None:
+    """Return what is to be said of a head and of an error of the working files.
+
+    Edited files say less than a branch that was moved: both come with a backup that is put back.
+    """
+    refusal = refuse_head(head, ref)
+    is_moved = head.standing in (MOVED, DELETED)
+    return refusal if error is None or (is_moved and isinstance(error, EditedState)) else error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidDocument, NewerFormat, NotWritable
+from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritable
 from gitguard.model import capture
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
@@ -27,7 +27,12 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
     """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
 
     def build() -> str:
-        found, head = store.look(), store.readable_head()
+        try:
+            found = store.look()
+        except EditedState:
+            store.refuse_moved()
+            raise
+        head = store.readable_head()
         return resume_of(store, found, head, spiral=spiral, notes=notes)
 
     return store.at_one_moment(build)

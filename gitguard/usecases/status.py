@@ -11,7 +11,7 @@ from gitguard.model.session import Session
 from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
 from gitguard.store.settings import ignored_settings
-from gitguard.store.standing import refuse_head
+from gitguard.store.standing import weightier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _look(store: SessionStore) -> _Seen:
         found = store.read()
         error = _problem(store.look) or _problem(lambda: store.workspace.read_record(store.session))
         head = own = store.chain.head()
-        error = error or refuse_head(head, store.chain.ref)
+        error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
             error = _problem(lambda: store.chain.verify(own))
     except GitguardError as failure:
