@@ -63,6 +63,44 @@ def write_conversation(path: Path, size: int) -> Path:
     raise AssertionError("it never ends")
 
 
+def write_short_lines(path: Path, size: int, width: int) -> Path:
+    """Claude Code's lines of about so many bytes each: prompts, calls, results and answers."""
+    chance = random.Random(7)
+    filling = "".join(chance.choices(f"{_ALPHABET}    ", k=1 << 16))
+    parent = None
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(size // width // 4 * 4):
+            line = {"uuid": f"{number:036}", "parentUuid": parent, **_short_entry(number, "%")}
+            parent = line["uuid"]
+            text = json.dumps(line, separators=(",", ":"))
+            begin = chance.randrange(1 << 15)
+            file.write(text.replace("%", filling[begin : begin + max(width - len(text), 1)]) + "\n")
+    return path
+
+
+def _short_entry(number: int, text: str) -> dict[str, Any]:
+    said = {"id": f"msg_{number}", "role": "assistant"}
+    call = f"toolu_{number // 4}"
+    use = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": text}}
+    result = {"type": "tool_result", "tool_use_id": call, "content": text}
+    kinds: tuple[dict[str, Any], ...] = (
+        {"type": "user", "message": {"role": "user", "content": text}},
+        {"type": "assistant", "message": {**said, "content": [use]}},
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+        {"type": "assistant", "message": {**said, "content": [{"type": "text", "text": text}]}},
+    )
+    return kinds[number % 4]
+
+
+def write_two_lines(path: Path, size: int) -> Path:
+    """A prompt and an answer of so many bytes each."""
+    with path.open("w", encoding="utf-8") as file:
+        for number, parent in ((0, None), (3, "0")):
+            entry = _short_entry(number, "word " * (size // 5))
+            file.write(json.dumps({"uuid": str(number), "parentUuid": parent, **entry}) + "\n")
+    return path
+
+
 def _entries(chance: random.Random, words: list[str]) -> Iterator[dict[str, Any]]:
     def text(least: int, most: int) -> str:
         return " ".join(chance.choices(words, k=chance.randint(least, most) // 7 + 1))
@@ -103,6 +141,52 @@ def entries(large: Path, _small: Path, runs: int) -> Row:
             pass
 
     return against_json("entries of 100 MB", ours, large, runs)
+
+
+def short_export(large: Path, _small: Path, runs: int) -> Row:
+    short = write_short_lines(large.with_name("350.jsonl"), _LARGE, 350)
+    transcript = Transcript(str(short), "claude-code")
+
+    def ours() -> None:
+        with open("/dev/null", "wb") as sink:
+            sink.writelines(json_lines(transcript, Wishes()))
+
+    return against_json("export of lines of 350 bytes", ours, short, runs)
+
+
+def short_repair(large: Path, _small: Path, runs: int) -> Row:
+    """40 MB a second, of a file that needs nothing."""
+    short = write_short_lines(large.with_name("257.jsonl"), _LARGE, 257)
+    transcript = Transcript(str(short), "claude-code")
+    row = compare(
+        "repair of lines of 257 bytes",
+        lambda: repair(transcript, time.time),
+        "json.loads of its lines",
+        loads(short),
+        0,
+        runs,
+    )
+    return replace(row, target=_LARGE / 40_000 / row.theirs_ms)
+
+
+def short_repair_memory(large: Path, _small: Path, _runs: int) -> Row:
+    short = write_short_lines(large.with_name("257.jsonl"), _LARGE, 257)
+    peak = peak_of_gitguard("transcript", "repair", str(short))
+    return limited("peak memory of that repair, MB", peak, 150)
+
+
+def two_lines_export_memory(large: Path, _small: Path, _runs: int) -> Row:
+    return _of_two_lines("export", large)
+
+
+def two_lines_repair_memory(large: Path, _small: Path, _runs: int) -> Row:
+    return _of_two_lines("repair", large)
+
+
+def _of_two_lines(name: str, large: Path) -> Row:
+    two = write_two_lines(large.with_name("two.jsonl"), _LARGE // 2)
+    peak = peak_of_gitguard("transcript", name, str(two))
+    return limited(f"peak memory of `{name}` of 2 lines, MB", peak, 220)
 
 
 def repairing(large: Path, _small: Path, runs: int) -> Row:
@@ -209,6 +293,8 @@ def command(name: str, path: Path) -> Callable[[], object]:
 ROWS = (
     *(usage, counting, command_usage, entries, export, repairing, profiling),
     *(memory, repair_memory, profile_memory),
+    *(short_export, short_repair, short_repair_memory),
+    *(two_lines_export_memory, two_lines_repair_memory),
 )
 
 

@@ -219,7 +219,9 @@ def test_an_export_is_held_against_the_users_own_rules(tmp_path: Path, kind: str
 def test_pruning_a_line_that_something_stands_around_is_done_once(
     tmp_path: Path, around: bytes
 ) -> None:
-    documents = pi([user(), agent("", "c1"), Result("c1", "x" * 90_000), *[agent("ok")] * 4])
+    documents = pi(
+        [user(), agent("", "c1"), Result("c1", "x" * 90_000), *[agent("ok"), user()] * 3]
+    )
     lines = [json.dumps(document).encode() for document in documents]
     path = write(tmp_path / "chat.jsonl", [*lines[:3], around + lines[3], *lines[4:]])
     transcript = Transcript(str(path), "pi")
@@ -238,6 +240,27 @@ def test_an_edit_of_what_is_no_entry_is_refused(tmp_path: Path, edit: Edit) -> N
     with pytest.raises(InvalidInput, match="no entry begins at byte 0"):
         applying.rewrite(str(path), [edit], session_writing, now=0)
     assert [path.read_bytes(), [*tmp_path.iterdir()]] == [before, [path]]
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_lines_longer_than_what_is_read_at_once_are_read_like_others(
+    tmp_path: Path, end: bytes
+) -> None:
+    long = [json.dumps(d).encode() for d in pi([user("x" * 3_000_000), agent("y" * 1_500_000)])]
+    short = [json.dumps(d).encode() for d in pi([user(), agent("ok")])[1:]]
+    lines = [*long, *short, long[1], b"", short[1]]
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(b"\n".join(lines) + end)
+    read_ = list(jsonl.lines(str(path)))
+    assert [raw for _, _, raw in read_] == lines
+    assert [after for _, after, _ in read_[:-1]] == [at for at, _, _ in read_[1:]]
+    assert read_[-1][1] == path.stat().st_size
+    entries = list(find_format("pi").entries(Transcript(str(path), "pi")))
+    assert [(e.at, e.end, e.raw) for e in entries] == read_
+    marked = [found for found in jsonl.marked(str(path), (b'"yyy', b'"ok"'), 0) if found[1]]
+    whole = len(read_) if end else len(read_) - 1
+    told = [(after, raw) for _, after, raw in read_[:whole] if b'"yyy' in raw or b'"ok"' in raw]
+    assert marked == told
 
 
 # While a host writes

@@ -147,6 +147,7 @@ def export(
         exporting = transcripts_of(console).export
         for line in exporting(talk, _wishes(**wanted), kind, redact=redact, tell=tell):
             put(line)
+            del line  # which may be long, and is not to be held while more is read
     if output:
         console.say(f"Written: {one_line(output)}", {"path": output, "transcript": talk})
 

@@ -6,6 +6,8 @@ Where the C functions are not there, `json` does the same.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,3 +100,9 @@ decode = decoder()
 """Reads one JSON text."""
 encode = encoder()
 """Writes a value."""
+quoted: Callable[[str], str] = encode
+"""Writes a text."""
+with suppress(ImportError):  # else `encode`
+    from _json import encode_basestring
+
+    quoted = encode_basestring

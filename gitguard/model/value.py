@@ -16,6 +16,9 @@ else:
         return lambda cls: cls
 
 
+_set = object.__setattr__
+
+
 @dataclass_transform(frozen_default=True)
 class Value:
     """An immutable record: annotated names are its fields, class attributes their defaults."""
@@ -48,9 +51,9 @@ class Value:
 
     @classmethod
     def _of(cls, values: dict[str, Any]) -> Self:
-        """Return a record of fields that were checked already, as the constructor would."""
+        """Return a record of fields that were checked already; the dictionary is its own now."""
         made = object.__new__(cls)
-        made.__dict__.update(values)
+        _set(made, "__dict__", values)
         return made
 
     def replace(self, **changes: Any) -> Self:

@@ -21,6 +21,8 @@ def blocks_of(content: Any, read: Callable[[int, dict[str, Any]], Block]) -> tup
         return (Block.saying(TEXT, 0, content),)
     if not isinstance(content, list):
         return ()
+    if len(content) == 1 and type(content[0]) is dict:  # as most are
+        return (read(0, content[0]),)
     return tuple(
         [
             read(at, block) if isinstance(block, dict) else other(at, block)
@@ -48,15 +50,28 @@ def other(at: int, block: Any) -> Block:
 
 def call(at: int, block: dict[str, Any], given: Any) -> Block:
     """Return a call of a tool with what was given to it."""
-    size = len(json_text.encode(given)) if given is not None else 0
     name = word(block.get("name"))
     known = given if isinstance(given, dict) else None
-    return Block.call(at, name, size + len(name), id=word(block.get("id")), given=known)
+    return Block.call(at, name, _written_size(given) + len(name), word(block.get("id")), known)
+
+
+def _written_size(given: Any) -> int:
+    """Return the characters of a value as JSON; most are a few texts, each under its name."""
+    if given is None:
+        return 0
+    if type(given) is not dict:
+        return len(json_text.encode(given))
+    size = 0
+    for name, value in given.items():
+        if type(value) is not str:
+            return len(json_text.encode(given))
+        size += len(json_text.quoted(name)) + len(json_text.quoted(value)) + len(": , ")
+    return size or len("{}")
 
 
 def said_by(content: Any) -> tuple[str, int]:
     """Return what a result says, and its size with the images in it."""
-    if isinstance(content, str):
+    if type(content) is str:
         return content, len(content)
     text = "\n".join(texts(content))
     found = content if isinstance(content, list) else ()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
+from contextlib import contextmanager
 
 from gitguard.errors import GitguardError, InvalidDocument, NotPermitted
 from gitguard.model import json_text
@@ -38,8 +40,22 @@ _AROUND = b"\0" + _BLANKS
 _DEEPEST = 300
 """Levels beyond which a line is left alone. Python's own bound depends on who calls, and what is
 done with a document needs more levels than reading it."""
+SHALLOW = 2 * _DEEPEST
+"""Bytes up to which no document can have too many levels."""
 _DIGITS = "integer string conversion"
 """What Python says of numbers that other programs read."""
+
+
+@contextmanager
+def no_collections() -> Iterator[None]:
+    """Keep Python from looking for garbage: of a hundred thousand entries none is in a circle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Unread(Value):
@@ -102,7 +118,7 @@ def cleaned(raw: bytes) -> bytes:
 def is_deep(raw: bytes, document: dict[str, Any]) -> bool:
     """Say whether a line's document has more levels than are dealt with."""
     # Every level takes two bytes, and one bracket that opens it.
-    if len(raw) <= 2 * _DEEPEST or raw.count(b"{") + raw.count(b"[") <= _DEEPEST:
+    if len(raw) <= SHALLOW or raw.count(b"{") + raw.count(b"[") <= _DEEPEST:
         return False
     level: list[Any] = [document]
     for _ in range(_DEEPEST):

@@ -8,7 +8,7 @@ reads.
 from __future__ import annotations
 
 from gitguard.model import json_text
-from gitguard.transcripts.entries import is_deep, read_line
+from gitguard.transcripts.entries import SHALLOW, is_deep, read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def reader(size: int, closely: Read = read_line) -> Read:
             found = loads(raw)
         except ValueError:
             return closely(raw)
-        return found if type(found) is dict and not is_deep(raw, found) else closely(raw)
+        if type(found) is dict and (len(raw) <= SHALLOW or not is_deep(raw, found)):
+            return found
+        return closely(raw)
 
     return read
 

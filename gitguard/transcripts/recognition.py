@@ -147,7 +147,9 @@ def _by_lines(path: str) -> str:
 def _shown(path: str) -> Iterator[str]:
     """Yield what each of the first lines shows, those left out that tell nothing."""
     for line in jsonl.first_documents(path):
-        if found := _by_line(path, line):
+        found = _by_line(path, line)
+        del line
+        if found:
             yield found
 
 

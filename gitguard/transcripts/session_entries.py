@@ -148,13 +148,11 @@ def _openclaws_block(at: int, block: dict[str, Any]) -> Block:
 
 def _result(message: dict[str, Any], dialect: Dialect) -> tuple[Block, ...]:
     text, size = said_by(message.get("content"))
-    result = Block.result(
-        0,
-        text,
-        size,
-        id=dialect.result_id(message),
-        name=word(message.get("toolName")),
-        is_error=bool(message.get("isError")),
-        has_details="details" in message,
+    result = Block.result(0, text, size, dialect.result_id(message))
+    return (
+        result.replace(
+            name=word(message.get("toolName")),
+            is_error=bool(message.get("isError")),
+            has_details="details" in message,
+        ),
     )
-    return (result,)

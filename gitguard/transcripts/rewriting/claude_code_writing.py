@@ -24,41 +24,45 @@ _COMMON = ("isSidechain", "agentId", "promptId")
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
-    """Return those fields of a line by which it is repaired."""
-    kind, own, parent = document.get("type"), document.get("uuid"), document.get("parentUuid")
+    """Return those fields of a line by which it is repaired; those that are empty may be left out.
+
+    Files have hundreds of thousands of lines, so nothing is called that need not be.
+    """
+    kind = document.get("type")
     if kind == "system":
         return claude_code_entries.fields_of(document)
+    own, parent = document.get("uuid"), document.get("parentUuid")
     known: dict[str, Any] = {
         "kind": UNKNOWN,
-        "id": own if isinstance(own, str) else "",
-        "parent": parent if isinstance(parent, str) else "",
+        "id": own if type(own) is str else "",
+        "parent": parent if type(parent) is str else "",
     }
     if document.get("isSidechain"):
         known["is_aside"] = True
     message = document.get("message")
-    if kind in ("user", "assistant") and isinstance(message, dict):
-        known["kind"] = MESSAGE
-        content = message.get("content")
-        known["blocks"] = sketched(content, _CALLS, _INPUTS, "tool_result")
-        (_sketch_answer if kind == "assistant" else _sketch_user)(known, document, message)
+    if not isinstance(message, dict):
+        return known
+    if kind == "assistant":
+        known["kind"], known["role"] = MESSAGE, AGENT
+        known["message"] = word(message.get("id"))
+        known["blocks"] = sketched(message.get("content"), _CALLS, _INPUTS, "tool_result")
+        if document.get("isApiErrorMessage"):
+            known["stopped"] = FAILED
+    elif kind == "user":
+        _sketch_user(known, document, message.get("content"))
     return known
 
 
-def _sketch_answer(
-    known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]
-) -> None:
-    known["role"], known["message"] = AGENT, word(message.get("id"))
-    if document.get("isApiErrorMessage"):
-        known["stopped"] = FAILED
-
-
-def _sketch_user(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
-    if RESULT in [block.kind for block in known["blocks"]]:
-        known["role"] = TOOL
-        return
+def _sketch_user(known: dict[str, Any], document: dict[str, Any], content: Any) -> None:
+    known["kind"] = MESSAGE
+    known["blocks"] = blocks = sketched(content, _CALLS, _INPUTS, "tool_result")
+    for block in blocks:
+        if block.kind == RESULT:
+            known["role"] = TOOL
+            return
     known["role"] = USER
-    begins = _begins(message.get("content"))
-    known["by_host"] = any(map(document.get, BY_THE_HOST)) or begins.startswith(NOT_THE_USERS)
+    if any(map(document.get, BY_THE_HOST)) or _begins(content).startswith(NOT_THE_USERS):
+        known["by_host"] = True
 
 
 def _begins(content: Any) -> str:

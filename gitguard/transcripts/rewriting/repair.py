@@ -6,12 +6,10 @@ one is, the original gets a second name; `replacing` says how a crash leaves it.
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
-
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, Entry
 from gitguard.model.value import Value
+from gitguard.transcripts.entries import no_collections
 from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
 from gitguard.transcripts.rewriting.displaced import InOrder, in_order
@@ -101,6 +99,28 @@ def repair(
     file's, `InvalidDocument` for a file in which nothing parses, `Locked` and `NotWritable`;
     nothing was changed then.
     """
+    with no_collections():
+        return _repaired(
+            transcript,
+            clock,
+            reset=reset,
+            everything=everything,
+            rehearse=rehearse,
+            tell=tell,
+            at_step=at_step,
+        )
+
+
+def _repaired(
+    transcript: Transcript,
+    clock: Callable[[], float],
+    *,
+    reset: bool,
+    everything: bool,
+    rehearse: bool,
+    tell: Callable[[int, int], object],
+    at_step: Callable[[str], object],
+) -> RepairReport:
     path, writable = writable_of(transcript)
     seen = look(path)
     if rehearse:
@@ -125,19 +145,19 @@ class _Work:
         everything: bool,
     ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
-        with _no_collections():
-            self._found = scan(path, seen, writable, tell)
-            self._order = self._in_order()
-            self._parents = _new_parents(self._found, self._order.entries)
-            entries = self._entries = _relinked(self._order.entries, self._parents)
-            if not self._found.is_plain or _has_copies(entries):
-                seen_by_model = conversation(entries, everything=everything)
-                entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
-            self._pairing = pair(
-                entries,
-                notes_between=writable.NOTES_BETWEEN,
-                results_name_tools=writable.RESULTS_NAME_TOOLS,
-            )
+        self._found = scan(path, seen, writable, tell)
+        self._order = self._in_order()
+        is_plain = self._found.is_plain and not _has_copies(self._order.entries)
+        self._parents = _new_parents(self._found, self._order.entries, is_plain=is_plain)
+        entries = self._entries = _relinked(self._order.entries, self._parents)
+        if not is_plain:
+            seen_by_model = conversation(entries, everything=everything)
+            entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
+        self._pairing = pair(
+            entries,
+            notes_between=writable.NOTES_BETWEEN,
+            results_name_tools=writable.RESULTS_NAME_TOOLS,
+        )
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
         found = self._found
@@ -243,18 +263,6 @@ class _Work:
         return line_at(self._path, at) if cleaned is None else cleaned
 
 
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Keep Python from looking for garbage: a hundred thousand entries come, and none goes."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def conversation(entries: Sequence[Entry], *, everything: bool = False) -> tuple[Entry, ...]:
     """Return what the model sees of a conversation, in the order in which it does.
 
@@ -278,13 +286,13 @@ def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
         newest = newest if entry.is_aside else entry.id or newest
 
 
-def _new_parents(found: Scan, entries: Sequence[Entry]) -> dict[int, str]:
+def _new_parents(found: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dict[int, str]:
     """Return for entries that follow one which is not there what they follow from now on.
 
     Hosts go back from the last entry: they would find nothing of what stands before the gap, and
-    never come to an end in a ring.
+    never come to an end in a ring. is_plain: whether each follows the one before it.
     """
-    if found.unjudged or (found.is_plain and not _has_copies(entries)):
+    if found.unjudged or is_plain:
         return {}
     own = [entry for entry in entries if entry.id and not entry.is_aside]
     known = {entry.id for entry in entries}

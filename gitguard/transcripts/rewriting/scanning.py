@@ -101,10 +101,10 @@ class _Scanner:
             found.lines += 1
             self._at = at
             document = read(raw)
-            if isinstance(document, Unread):
-                self._leave(at, end, raw, document)
-            else:
+            if isinstance(document, dict):  # quicker to ask than whether it is an `Unread`
                 self._take(at, end, document)
+            else:
+                self._leave(at, end, raw, document)
             found.is_ended = end > at + len(raw) or raw.isspace()
             del document, raw  # of a long line there are copies enough as it is
         found.is_plain = found.is_plain and (self._is_chain or self._is_flat)

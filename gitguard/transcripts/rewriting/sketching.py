@@ -30,7 +30,7 @@ def sketched(
         return _ONE_TEXT
     if not isinstance(content, list):
         return ()
-    if len(content) == 1:
+    if len(content) == 1:  # as most have
         block = _sketch(0, content[0], calls, inputs, result)
         return _ONE_TEXT if block is _PLAIN[0] else (block,)
     return tuple([_sketch(at, block, calls, inputs, result) for at, block in enumerate(content)])
@@ -41,7 +41,9 @@ def _sketch(
 ) -> Block:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind in calls:
-        given = next((block[key] for key in inputs if block.get(key) is not None), None)
+        given = block.get(inputs[0])
+        if given is None and len(inputs) > 1:
+            given = next((block[key] for key in inputs if block.get(key) is not None), None)
         told = _SOMETHING if isinstance(given, dict) else None
         name, own = word(block.get("name")), word(block.get("id"))
         return Block._of({"kind": CALL, "at": at, "id": own, "name": name, "given": told})
