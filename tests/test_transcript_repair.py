@@ -414,8 +414,8 @@ def test_an_interrupt_right_behind_the_replacement_leaves_the_original(
 ) -> None:
     before, replace = torn.read_bytes(), os.replace
 
-    def interrupted(source: str, target: str) -> None:
-        replace(source, target)
+    def interrupted(source: str, target: str, **folders: Any) -> None:
+        replace(source, target, **folders)
         if target == str(torn):
             raise KeyboardInterrupt
 
@@ -563,10 +563,10 @@ def test_mode_stays_as_it_was(torn: Path) -> None:
 def test_without_hard_links_the_original_is_copied(
     torn: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(source: str, target: str) -> None:
+    def refuse(source: str, target: str, **folders: Any) -> None:
         if str(torn) in (source, target):
             raise OSError(errno.EPERM, "no hard links here")
-        link(source, target)
+        link(source, target, **folders)
 
     link = os.link
     monkeypatch.setattr(os, "link", refuse)
