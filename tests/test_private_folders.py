@@ -205,3 +205,20 @@ def test_the_second_users_agent_is_told_when_its_conversation_begins(shared: Pat
     assert ELSEWHERE in told[1]
     event.write_text(json.dumps(document | {"hook_event_name": "Stop"}), encoding="utf-8")
     assert run_as(BOB, shared, "hook", "claude-code", stdin=event, HOME=home) == (0, "")
+
+
+def test_a_state_directory_of_somebody_else_that_others_can_write_is_refused(shared: Path) -> None:
+    state = shared.parent / "everybodys"
+    state.mkdir()
+    state.chmod(0o777)
+    os.chown(state, ALICE, GROUP)
+    mine = shared.parent / "bob" / "r"
+    subprocess.run(["git", "init", "--quiet", str(mine)], check=True)
+    for path in (mine, *mine.rglob("*")):
+        os.chown(path, BOB, GROUP, follow_symlinks=False)
+    home = str(shared.parent / "bob")
+    code, said = run_as(BOB, mine, "ensure", HOME=home, GITGUARD_STATE_DIR=str(state))
+    assert code != 0
+    assert f"other users can write in `{state}`, which belongs to the user {ALICE}" in said
+    assert "GITGUARD_STATE_DIR" in said
+    assert os.listdir(state) == []

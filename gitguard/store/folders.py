@@ -123,7 +123,7 @@ def _opened(path: str, claimed: str, *, make: bool = False) -> int:
     handle = os.open(trusted, _OPEN)
     try:
         if here == claimed:
-            _keep_private(handle, here, mode)
+            _keep_private(handle, here, mode, refuse=True)
         for name in path[len(trusted) :].split(os.sep):
             if not name:
                 continue
@@ -135,7 +135,8 @@ def _opened(path: str, claimed: str, *, make: bool = False) -> int:
             if is_new and mine != PRIVATE:
                 os.fchmod(handle, stat.S_IMODE(os.fstat(handle).st_mode) | mine)
             if len(here) >= len(claimed):
-                _keep_private(handle, here, mine)
+                # In a repository links are refused anyway; anchors have nothing but their folder.
+                _keep_private(handle, here, mine, refuse=trusted == claimed)
     except BaseException:
         os.close(handle)
         raise
@@ -168,16 +169,17 @@ def _is_link(above: int, name: str) -> bool:
         return False
 
 
-def _keep_private(handle: int, path: str, mode: int) -> None:
-    """Take away what others may do in a folder beyond its mode."""
+def _keep_private(handle: int, path: str, mode: int, *, refuse: bool) -> None:
+    """Take away what others may do in a folder beyond its mode; refuse where that cannot be."""
     facts = os.fstat(handle)
     if not facts.st_mode & 0o777 & ~mode:
         return
     try:
         os.fchmod(handle, stat.S_IMODE(facts.st_mode) & (0o7000 | mode))
     except OSError as error:
-        if error.errno == errno.EROFS or not facts.st_mode & _OTHERS_WRITE:
-            return  # nobody can write there, or nobody else
+        is_harmless = error.errno == errno.EROFS or not facts.st_mode & _OTHERS_WRITE
+        if is_harmless or facts.st_uid == os.geteuid() or not refuse:
+            return  # nobody else can write there, or the file system knows no modes
         raise NotPermitted(
             f"other users can write in `{path}`, which belongs to the user {facts.st_uid}",
             f"Make it private as its owner: `chmod 700 '{path}'`; or let GITGUARD_STATE_DIR name "
