@@ -10,7 +10,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
-from gitguard.errors import GitguardError, Tampered, Untrusted
+from gitguard.errors import (
+    Complete,
+    GitguardError,
+    InvalidInput,
+    Pending,
+    Tampered,
+    Untrusted,
+)
 from gitguard.guard import Guard
 from gitguard.store.workspace import Places
 from tests.conftest import Git, OpenGuard
@@ -164,3 +171,71 @@ def test_looking_at_a_clone_leaves_nothing_in_it(clone: Guard) -> None:
     assert clone.remote_sessions().keys() == {"main"}
     assert sorted(Path(clone.workspace.place.common_dir).rglob("*")) == before
     assert not Path(clone.workspace.folder).exists()
+
+
+# What commands say of it
+
+
+def test_trust_says_how_a_remote_history_that_diverged_is_taken(begun: Guard, git: Git) -> None:
+    ours = git("rev-parse", BRANCH)
+    git("update-ref", "refs/remotes/origin/gitguard/main", f"{BRANCH}^")
+    with pytest.raises(
+        InvalidInput, match="own already"
+    ):  # a remote that is behind has nothing new
+        begun.trust(dry_run=True)
+    tree, message = git("rev-parse", f"{BRANCH}^{{tree}}"), git("log", "-1", "--format=%B", BRANCH)
+    theirs = git("commit-tree", tree, "-p", f"{BRANCH}^", "-m", message)
+    git("update-ref", "refs/remotes/origin/gitguard/main", theirs)
+    with pytest.raises(InvalidInput, match="is not part of it") as refused:
+        begun.trust(dry_run=True)
+    assert ours[:12] in refused.value.message
+    assert theirs[:12] in refused.value.message
+    assert f"git update-ref {BRANCH} {theirs[:12]}" in refused.value.hint
+    git("update-ref", BRANCH, theirs[:12])
+    begun.trust(theirs[:12])
+    assert begun.log()[0].id == theirs
+    assert ours in git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive")
+
+
+def test_ensure_in_a_second_clone_does_not_say_that_a_session_began(
+    typed: Git, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    root = tmp_path / "second"
+    typed("clone", "--quiet", ".", str(root))
+    done = run("ensure", root=root)
+    assert isinstance(done.exception, Pending)
+    assert "begun" not in done.stdout
+    assert "its first checkpoint waits" in done.stdout
+    assert "gitguard trust" in done.exception.hint
+
+
+def test_session_list_names_what_only_a_remote_has(
+    typed: Git, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    root = tmp_path / "second"
+    typed("clone", "--quiet", ".", str(root))
+    listed = run("session", "list", root=root).stdout
+    assert "only on a remote-tracking branch" in listed
+    assert "gitguard --session main trust" in listed
+    assert json.loads(run("session", "list", "--json", root=root).stdout)["remote"].keys() == {
+        "main"
+    }
+
+
+def test_status_says_that_a_task_is_complete(run: Callable[..., Result]) -> None:
+    run("ensure")
+    run("note", "--goal", "Ours", "--next", "DONE")
+    done = run("status")
+    assert isinstance(done.exception, Complete)
+    assert "note --new-task" in done.exception.hint
+
+
+def test_one_cause_is_one_fault_whatever_numbers_and_ids_its_text_carries(begun: Guard) -> None:
+    for number in range(5):
+        begun.workspace.note_fault(
+            "reading", Tampered(f"3{number} lines at {number}a2b3c4d5e6f are not ours")
+        )
+    begun.workspace.note_fault("reading", Tampered("36 lines are missing"))
+    first, second = begun.workspace.faults()
+    assert (first["times"], "times" in second) == (5, False)
+    assert "34 lines at 4a2b3c4d5e6f" in first["error"], "the newest text is told"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def say_startup(console: Console, startup: Startup) -> None:
     """Print how a session came up, and where it stands."""
     session = console.guard.workspace.current()
-    lines = [one_line(f"Session `{session.key}` {startup.how}.")]
+    lines = [one_line(f"Session `{session.key}` {_how(startup)}.")]
     notes = [*startup.notes, *startup.older]
     lines += [f"Note: {note}." for note in notes]
     if startup.summary_conflict:
@@ -31,6 +31,14 @@ def say_startup(console: Console, startup: Startup) -> None:
         "checkpoint": startup.saved,
     }
     console.say("\n".join(lines), document, pending(startup.saved))
+
+
+def _how(startup: Startup) -> str:
+    """Say how a session came up; one without a first checkpoint has not begun on its branch."""
+    saved = startup.saved
+    if startup.how == "begun" and saved is not None and saved.pending:
+        return "is kept in the working files only; its first checkpoint waits"
+    return startup.how
 
 
 def where_it_stands(state: TaskState) -> list[str]:

@@ -222,6 +222,8 @@ def _position(store: SessionStore, theirs: Verified, before: Found) -> tuple[str
 def plan_trust(store: SessionStore, wanted: str) -> StateChange:
     """Show which head would be trusted, and what it would change in the state."""
     head = store.chain.head()
+    if head.standing == standing.OURS:
+        _refuse_diverged(store, head)
     if head.standing in (standing.OURS, standing.NONE, standing.DELETED):
         reasons = {
             standing.OURS: f"`{store.chain.ref}` is this machine's own already",
@@ -242,6 +244,18 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
     theirs = store.chain.verify_foreign(head.id)
     after = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
     return StateChange(store.states.read().state, after, theirs.checkpoint)
+
+
+def _refuse_diverged(store: SessionStore, head: Head) -> None:
+    """Say how to take a remote history that ours does not contain: the branch is not at it yet."""
+    ref, (remote, theirs) = store.chain.ref, store.chain.diverged_remote(head)
+    if remote:
+        raise InvalidInput(
+            f"`{ref}` is at {head.id[:12]}, which this machine wrote; `{remote}` is at "
+            f"{theirs[:12]}, which is not part of it",
+            f"To take theirs, run `git update-ref {ref} {theirs[:12]}`, then `gitguard trust "
+            f"--head {theirs[:12]}`, which keeps ours in the archive; to keep ours, do nothing",
+        )
 
 
 def trust(store: SessionStore, wanted: str) -> StateChange:

@@ -173,6 +173,14 @@ class Chain:
         except (InvalidDocument, Tampered):
             return False
 
+    def diverged_remote(self, head: Head) -> tuple[str, str]:
+        """Return a remote-tracking branch of the session that our history lacks, and its head."""
+        refs = self._repository.refs(f"refs/remotes/*/gitguard/{self._session.name}")
+        for name, ref in sorted(refs.items()):
+            if not self._descends(head.id, ref.id):
+                return name, ref.id
+        return "", ""
+
     # Writing
 
     def commit(

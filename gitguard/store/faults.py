@@ -7,6 +7,7 @@ with its count, and what is oldest goes first.
 from __future__ import annotations
 
 import os
+import re
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import dump_line, load_json
@@ -22,6 +23,8 @@ _MOST = 1 << 16
 """The size in bytes from which the file is written anew, at most half as large."""
 _MOST_TOLD = 500
 """Characters of an error that are kept."""
+_VARYING = re.compile(r"\b[0-9a-f]{7,64}\b|\d+(?:[.,:-]\d+)*")
+"""Ids, numbers and times, by which two reports of one cause differ."""
 
 
 def note(folders: Iterable[str], at: str, doing: str, error: str) -> None:
@@ -38,7 +41,10 @@ def note(folders: Iterable[str], at: str, doing: str, error: str) -> None:
 
 
 def read(folders: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the marks, each once, oldest first; `times` and `last` say how often it came."""
+    """Return the marks, oldest first, one for each cause; `times` and `last` say how often it came.
+
+    Marks that differ in numbers and ids alone have one cause; the newest text stands for it.
+    """
     return _counted(mark for folder in folders for mark in _marks(os.path.join(folder, _FILE)))
 
 
@@ -66,11 +72,12 @@ def _mark(line: bytes) -> dict[str, Any]:
 def _counted(marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for mark in marks:
-        key = str(mark.get("doing")), str(mark.get("error"))
-        known = found.setdefault(key, mark)
+        cause = str(mark.get("doing")), _VARYING.sub("0", str(mark.get("error")))
+        known = found.setdefault(cause, mark)
         if known is not mark:
             known["times"] = _times(known) + _times(mark)
             known["last"] = mark.get("last") or mark.get("at")
+            known["error"] = mark.get("error")
     return list(found.values())
 
 

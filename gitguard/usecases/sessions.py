@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import GitguardError, InvalidInput, NotInitialised
+from gitguard.errors import Complete, GitguardError, InvalidInput, NotInitialised
 from gitguard.model.session import Session
 from gitguard.recovery import restore, startup
 from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
@@ -13,6 +13,7 @@ from gitguard.store.standing import NONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config import Config
+    from gitguard.model.task import TaskState
     from gitguard.recovery.startup import Startup
     from gitguard.store.repository import Repository
     from gitguard.store.standing import Head
@@ -100,6 +101,14 @@ def finish(store: SessionStore, found: Found) -> None:
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != found.sha256:
         store.checkpoint("complete", "The task is complete.", Circumstances(), found=found)
+
+
+def completion(state: TaskState) -> Complete:
+    """Return what tells an agent that its task is done."""
+    return Complete(
+        f"the task `{state.task_id}` is complete",
+        "Begin another with `gitguard note --new-task --goal …`",
+    )
 
 
 def _branch(repository: Repository) -> str:

@@ -12,6 +12,7 @@ from gitguard.model.value import Value
 from gitguard.session_store import SessionStore
 from gitguard.store.settings import ignored_settings
 from gitguard.store.standing import weightier
+from gitguard.usecases.sessions import completion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _look(store: SessionStore) -> _Seen:
         error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
             error = _problem(lambda: store.chain.verify(own))
+        if error is None and found.state is not None and found.state.is_done:
+            error = completion(found.state)
     except GitguardError as failure:
         error = error or failure
     return found, head, error

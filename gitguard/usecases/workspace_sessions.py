@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gitguard.errors import Complete
 from gitguard.session_store import SessionStore
 from gitguard.store.states import Durable
 
@@ -57,15 +56,12 @@ class WorkspaceSessions:
         with Durable():
             startup = self.begin(self.any_session(), circumstances)
         if startup.state.is_done:
-            from gitguard.usecases.sessions import finish
+            from gitguard.usecases.sessions import completion, finish
 
             store = self.store()
             with store.lock():
                 finish(store, store.state())
-            raise Complete(
-                f"the task `{startup.state.task_id}` is complete",
-                "Begin another with `gitguard note --new-task --goal …`",
-            )
+            raise completion(startup.state)
         return startup
 
     def sessions(self) -> dict[str, str]:
