@@ -193,13 +193,19 @@ class Guard(WorkspaceSessions):
         with store.lock():
             return restore.recover(store, take=take)
 
-    def restore(self, wanted: str, *, dry_run: bool = False) -> StateChange:
-        """Make the state of an earlier checkpoint the newest, or show what that would change."""
+    def restore(
+        self, wanted: str, *, dry_run: bool = False, untrusted: bool = False
+    ) -> StateChange:
+        """Make the state of an earlier checkpoint the newest, or show what that would change.
+
+        What is kept aside and not known to be ours is refused, unless untrusted is given.
+        """
         from gitguard.recovery import restore
 
         store = self.store()
+        act = restore.plan_restore if dry_run else restore.restore
         with store.lock():
-            return (restore.plan_restore if dry_run else restore.restore)(store, wanted)
+            return act(store, wanted, untrusted=untrusted)
 
     def accept(self, shown: str = "", *, dry_run: bool = False) -> StateChange:
         """Take an edited `state.json` as ours, or show what that would change.

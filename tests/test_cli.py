@@ -433,7 +433,7 @@ def test_a_waiting_command_can_be_interrupted(session: Place) -> None:
 FAULTY = """
 from gitguard.cli import main
 from gitguard.guard import Guard
-def log(self, most): raise ZeroDivisionError("a fault")
+def log(self, most, **how): raise ZeroDivisionError("a fault")
 Guard.log = log
 main()
 """

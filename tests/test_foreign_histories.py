@@ -114,6 +114,9 @@ def test_what_recover_keeps_aside_is_not_shown_as_ours(forged: Guard, git: Git) 
     with pytest.raises(Untrusted, match="kept aside"):
         forged.show("state.json", theirs)
     assert WORDS.encode() in forged.show("state.json", theirs, untrusted=True)
+    with pytest.raises(Untrusted, match="kept aside"):
+        forged.restore(theirs)
+    assert forged.restore(theirs, untrusted=True).after.goal == WORDS
     assert "kept aside" in forged.why_not_ours(theirs)
     assert not forged.why_not_ours("1")
 

@@ -18,19 +18,25 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("checkpoint")
+@click.option(
+    "--untrusted", is_flag=True, help="Take also what is kept aside and may be somebody else's"
+)
 @asking
 @with_console
-def restore(console: Console, checkpoint: str, dry_run: bool, yes: bool) -> None:
+def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, yes: bool) -> None:
     """Make the state of an earlier CHECKPOINT the newest
 
-    The state of now is checkpointed first; the files of your worktree stay as they are.
+    The state of now is checkpointed first; the files of your worktree stay as they are. Only a
+    person may take one --untrusted.
     """
-    plan = console.guard.restore(checkpoint, dry_run=True)
+    if untrusted:
+        refuse_agents("restore --untrusted")
+    plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
     if dry_run:
         _show_plan(console, plan)
         return
     _ask(console, plan, "Restore this state?", yes=yes)
-    _say_changed(console, console.guard.restore(checkpoint))
+    _say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
 
 
 @click.command()

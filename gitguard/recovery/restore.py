@@ -12,6 +12,7 @@ from gitguard.errors import (
     MissingState,
     NewerFormat,
     Tampered,
+    Untrusted,
 )
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import STATE_FILE, sha256
@@ -322,18 +323,29 @@ def forget(store: SessionStore) -> str:
 # Restore, accept, fork
 
 
-def plan_restore(store: SessionStore, wanted: str) -> StateChange:
-    """Show what restoring a checkpoint of ours would change."""
+def plan_restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> StateChange:
+    """Show what restoring a checkpoint would change.
+
+    One that is kept aside and not known to be ours is refused, unless an untrusted one is wanted.
+    """
     head = store.own_head()
     checkpoint = store.chain.find(head.id, wanted)
+    doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
+    if doubt:
+        short = checkpoint.id[:12]
+        raise Untrusted(
+            doubt,
+            f"Look at it with `gitguard show state {short} --untrusted`; a person can take it with "
+            f"`gitguard restore {short} --untrusted`",
+        )
     contents = store.chain.read(checkpoint.id).contents
     after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
     return StateChange(store.state().state, after, checkpoint)
 
 
-def restore(store: SessionStore, wanted: str) -> StateChange:
+def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> StateChange:
     """Make the state of an earlier checkpoint the newest; files in the worktree stay."""
-    change = plan_restore(store, wanted)
+    change = plan_restore(store, wanted, untrusted=untrusted)
     assert change.checkpoint is not None
     name = change.checkpoint.name
     before = store.checkpoint("pre-restore", f"Before {name} is restored.", _NOTHING)

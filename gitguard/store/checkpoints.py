@@ -394,6 +394,20 @@ class Chain:
             f"there is no checkpoint `{wanted[:80]}` in `{self.ref}`", "See `gitguard log`"
         )
 
+    def doubt_of(self, head: Head, checkpoint: Checkpoint) -> str:
+        """Say why a checkpoint that is kept aside is not known to be ours, empty if it is."""
+        if checkpoint.id not in self.archives().values():
+            return ""
+        ours = {anchor.committed for anchor in self.archived()}
+        if head.anchor is not None:
+            ours |= {head.anchor.committed, head.anchor.previous}
+        if checkpoint.id in ours or any(checkpoint.id == c.id for c in self.history(head.id)):
+            return ""
+        return (
+            f"commit {checkpoint.id[:12]} is kept aside and not on the branch; nothing on this "
+            "machine says whose it is"
+        )
+
     def owns_objects(self, commit: str) -> bool:
         """Say whether the repository still has a commit."""
         with self._repository.reader() as reader:

@@ -81,18 +81,7 @@ def _head(store: SessionStore, *, untrusted: bool) -> Head:
 
 
 def _doubt_of_aside(store: SessionStore, head: Head, wanted: str) -> str:
-    """Say why a checkpoint that is kept aside is not held against an anchor, empty if it is."""
-    checkpoint = store.chain.find(head.id, wanted)
-    if checkpoint.id not in store.chain.archives().values():
-        return ""
-    if any(checkpoint.id == anchor.committed for anchor in store.chain.archived()):
-        return ""
-    if any(checkpoint.id == newer.id for newer in store.chain.history(head.id)):
-        return ""
-    return (
-        f"commit {checkpoint.id[:12]} is kept aside and not on the branch; nothing on this machine "
-        "says whose it is"
-    )
+    return store.chain.doubt_of(head, store.chain.find(head.id, wanted))
 
 
 def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:
