@@ -75,6 +75,19 @@ def test_the_first_prompt_is_the_goal_and_the_newest_the_next_action(talk: Conve
     assert set(state.mechanical) == {"goal", "next_action"}
 
 
+def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets_it(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    skill = Path(__file__).parent.parent / "templates" / "SKILL.md"
+    assert "`(the user's prompt)`" in skill.read_text()
+    block = talk.beside("S2").prompt()
+    assert "Goal (the user's prompt): Begin" in block
+    assert "you recorded" not in block
+    talk.guard.note({"goal": "Ship it"})
+    assert "Goal: Ship it" in talk.beside("S3").prompt()
+
+
 def test_a_host_that_speaks_for_background_work_sets_no_goal(talk: Conversation) -> None:
     talk.send("UserPromptSubmit.task_notification")
     assert talk.guard.state().stated_goal == ""
@@ -550,7 +563,7 @@ def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> 
     assert "gitguard recover" in answer["stopReason"]
     handed = talk.prompt("And now?")
     assert handed.startswith("STATUS:MISSING_STATE")
-    assert "Goal: Begin" in handed, "this machine's copy"
+    assert "Goal (the user's prompt): Begin" in handed, "this machine's copy"
     talk.guard.recover()
     assert talk.bash("echo hi") == {}
     assert talk.guard.state().goal == "Begin"

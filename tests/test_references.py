@@ -150,3 +150,14 @@ def test_schema_and_page_name_the_same_fields() -> None:
     schema = json.loads((REFERENCES / "task-state.schema.json").read_text())
     page = (REFERENCES / "task-state.md").read_text()
     assert all(f"| `{name}` |" in page for name in schema["properties"])
+
+
+def test_the_readme_names_only_what_an_agent_can_note() -> None:
+    from gitguard.cli.notes import note
+
+    paragraph = (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")[1]
+    listed = re.search(r"commit of the agent's\s+(.+?) and (\w+) on a branch", paragraph, re.DOTALL)
+    assert listed is not None
+    options = {option.removeprefix("--") for p in note.params for option in p.opts}
+    for name in [*listed[1].split(", "), listed[2]]:
+        assert name.split()[0].removesuffix("s") in options, f"nobody can note a {name}"

@@ -48,7 +48,9 @@ EVENT_RULES = (
     EventRule("before a destructive tool call", "yes", "before-destructive", only_if_changed=True),
     EventRule("phase or goal changed", "yes", "phase-change"),
     EventRule("pressure crosses 75 %", "yes", "auto-75pct"),
-    EventRule("pressure crosses 80 %", "yes", "auto-80pct"),
+    EventRule(
+        "pressure crosses 80 %, and 5 % of the window since the last one", "yes", "auto-80pct"
+    ),
     EventRule("pressure crosses 85 %, warned of before a halt", "yes", "auto-85pct"),
     EventRule("before a compaction", "yes", "compaction"),
     EventRule("end of turn", "yes", "turn-end", only_if_changed=True),

@@ -86,7 +86,7 @@ def _about(origin: Origin) -> tuple[Section, ...]:
 
 
 def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
-    goal = _safe(state.stated_goal)
+    goal, is_prompt = _safe(state.stated_goal), "goal" in state.mechanical
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     planned = [item for item in work.open_items if item not in state.open_issues]
     decisions = [
@@ -100,7 +100,7 @@ def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
         for a in state.artifacts
     ]
     return (
-        _field("Goal", goal or "(missing)", 10, is_derived="goal" in state.mechanical),
+        _field(_marked("Goal", state, "goal"), goal or "(missing)", 10, is_derived=is_prompt),
         _state_field("Phase", state, "current_phase", 3),
         _state_field("Next action", state, "next_action", 10),
         _field("Began and did not end", running, 5, is_derived=True),
@@ -145,7 +145,13 @@ def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
 
 def _state_field(title: str, state: TaskState, name: str, share: int) -> Section:
     text = _safe(getattr(state, name)) or "(missing)"
-    return _field(title, text, share, is_derived=name in state.mechanical)
+    is_derived = name in state.mechanical
+    return _field(_marked(title, state, name), text, share, is_derived=is_derived)
+
+
+def _marked(title: str, state: TaskState, name: str) -> str:
+    """Mark a field that gitguard filled with what the user asked for, and no agent set."""
+    return f"{title} (the user's prompt)" if name in state.mechanical else title
 
 
 def _field(title: str, text: str, share: int, *, is_derived: bool = False) -> Section:
