@@ -12,7 +12,7 @@ import sys
 import sysconfig
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -33,6 +33,8 @@ from tests.secret_corpus import (
 )
 from tests.secret_lookalikes import lookalikes
 from tests.secret_shapes import SHAPES
+from tests.secret_surroundings import LEAST_RECALL as LEAST_CELL
+from tests.secret_surroundings import SURROUNDINGS, recall_in
 
 SEEDS = range(1, 11)
 LEAST_RECALL, MOST_FALSE, LEAST_SPEED = 0.85, 0.01, 5.0
@@ -224,6 +226,19 @@ def table(rows: Iterable[tuple[str, str, str]]) -> str:
     return markdown([("what", "measured", "over"), ("---", "---:", "---"), *rows])
 
 
+def surroundings_table(cells: Mapping[str, tuple[float, int]]) -> str:
+    """Return the recall by surrounding in Markdown."""
+    rows = [(name, f"{share:.1%}", f"{count:,} samples") for name, (share, count) in cells.items()]
+    return markdown([("how it is written", "recall", "over"), ("---", "---:", "---"), *rows])
+
+
+def missing_cells(cells: Mapping[str, tuple[float, int]]) -> Iterator[str]:
+    """Say in which surroundings too few secrets are found."""
+    for name, (share, _count) in cells.items():
+        if share < LEAST_CELL:
+            yield f"{name}: recall is {share:.1%}, promised are {LEAST_CELL:.0%}"
+
+
 def details(parts: Sequence[Recall], false: FalsePositives) -> Iterator[str]:
     """Name the providers and forms that were missed, and the kinds that were changed."""
     for part in (parts[0], parts[-1]):
@@ -267,9 +282,14 @@ def main() -> None:
     parts = recalls(SEEDS[: options.seeds])
     false, fast = measure_false_positives(SEEDS[: options.seeds]), speeds()
     print(table(rows_of(parts, false, fast)))
+    cells = {
+        surrounding.name: recall_in(surrounding, SEEDS[: options.seeds])
+        for surrounding in SURROUNDINGS
+    }
+    print(f"\n{surroundings_table(cells)}")
     if not options.markdown:
         print("\n".join(details(parts, false)))
-    wrong = list(problems(parts, false, fast))
+    wrong = [*problems(parts, false, fast), *missing_cells(cells)]
     print("\n".join(wrong), file=sys.stderr)
     sys.exit(1 if wrong else 0)
 

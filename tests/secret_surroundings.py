@@ -10,12 +10,21 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from gitguard.model.redaction import Redactor
+
+from .secret_corpus import Document, Sample, is_left, samples, texts_of
+from .secret_shapes import SHAPES
+
 Conceal = Callable[[str, str], str]
 """Returns a text with its secret concealed."""
+
+
+LEAST_RECALL = 0.95
+"""What is promised of each surrounding."""
 
 
 class Surrounding(NamedTuple):
@@ -138,3 +147,40 @@ SURROUNDINGS = (
     Surrounding("concatenated", _on_secret(lambda s: _middle(s, '" + "')), _CODE_JOINED),
     Surrounding("concatenated lines", _on_secret(lambda s: _middle(s, '"\n    "')), _CODE_JOINED),
 )
+
+
+def changed(document: Document, change: Callable[[str], str]) -> Document:
+    """Return a document with each of its values changed."""
+    if isinstance(document, str):
+        return change(document)
+    if isinstance(document, dict):
+        return {key: changed(value, change) for key, value in document.items()}
+    if isinstance(document, (list, tuple)):
+        return [changed(item, change) for item in document]
+    return document
+
+
+def in_one_line(seeds: Iterable[int]) -> Iterator[Sample]:
+    """Make one secret of each shape; private keys, which have lines of their own, are left out."""
+    for seed in seeds:
+        for number, sample in enumerate(samples(SHAPES, seed)):
+            if number % 5 == 0 and "\n" not in sample.secret.text:
+                yield sample
+
+
+def is_missed(redactor: Redactor, surrounding: Surrounding, sample: Sample) -> bool:
+    """Say whether a reader finds anything of a secret after a text was redacted."""
+    secret = sample.secret.text
+    document = changed(
+        sample.document,
+        lambda text: surrounding.conceal(text, secret) if secret in text else text,
+    )
+    clean = "\n".join(texts_of(redactor.document(document)[0]))
+    return is_left(sample.secret, surrounding.reveal(clean))
+
+
+def recall_in(surrounding: Surrounding, seeds: Iterable[int]) -> tuple[float, int]:
+    """Return the share of secrets of which a reader finds nothing, and of how many."""
+    redactor = Redactor()
+    missed = [is_missed(redactor, surrounding, sample) for sample in in_one_line(seeds)]
+    return 1 - sum(missed) / len(missed), len(missed)

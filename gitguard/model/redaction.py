@@ -382,7 +382,7 @@ class Redactor:
                 behind = at + len(prefix)
                 if begins_word(text, at, prefix) and goes_on(text, behind):
                     match = self._pattern(rest).match(text, behind)
-                    if match and is_token(match[0]):
+                    if match and is_token(match[0], name):
                         behind = end_of_token(text, match.end())
                         yield at, behind, name
                 at = text.find(prefix, behind)

@@ -42,6 +42,7 @@ _NO_SECRETS = "rsa dsa ecdsa eddsa ed25519 gpg pgp public primary foreign sort"
 _PUBLIC = frozenset(_NO_SECRETS.split())
 """What stands before a `key` that is no secret, or only the name of one."""
 _CODE = frozenset(" ()[]{}<>\\")
+_NO_BRACKETS = str.maketrans("", "", "()[]")
 _ENDS = " \t\r\n\"'`"
 
 
@@ -74,7 +75,7 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     name_end = end + len(chunk) - len(rest)
     if mark in ":=>-":
         at = _after_operator(text, at, mark)
-    elif mark == "|":
+    elif mark == "|" and rest[:1] not in ("'", '"'):  # there it is the type `"pass" | "fail"`
         at = _skip_blanks(text, at + 1)
     elif mark in ",(":
         at = _after_comma(text, at, mark, closed)
@@ -208,7 +209,8 @@ def _accepts(sure: int, value: str, form: _Form) -> bool:
     if sure == WEAK or form.compared or form.called:
         return looks_random(value, _SURELY_RANDOM if sure == WEAK else 8)
     if form.env or (form.option and sure == PASSWORD):
-        return len(value) > 3 and not (value.isdigit() and sure != PASSWORD)
+        is_plain = sure != PASSWORD and (value.isdigit() or _is_hyphenated(value))
+        return len(value) > 3 and not is_plain
     if not (form.marked or form.option or form.spoken):
         if sure == PASSWORD and form.quoted:
             return " " not in value and len(value) > 3
@@ -232,11 +234,29 @@ def _password_like(value: str, form: _Form) -> bool:
 def _token_like(value: str, form: _Form) -> bool:
     if looks_random(value, 8) and set(value).isdisjoint(_CODE):
         return True
+    if form.quoted and _is_random_with_brackets(value):
+        return True
     if len(value) < 8 or not set(value).isdisjoint(_CODE):
         return False
     if form.quoted:
         return _has_digit(value) and not _is_words(value)
     return len(value) > 11 and _has_digit(value) and not _is_words(value)
+
+
+def _is_hyphenated(value: str) -> bool:
+    """Say whether a value is words in small letters, as a placeholder is: `ollama-local`."""
+    return value.islower() and "-" in value and value.replace("-", "").isalpha()
+
+
+def _is_random_with_brackets(value: str) -> bool:
+    """Say whether a value is random but for brackets, which generated secrets may have too.
+
+    In quotes there is no call to be taken for one, unless the whole text is code.
+    """
+    name = value.partition("(")[0]
+    if set(value) & set(" \\<>{}") or (value[-1] == ")" and name.replace("_", "").isalpha()):
+        return False
+    return looks_random(value.translate(_NO_BRACKETS), _SURELY_RANDOM)
 
 
 def _is_words(value: str) -> bool:

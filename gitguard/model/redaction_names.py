@@ -70,9 +70,9 @@ _KEY_SPOILERS = _set(
     matching missing unknown valid invalid each every this other checkpoint commit branch issue
     ticket record entity item parent child node tree ref git answer press escape return shift
     control alt space tab backspace function_ host_ gpg pgp verification verify verifying
-    fingerprint known authorized deploypublic pub content idempotence version docs label setting
-    settings property attribute data reg registry_ cursor sequence transaction event correlation
-    trace request response template"""
+    fingerprint known authorized recv receive deploypublic pub content idempotence version docs
+    label setting settings property attribute data reg registry_ cursor sequence transaction
+    event correlation trace request response template"""
 )
 _TOKEN_SPOILERS = _set(
     """max min total num next page prompt completion input output cached sync continuation parse lex
@@ -120,7 +120,9 @@ _PLACEHOLDERS = _set(
 )
 _PLACEHOLDER_PARTS = _row(
     """example placeholder redacted changeme change-me change_me your- your_ yourtoken yourkey
-    yourapi xxxx **** •• insert- insert_ replace- replace_ replaceme dummy -here _here"""
+    yourapi xxxx **** •• insert- insert_ replace- replace_ replaceme dummy -here _here goeshere
+    yoursecret my-token mytoken my_token my-secret mysecret my-password mypassword my_password
+    abc123 1234abc secret123 password123"""
 )
 _REFERENCE_STARTS = _row(
     """${ $( {{ %{ #{ <% env. env( env: env[ process.env os.environ os.getenv secrets. secrets[

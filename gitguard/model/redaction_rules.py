@@ -64,7 +64,7 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     # Headers
     ("authorization-header", "bearer ", r"(?i)\bbearer +(?P<secret>[A-Za-z0-9_.~+/=:|-]{8,4096})", True),
     ("authorization-header", "basic ", r"(?i)\bbasic +(?P<secret>[A-Za-z0-9+/=]{8,1024})(?![A-Za-z0-9_-])", True),
-    ("authorization-header", "authorization", r"(?i)\bauthorization[\"'\]]{0,2} ?(?:[:=]|=>|(?<=[\"'\]]),|(?<=[\"'\]] ),) ?\\?[\"'`]?(?:basic|bearer|token|digest|apikey|key|bot|oauth|splunk|genie-?key|sso-key|sharedkey|negotiate|discogs|pve\w{0,9}|zoho-oauthtoken|shopper|ssws|user|x) {0,2}(?:token=|token |key=|user )?[\"']?(?P<secret>[^\s\"'`<>${}\\]{6,4096})", False),
+    ("authorization-header", "authorization", r"(?i)\bauthorization[\"'\]]{0,2} ?(?:[:=]|=>|(?<=[\"'\]]),|(?<=[\"'\]] ),) ?\\?[\"'`]?(?:basic|bearer|token|digest|apikey|key|bot|oauth|splunk|genie-?key|sso-key|sharedkey|negotiate|discogs|pve\w{0,9}|zoho-oauthtoken|shopper|ssws|user|x) {0,2}(?:token=|token |key=|user )?[\"']?(?=[^\s\"'`<>${}\\]{0,64}[0-9]|[^\s\"'`<>${}\\]{24})(?P<secret>[^\s\"'`<>${}\\]{6,4096})", False),
     ("authorization-header", "ssws ", r"\bSSWS +(?P<secret>[A-Za-z0-9_.~-]{20,100})", False),
     ("authorization-header", "signature=", r"\bAWS4-HMAC-SHA256 [^\n]{10,400}Signature=(?P<secret>[0-9a-f]{64})", False),
     ("cookie", "cookie", r"(?i)\b(?:set-)?cookie[\"']?: ?[\"']?(?P<secret>[A-Za-z0-9_.-]{1,80}=[^\n\"'`<>]{12,4096})", False),

@@ -250,6 +250,28 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 """Rule, prefixes, what follows. The first of two rules that match the same text gives the name."""
 
+_DISTINCT = frozenset(
+    [
+        "github-token",
+        "gitlab-token",
+        "npm-token",
+        "pypi-token",
+        "slack-token",
+        "anthropic-key",
+        "openai-key",
+        "stripe-key",
+        "huggingface-token",
+        "google-oauth-secret",
+        "docker-token",
+        "digitalocean-token",
+        "shopify-token",
+    ]
+)
+"""Rules whose prefixes are no part of any word, so that they count within a longer one too."""
+_SHORTEST_WITHIN = 24
+"""The shortest word that has a token behind its beginning."""
+_CAPITALS_ALONE = frozenset({"aws-access-key"})
+"""Rules whose tokens may be capitals without a digit: their length tells them from words."""
 SHORTEST = 14
 """The shortest word that can hold a token."""
 _TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -271,6 +293,15 @@ def _heads() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
 
 
 _HEADS, _OTHERS = _heads()
+_WITHIN = [
+    (at, prefix)
+    for at, (name, prefixes, _rest) in enumerate(TOKENS)
+    if name in _DISTINCT
+    for prefix in prefixes.split()
+    if len(prefix) > 2 and prefix[-1] in "_-"
+]
+"""The rules and prefixes that count within a word."""
+_PREFIXES_WITHIN = frozenset(prefix for _at, prefix in _WITHIN)
 
 
 def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
@@ -280,6 +311,9 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     of how each word begins takes little.
     """
     present = {found for found in _OTHERS if found[1] in words}
+    long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
+    if mixed := " ".join([word for word in long if not (word.islower() or word.isupper())]):
+        present.update([found for found in _WITHIN if found[1] in mixed])
     if "\\" in words or "%" in words:
         for escape in _ESCAPES:
             words = words.replace(escape, " ")
@@ -299,7 +333,7 @@ def begins_word(text: str, at: int, prefix: str) -> bool:
     before = text[at - 1] if at else ""
     if before and before in "+/" and prefix.isalnum():
         return text[at - 2 : at] == "//"  # else it is the middle of some base64
-    if not before.isalnum():
+    if not before.isalnum() or prefix in _PREFIXES_WITHIN:
         return True
     if before in "nrt" and text[at - 2 : at - 1] == "\\":
         return True
@@ -311,11 +345,13 @@ def goes_on(text: str, at: int) -> bool:
     return len("".join(text[at : at + 10].split())) == 10
 
 
-def is_token(rest: str) -> bool:
+def is_token(rest: str, rule: str) -> bool:
     """Say whether what follows a prefix is random: no word, and no `xxxxxxxx` of a manual."""
     start = rest[:128]
     if len(set(start)) < 6:
         return False
+    if rule in _CAPITALS_ALONE:
+        return True
     mixed = start.lower() != start and start.upper() != start
     return mixed or any(digit in start for digit in "0123456789")
 
