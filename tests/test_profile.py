@@ -614,11 +614,11 @@ def test_usage_without_times_is_said_to_be_of_no_use(tmp_path: Path) -> None:
     assert "no times" in found.profile.notes[0]
 
 
-def test_more_than_the_window_is_shown_as_the_gate_shows_it(tmp_path: Path) -> None:
+def test_more_than_the_window_raises_it_as_the_gate_does(tmp_path: Path) -> None:
     transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 260_000)
     shown = CliRunner().invoke(app, ["profile", transcript.path]).output
-    assert "of 200,000 tokens, 100.0 % of the window" in shown
-    assert "the window is wrong" in shown
+    assert "of 400,000 tokens, 65.1 % of the window" in shown
+    assert "assumed, raised as more than before is in use" in shown
 
 
 @dialects

@@ -158,7 +158,7 @@ def _headline(found: Profiled) -> list[str]:
     share = _shares(full, usage.window)
     lines = [
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
-        f"({found.profile.used_source}; window: {usage.window_source})"
+        f"({found.profile.used_source}; window: {usage.window_words})"
     ]
     if found.profile.answered:
         lines.append(f"Its last answer is {found.profile.answered:,} tokens of them")

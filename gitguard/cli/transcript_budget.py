@@ -81,7 +81,7 @@ def _text(found: Standing) -> str:
         used = f"{usage.tokens:,} tokens, {usage.tokens / parts.window:.1%} of the window"
     over = f"; over its share by about {found.over_history:,}" * bool(found.over_history)
     lines = [
-        f"Window: {parts.window:,} tokens ({usage.window_source})",
+        f"Window: {parts.window:,} tokens ({usage.window_words})",
         f"  reserve: {parts.reserve:,} for system prompt, tools and context files",
         f"  history: {parts.history:,}",
         f"  working space: {parts.working:,}",

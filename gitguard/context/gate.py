@@ -53,11 +53,13 @@ def decide(
     phase_or_goal_changed: bool = False,
     summary_conflict: bool = False,
     overridden_to: float | None = None,
+    assumption: str = "",
 ) -> Verdict:
     """Decide on the next major action.
 
     pressure is the used share of the window, None when the host offers none. overridden_to is the
-    pressure up to which a human lifted the halt.
+    pressure up to which a human lifted the halt. assumption says that the pressure rests on an
+    assumed window, empty where it does not: an assumption warns, and never halts by itself.
     """
     if pressure is not None and not pressure >= 0:
         pressure = None  # not a number at all
@@ -66,6 +68,11 @@ def decide(
     band, reason = _band(pressure, thresholds)
     reasons = [reason]
     lifted = overridden_to is not None and (pressure is None or pressure < overridden_to)
+    if assumption:
+        reasons.append(assumption)
+    if band == HALT and assumption and pressure is not None:
+        band = COMPRESS
+        reasons.append("an assumed window halts nobody")
     if band == HALT and lifted:
         band = COMPRESS
         reasons.append("a human has overridden the halt")

@@ -6,7 +6,7 @@ Readings are host-owned; nothing here is guessed from characters (seed: pressure
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.config import SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.model.config import DEFAULT_WINDOW, SMALL_WINDOW, SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import percent, thousands
 from gitguard.model.value import Value
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
     from gitguard.model.config import WindowConfig
     from gitguard.model.events import Reading, Transcript
 
-MODEL_WINDOWS = {
-    "claude-haiku-4-5": 200_000,
-    "claude-sonnet-4-5": 200_000,
-    "claude-opus-4-5": 200_000,
-    "claude-opus-5-5": 1_000_000,
-}
-"""Windows by model (claude-haiku-4-5 and claude-opus-5-5: as Claude Code 2.1.330 reports them)."""
-
+LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
+"""Sizes that windows have; one that a reading proves too small is taken for the next."""
+_LONGEST_NAME = 80
+_ABOVE_KNOWN = 1.05
 
 FIRST_TURN = "first-turn"
 """The source of a pressure that nobody measured yet."""
@@ -36,7 +32,26 @@ class Window(Value):
 
     tokens: int
     source: str
-    """config, host, model or assumed; `cap` is added where it was lowered."""
+    """config, host, model or assumed; `raised` is added where a reading proved it too small, and
+    `cap` where the user lowered it."""
+    model: str = ""
+    """The model whose window is assumed, where it has a name."""
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether nobody named this size: neither the user, as with a cap, nor host or table."""
+        return self.source.startswith("assumed") and not self.source.endswith("cap")
+
+    @property
+    def assumption(self) -> str:
+        """Say that the window is assumed, and the setting that ends it; empty where it is not."""
+        if not self.is_assumed:
+            return ""
+        size = f"the window of {self.tokens:,} tokens is assumed"
+        if "raised" in self.source:
+            size += ", raised as more than before is in use"
+        setting = "window.default" if not self.model else f"window.models.{self.model}"
+        return f"{size}: set `{setting}` in your config.yaml"
 
 
 class Pressure(Value):
@@ -48,6 +63,8 @@ class Pressure(Value):
     window: Window
     source: str
     """given, status-line, hook, transcript, estimate or first-turn."""
+    is_assumed: bool = False
+    """Whether the share was reckoned from tokens and a window that is assumed."""
 
     @property
     def used(self) -> float:
@@ -56,7 +73,7 @@ class Pressure(Value):
 
     def gauge_line(self, *, saved: bool = False) -> str:
         """Return the one line of the gauge (seed: Context Manager v1, section 6.4)."""
-        assumed = " assumed" if self.window.source.startswith("assumed") else ""
+        assumed = f" ({self.window.assumption})" if self.window.is_assumed else ""
         parts = [
             f"Context: {percent(self.share)}",
             f"{thousands(self.used)}/{thousands(self.window.tokens)} tokens{assumed}",
@@ -81,18 +98,24 @@ def newest(readings: Iterable[Reading], *, void_before: float) -> Reading | None
     return max(valid, key=lambda reading: reading.at, default=None)
 
 
-def resolve_window(model: str, reported: int, config: WindowConfig) -> Window:
-    """Say how large the window is: user, host, table, else the default; a cap only lowers."""
-    found = _uncapped(model, reported, config)
-    if config.cap and config.cap < found.tokens:
-        found = Window(config.cap, f"{found.source}, cap")
-    if found.tokens < SMALLEST_WINDOW:
+def resolve_window(
+    model: str, reported: int, config: WindowConfig, used: float | None = None
+) -> Window:
+    """Say how large the window is: user, host, table, else the default; a cap only lowers.
+
+    More tokens in use than the table or the default has prove it too small; then it is raised, and
+    assumed.
+    """
+    window = _raised(_uncapped(model, reported, config), model, used or 0)
+    if config.cap and config.cap < window.tokens:
+        window = Window(config.cap, f"{window.source}, cap")
+    if window.tokens < SMALLEST_WINDOW:
         raise InvalidConfig(
-            f"the context window is {found.tokens:,} tokens ({found.source}); "
+            f"the context window is {window.tokens:,} tokens ({window.source}); "
             f"the smallest usable one is {SMALLEST_WINDOW:,}",
             "Choose another model, or set `window.models` in your config.yaml",
         )
-    return found
+    return window
 
 
 def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
@@ -105,10 +128,41 @@ def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
             return Window(tokens, "config")
     if reported:
         return Window(reported, "host")
-    for name, tokens in MODEL_WINDOWS.items():
-        if bare == name or bare.startswith(name + "-"):
-            return Window(tokens, "model")
-    return Window(config.default, "assumed")
+    return _published(model) or _default(model, config)
+
+
+def _published(model: str) -> Window | None:
+    """Return the window that hosts publish for a model; assumed where they do not agree."""
+    from gitguard.context.models import published_window
+
+    tokens, is_agreed = published_window(model)
+    if not tokens:
+        return None
+    return Window(tokens, "model") if is_agreed else _assumed(tokens, model)
+
+
+def _default(model: str, config: WindowConfig) -> Window:
+    # A value that the user changed is the user's word.
+    if config.default != DEFAULT_WINDOW:
+        return Window(config.default, "config")
+    return _assumed(config.default, model)
+
+
+def _assumed(tokens: int, model: str, source: str = "assumed") -> Window:
+    # The name comes from a host's files and is shown to the agent: one that is no name is left out.
+    is_name = len(model) <= _LONGEST_NAME and all(c.isalnum() or c in "-._/:@[]" for c in model)
+    return Window(tokens, source, model if is_name and model.isascii() else "")
+
+
+def _raised(window: Window, model: str, used: float) -> Window:
+    """Return a window in which what is used fits, where the user or the host did not name it."""
+    # What an answer adds may end a little above a window that is known.
+    most = window.tokens * (_ABOVE_KNOWN if window.source == "model" else 1)
+    if window.source not in ("model", "assumed") or used <= most:
+        return window
+    used = int(min(used, MOST_TOKENS))
+    tokens = next((size for size in LARGER_WINDOWS if size >= used), used)
+    return _assumed(tokens, model, "assumed, raised")
 
 
 def window_warning(window: Window) -> str:
@@ -122,10 +176,11 @@ def measure(reading: Reading | None, window: Window, *, first_turn: bool) -> Pre
     """Turn a reading into pressure; on the first turn a missing one is 0.0, later it is missing."""
     if reading is None:
         return Pressure(0.0, None, window, FIRST_TURN) if first_turn else None
-    share = reading.share
+    share, is_assumed = reading.share, False
     if share is None:
         share = min(reading.tokens or 0, MOST_TOKENS) / window.tokens
-    return Pressure(min(max(share, 0.0), 1.0), reading.tokens, window, reading.source)
+        is_assumed = window.is_assumed
+    return Pressure(min(max(share, 0.0), 1.0), reading.tokens, window, reading.source, is_assumed)
 
 
 def crosses_checkpoint(pressure: Pressure, last_tokens: float, *, at: float, step: float) -> bool:

@@ -34,6 +34,8 @@ _COMPACTION = Later("gitguard.model.config_transcripts", "CompactionConfig")
 _REDACTION = Later("gitguard.model.config_redaction", "RedactionConfig")
 _MAINTENANCE = Later("gitguard.model.config_maintenance", "MaintenanceConfig")
 
+DEFAULT_WINDOW = 200_000
+"""What is assumed where nobody names a window."""
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
@@ -113,11 +115,15 @@ class WindowConfig(Section):
     """How large the context window is, in tokens."""
 
     kinds: ClassVar[Mapping[str, Kind]] = {
-        "default": Kind("count", "The window that is assumed when nothing else is known."),
+        "default": Kind(
+            "count",
+            "The window where nothing else is known; 200,000 is an assumption, on which nobody is "
+            "halted.",
+        ),
         "cap": Kind("count", "An upper limit on every window; 0 for none."),
         "models": Kind("counts", "Windows by `provider/model`, or by model alone."),
     }
-    default: int = 200_000
+    default: int = DEFAULT_WINDOW
     cap: int = 0
     models: Mapping[str, int] = {}
     extra: Mapping[str, Any] = {}

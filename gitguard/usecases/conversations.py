@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import measure, resolve_window
+from gitguard.context.gauge import Window, measure, resolve_window
 from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
 from gitguard.model.events import Transcript
 from gitguard.model.host_session import NEVER, HostSession
@@ -35,13 +35,19 @@ class Usage(Value):
     model: str
     window: int
     window_source: str
-    """config, host, model or assumed; `cap` is added where it was lowered."""
+    """config, host, model or assumed; `raised` and `cap` are added where it was changed."""
     pressure: float | None
     """Used share of the window, 0.0 to 1.0; None where nothing was measured."""
     compactions: int
     """So far."""
     compacted_at: float
     """Unix seconds of the newest compaction, 0 if there was none or it does not tell."""
+
+    @property
+    def window_words(self) -> str:
+        """Where the window comes from; for an assumed one with the setting that ends that."""
+        window = Window(self.window, self.window_source, self.model)
+        return window.assumption or self.window_source
 
 
 def find_conversation(path: str, format_name: str = "", conversation: str = "") -> Transcript:
@@ -152,7 +158,8 @@ def usage_of(
     counted, compacted_at = count_compactions(known, transcript)
     named = (names.model if names else "") or model
     told = (reading.window if reading else 0) or (names.window if names else 0)
-    window = resolve_window(named, told or reported_window(known, named), config.window)
+    reported, used = told or reported_window(known, named), reading.tokens if reading else None
+    window = resolve_window(named, reported, config.window, used)
     pressure = measure(reading, window, first_turn=False)
     left = "compaction" if reading and reading.after_compaction else "transcript"
     return Usage(

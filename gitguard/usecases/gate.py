@@ -80,6 +80,7 @@ def judge(
         share,
         config.thresholds,
         overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
+        assumption=pressure.window.assumption if pressure and pressure.is_assumed else "",
         **flags,
     )
 

@@ -107,7 +107,8 @@ def gauge_of(pressure: Pressure | None) -> str:
     if pressure is None:
         return ""
     used, window = thousands(pressure.used), thousands(pressure.window.tokens)
-    return f"{percent(pressure.share)} ({used}/{window})"
+    assumed = f"; {pressure.window.assumption}" * pressure.window.is_assumed
+    return f"{percent(pressure.share)} ({used}/{window}{assumed})"
 
 
 def _opening(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:

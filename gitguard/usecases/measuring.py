@@ -65,7 +65,8 @@ def _pressure_by(
 ) -> Pressure | None:
     named = (reading.model if reading else "") or model
     reported = (reading.window if reading else None) or reported_window(host_session, named)
-    window = resolve_window(named, reported, config.window)
+    used = reading.tokens if reading else None
+    window = resolve_window(named, reported, config.window, used)
     return measure(reading, window, first_turn=first_turn)
 
 

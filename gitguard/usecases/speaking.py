@@ -79,12 +79,19 @@ def _warn(
             saved=moment.saved,
             new_conversation=moment.new_conversation,
         )
+        line += _assumption(pressure)
     return known.replace(warned=warning), line
 
 
 def _spiral(known: HostSession, pressure: Pressure) -> str:
     reason = death_spiral(known.epoch, known.summary_tokens, pressure.window.tokens)
-    return spiral_line(reason) if reason else ""
+    return spiral_line(reason) + _assumption(pressure) if reason else ""
+
+
+def _assumption(pressure: Pressure) -> str:
+    """Return a last sentence for a share that rests on an assumed window, with its setting."""
+    said = pressure.window.assumption if pressure.is_assumed else ""
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
