@@ -618,7 +618,7 @@ def test_more_than_the_window_raises_it_as_the_gate_does(tmp_path: Path) -> None
     transcript = measured(DIALECTS["claude-code"](tmp_path / "t.jsonl", work(3, 100)), 260_000)
     shown = CliRunner().invoke(app, ["profile", transcript.path]).output
     assert "of 400,000 tokens, 65.1 % of the window" in shown
-    assert "assumed, raised as more than before is in use" in shown
+    assert "window: assumed, raised: set `window.models." in shown
 
 
 @dialects

@@ -161,7 +161,7 @@ def test_the_command_shows_the_split(repo: Path, tmp_path: Path) -> None:
     said = ran(repo, "transcript", "budget", transcript.path, "--turns", "1")
     assert said.exit_code == 0, said.output
     for line in (
-        "Window: 200,000 tokens (assumed)",
+        "Window: 200,000 tokens (assumed: set `window.default` in your config.yaml)",
         "  reserve: 20,000 for system prompt, tools and context files",
         "  history: 100,000",
         "  working space: 80,000",

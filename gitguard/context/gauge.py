@@ -50,8 +50,13 @@ class Window(Value):
         size = f"the window of {self.tokens:,} tokens is assumed"
         if "raised" in self.source:
             size += ", raised as more than before is in use"
+        return f"{size}: {self.remedy}"
+
+    @property
+    def remedy(self) -> str:
+        """Say which setting names the window."""
         setting = "window.default" if not self.model else f"window.models.{self.model}"
-        return f"{size}: set `{setting}` in your config.yaml"
+        return f"set `{setting}` in your config.yaml"
 
 
 class Pressure(Value):

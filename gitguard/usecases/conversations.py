@@ -47,7 +47,7 @@ class Usage(Value):
     def window_words(self) -> str:
         """Where the window comes from; for an assumed one with the setting that ends that."""
         window = Window(self.window, self.window_source, self.model)
-        return window.assumption or self.window_source
+        return f"{window.source}: {window.remedy}" if window.is_assumed else window.source
 
 
 def find_conversation(path: str, format_name: str = "", conversation: str = "") -> Transcript:
