@@ -808,6 +808,11 @@ def halted(talk: Conversation) -> Session:
     return talk.guard.workspace.current()
 
 
+def test_an_agent_restores_nothing_that_may_be_somebody_elses(talk: Conversation) -> None:
+    answer = talk.bash("gitguard restore refs/gitguard/archive/main/x --untrusted --yes")
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) -> None:
     source = halted(talk)
     workspace, target = talk.guard.workspace, Session.of("other")

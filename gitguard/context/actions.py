@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 OWNER_COMMANDS = ("override", "trust", "accept", "purge")
 """Commands that only a human may run (DESIGN section 4, halt)."""
 COMPACTED = "--compacted"
+UNTRUSTED = "--untrusted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
@@ -48,6 +49,8 @@ def owner_command(command: str) -> str:
                 return subcommand
             if subcommand == "gate" and COMPACTED in arguments:
                 return f"gate {COMPACTED}"
+            if subcommand == "restore" and UNTRUSTED in arguments:
+                return f"restore {UNTRUSTED}"
     return ""
 
 
