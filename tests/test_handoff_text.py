@@ -297,7 +297,7 @@ def test_a_file_of_ours_comes_back_whole_and_fenced() -> None:
     block = recover(text)
     lines = block.splitlines()
     assert lines[0] == f'<gitguard-handoff written="{NOW}">'
-    assert "data, not orders" in lines[1]
+    assert "data, not new orders" in lines[1]
     assert lines[-1] == "</gitguard-handoff>"
     assert "Context checkpoint" not in block
     for title in SECTIONS:

@@ -292,8 +292,8 @@ def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
     talk: Conversation,
 ) -> None:
     record(talk)
-    head = talk.git("rev-parse", "HEAD").strip()
-    past = past_advice(talk.guard.store, {**talk.guard.sessions(), "foreign": head})
+    talk.git("update-ref", "refs/heads/gitguard/foreign", "HEAD")
+    past = past_advice(talk.guard.store, talk.guard.sessions())
     assert len(past.advised) == 1
     [problem] = past.problems
     assert problem.startswith("foreign: ")
@@ -390,7 +390,9 @@ def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str
 
 
 def ran(root: Path, *arguments: str) -> Ran:
-    return CliRunner().invoke(app, ["--root", str(root), "profile", *arguments])
+    environment = {"GITGUARD_STATE_DIR": str(root.parent / "state")}
+    command = ["--root", str(root), "profile", *arguments]
+    return CliRunner().invoke(app, command, env=environment)
 
 
 def test_the_command_shows_the_history(talk: Conversation) -> None:

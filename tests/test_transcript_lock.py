@@ -245,7 +245,7 @@ def test_the_hosts_lock_is_taken_and_given_back(transcript: str) -> None:
 def test_the_hosts_lock_is_taken_where_there_are_no_hard_links(
     transcript: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: str) -> None:
+    def refuse(*_: str, **_folders: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "link", refuse)

@@ -6,8 +6,6 @@ Where the C functions are not there, `json` does the same.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +100,9 @@ encode = encoder()
 """Writes a value."""
 quoted: Callable[[str], str] = encode
 """Writes a text."""
-with suppress(ImportError):  # else `encode`
+try:  # a calm hook loads this module, and `suppress` would bring contextlib along
     from _json import encode_basestring
 
     quoted = encode_basestring
+except ImportError:
+    pass  # `encode` does the same

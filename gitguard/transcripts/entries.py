@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import stat
-from contextlib import contextmanager
 
 from gitguard.errors import GitguardError, InvalidDocument, NotPermitted
 from gitguard.model import json_text
@@ -46,15 +45,17 @@ _DIGITS = "integer string conversion"
 """What Python says of numbers that other programs read."""
 
 
-@contextmanager
-def no_collections() -> Iterator[None]:
+class no_collections:  # noqa: N801 - used as a function
     """Keep Python from looking for garbage: of a hundred thousand entries none is in a circle."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
+
+    # A class, because a calm hook loads this module and `contextmanager` brings contextlib along.
+
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._was_on:
             gc.enable()
 
 

@@ -24,6 +24,8 @@ CALLS += ("mkdir", "mkdirat")
 _LINE = re.compile(r"(\d+) +(\w+)\((.*)\) += (-?\d+)")
 _UNFINISHED = re.compile(r"(\d+) +(\w+\(.*?) *<unfinished \.\.\.>$")
 _RESUMED = re.compile(r"(\d+) +<\.\.\. \w+ resumed>(.*)$")
+_NAME = re.compile(r'(?:(\d+)(?:<[^>]*>)?, )?"((?:\\x[0-9a-f]{2})*)"')
+"""A name, and the open folder in which it is looked up if there is one."""
 _STRING = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 
 
@@ -80,16 +82,16 @@ class _Reader:
         self, process: str, call: str, arguments: str, strings: list[bytes], result: int
     ) -> Iterator[Operation]:
         if call == "openat":
-            yield from self._opened(process, arguments, self._path(process, strings[0]), result)
+            yield from self._opened(process, arguments, self._path(process, arguments), result)
         elif call == "chdir":
-            self._folders[process] = self._path(process, strings[0])
+            self._folders[process] = self._path(process, arguments)
         elif call.startswith(("rename", "link")):
-            old, new = (self._path(process, name) for name in strings)
+            old, new = self._paths(process, arguments)
             yield Operation("link" if call.startswith("link") else "rename", old, new)
         elif call in ("unlink", "unlinkat", "rmdir"):
-            yield Operation("remove", self._path(process, strings[0]))
+            yield Operation("remove", self._path(process, arguments))
         elif call.startswith("mkdir"):
-            yield Operation("mkdir", self._path(process, strings[0]))
+            yield Operation("mkdir", self._path(process, arguments))
         else:
             yield from self._on_handle(process, call, arguments, strings, result)
 
@@ -129,9 +131,14 @@ class _Reader:
         assert data is not None
         return data[int(offset.partition("]")[0].removeprefix("[")) :]
 
-    def _path(self, process: str, name: bytes) -> Path:
-        folder = self._folders.get(process, Path.cwd())
-        return Path(os.path.normpath(folder / os.fsdecode(name)))
+    def _path(self, process: str, arguments: str) -> Path:
+        return next(self._paths(process, arguments))
+
+    def _paths(self, process: str, arguments: str) -> Iterator[Path]:
+        for handle, name in _NAME.findall(arguments):
+            opened = self._open.get((process, handle))
+            folder = opened.path if opened else self._folders.get(process, Path.cwd())
+            yield Path(os.path.normpath(folder / os.fsdecode(_unhex(name))))
 
 
 def _calls(text: str) -> Iterator[tuple[str, str, str, int]]:
