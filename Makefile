@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # How many processes the tests run in.
 JOBS ?= 2
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults model references
 
 setup: $(VENV)/installed
 
@@ -43,6 +43,9 @@ bench-transcripts: setup
 
 faults: setup
 	$(BIN)/python -m tests.faults
+
+model: setup
+	$(BIN)/python -m tests.model
 
 references: setup
 	$(BIN)/python -m tests.generate_references

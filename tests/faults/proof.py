@@ -70,7 +70,7 @@ def _without_times(document: dict[str, Any]) -> str:
 
 def expect(world: World, scenario: Scenario) -> Expected:
     """Prepare a scenario and run it once without a fault; the world is prepared afterwards."""
-    _load_everything()
+    load_everything()
     scenario.prepare(world)
     world.keep()
     before, user = look(world, scenario), world.user_files()
@@ -81,7 +81,7 @@ def expect(world: World, scenario: Scenario) -> Expected:
 
 
 @cache
-def _load_everything() -> None:
+def load_everything() -> None:
     """Load all modules, because faults are to strike at what we do and not at Python's imports."""
     for module in walk_packages(gitguard.__path__, "gitguard."):
         if not module.name.endswith("__main__"):

@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=10_000, help="how many in all")
     parser.add_argument("--seed", type=int, default=0, help="the first sequence's")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--first", action="store_true", help="end with the first that fails")
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + -(-arguments.steps // LENGTH))
     began, steps, failures = time.monotonic(), 0, 0
@@ -30,6 +31,9 @@ def main() -> int:
             if text:
                 failures += 1
                 print(f"\n{text}", file=sys.stderr)
+                if arguments.first:
+                    pool.shutdown(cancel_futures=True)
+                    break
             if sys.stdout.isatty():
                 print(f"\r{number} of {len(seeds)} sequences", end="", flush=True)
     seconds = time.monotonic() - began
