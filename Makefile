@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # How many processes the tests run in.
 JOBS ?= 2
+# Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
+MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
 .PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults model references
 
@@ -19,7 +21,7 @@ demo: setup
 	$(BIN)/python -m tests.demo
 
 test: setup
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/e2e
+	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --ignore=tests/e2e
 
 check: setup
 	$(BIN)/ruff check .
