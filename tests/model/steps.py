@@ -195,15 +195,15 @@ def gate(scene: Scene) -> str:
     memory = scene.memory
     conversation = scene.random.choice(CONVERSATIONS)
     pressure = scene.random.choice((0.2, 0.4, 0.6, 0.72, 0.82, 0.9, 0.95))
-    words = ("gate", "--pressure", str(pressure), "--host-session", conversation)
-    answer = scene.world.run("--json", *words)
+    words = ("gate", "--pressure", str(pressure))
+    answer = scene.world.run("--json", *words, conversation=conversation)
     _expect(answer, " ".join(words), {0, HALTED})
     if conversation in memory.halted and answer.code == 0:
         raise Broken(f"`{' '.join(words)}` lets a halted conversation go on")
     if answer.code == HALTED:
         memory.halted.add(conversation)
     _note_commit(memory, answer)
-    return " ".join(words)
+    return f"{conversation}: {' '.join(words)}"
 
 
 def _note_commit(memory: Memory, answer: Answer) -> None:

@@ -86,13 +86,26 @@ class World:
 
     # Commands
 
-    def run(self, *words: str, stdin: str = "", at_step: Callable[[str], object] = str) -> Answer:
-        """Run a command to its end; at_step is called in it at each step of writing."""
-        started = self.start(*words, stdin=stdin, at_step=at_step)
+    def run(
+        self,
+        *words: str,
+        stdin: str = "",
+        conversation: str = "",
+        at_step: Callable[[str], object] = str,
+    ) -> Answer:
+        """Run a command to its end; at_step is called in it at each step of writing.
+
+        In a conversation it runs as the host's agent runs it.
+        """
+        started = self.start(*words, stdin=stdin, conversation=conversation, at_step=at_step)
         return started.finish()
 
     def start(
-        self, *words: str, stdin: str = "", at_step: Callable[[str], object] = str
+        self,
+        *words: str,
+        stdin: str = "",
+        conversation: str = "",
+        at_step: Callable[[str], object] = str,
     ) -> Started:
         """Start a command, or a host's hook, and go on."""
         files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
@@ -101,7 +114,10 @@ class World:
         with self.surrounded():
             child = os.fork()
             if child == 0:
+                if conversation:
+                    os.environ["CLAUDE_CODE_SESSION_ID"] = conversation
                 _become(words, [file.fileno() for file in files], at_step)
+        files[0].close()
         return Started(words, child, files[1:])
 
     def run_all(self, commands: list[tuple[str, ...]]) -> list[Answer]:
