@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.guard import Guard
 from gitguard.model.redaction import Redactor
+from gitguard.model.text import visible
 
 from .conftest import Git
 from .secret_corpus import texts_of
@@ -41,6 +42,29 @@ def test_what_is_written_around_a_secret_puts_none_of_it_into_git(
             text = git("show", f"{commit}:{name}", check=False)
             read = [*texts_of(json.loads(text))] if text and name == "state.json" else [text]
             assert TOKEN[10:20] not in surrounding.reveal("\n".join(read))
+
+
+UNSEEN = [char for char in map(chr, range(0x11_0000)) if visible(f"a{char}b") == "ab"]
+
+
+@given(st.lists(st.sampled_from(UNSEEN), min_size=1, max_size=4).map("".join), st.integers(1, 39))
+def test_no_output_puts_a_token_together_that_characters_it_drops_had_parted(
+    between: str, at: int
+) -> None:
+    clean = Redactor().text(f"use {TOKEN[:at]}{between}{TOKEN[at:]} now")
+    assert TOKEN[10:20] not in visible(clean)
+
+
+@pytest.mark.parametrize("between", ["\r", "\ue000", "\u0378", "\u0600"])
+def test_what_is_committed_holds_no_token_that_an_unseen_character_had_parted(
+    between: str, begun: Guard, git: Git
+) -> None:
+    parted = TOKEN[:16] + between + TOKEN[16:]
+    begun.note({"learnings": [f"use {parted}"], "next_action": f"use {parted}"})
+    begun.checkpoint(f"with {parted}")
+    for commit in git("rev-list", "--all").split():
+        files = [git("show", f"{commit}:{name}", check=False) for name in ("summary.md",)]
+        assert TOKEN not in "\n".join([git("log", "-1", "--format=%B", commit), *files])
 
 
 concealing = st.sampled_from(

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction_keyed import Span
     from gitguard.model.redaction_views import View
 
-_VIEWS = "views 1"
+_VIEWS = "views 2"
 """Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""

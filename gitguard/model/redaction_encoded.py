@@ -34,6 +34,8 @@ def may_conceal(text: str) -> bool:
     """Say whether a text may hold what is not seen, or an escape."""
     if not text.isascii():
         return True
+    if "\r" in text and text.count("\r") != text.count("\r\n"):
+        return True
     suspects = text.encode().translate(None, _ORDINARY)
     if suspects.strip(b"\\%"):
         return True

@@ -17,6 +17,7 @@ from bisect import bisect_right
 
 from gitguard.model.redaction_names import DIGITS, looks_random
 from gitguard.model.redaction_tokens import tokens_in
+from gitguard.model.text import unseen_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ _WIDE = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9"
 """Letters and digits in another form, which a person copies as the plain ones."""
 _SUSPECT_TAIL = (
     r"(?:(?<=\\)(?=[uUxeE0-3_.+/=~:-]|(?<=[A-Za-z0-9_=+/.-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
-    r"|(?<![\\%]))"
+    r"|(?<=\r)(?!\n)|(?<![\\%\r]))"  # a carriage return alone is dropped at every output
 )
 # A class of characters comes first, because for that a text is searched fastest, most of all for a
 # class of ASCII.
-_SUSPECT = re.compile(rf"[\\%{_UNSEEN}{_WIDE}]{_SUSPECT_TAIL}")
-_ASCII_SUSPECT = re.compile(rf"[\\%\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{_SUSPECT_TAIL}")
+_SUSPECT = re.compile(rf"[\\%\r{_UNSEEN}{_WIDE}]{_SUSPECT_TAIL}")
+_ASCII_SUSPECT = re.compile(rf"[\\%\r\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{_SUSPECT_TAIL}")
 _CODE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor
     # OSC, DCS and the like: a title or a link
@@ -159,7 +160,9 @@ class _Chained(View):
 def _unescaping(text: str) -> Iterator[Edit]:
     """Yield the edits that take away what conceals a token's characters."""
     end = count = 0
-    suspects = _ASCII_SUSPECT if text.isascii() else _SUSPECT
+    suspects = _ASCII_SUSPECT
+    if not text.isascii():
+        suspects, text = _SUSPECT, _with_known_unseen(text)
     for suspect in suspects.finditer(text):
         at = suspect.start()
         if at < end:
@@ -171,6 +174,16 @@ def _unescaping(text: str) -> Iterator[Edit]:
             count += 1
             if count == _MOST_EDITS:
                 return
+
+
+def _with_known_unseen(text: str) -> str:
+    """Return a text of the same length in which all that outputs drop is in `_UNSEEN`.
+
+    Which characters are unassigned or for private use, only Unicode's table knows. Whatever an
+    output drops must not part a secret here, or that output would put it together again.
+    """
+    beyond = [char for char in unseen_in(text) if char >= "\xa0"]  # below are controls and codes
+    return text.translate(dict.fromkeys(map(ord, beyond), "\u200b")) if beyond else text
 
 
 def _edit_at(text: str, at: int) -> Edit | None:
@@ -219,7 +232,7 @@ def _conceals(char: str) -> bool:
     """Say whether a character can stand in a secret, or is one that nobody sees."""
     if char.isascii() and char.isprintable():
         return char.isalnum() or char in "_-.+/=~:!@#$^*?|"
-    return char not in "\t\r\n" and _SUSPECT.match(char) is not None
+    return char not in "\t\r\n" and _SUSPECT.match(_with_known_unseen(char)) is not None
 
 
 def joined(text: str, quotes: Iterable[int]) -> Iterator[View]:

@@ -23,10 +23,16 @@ def visible(text: str) -> str:
     """Return text without characters that a reader cannot see, line ends and tabs kept."""
     if text.isascii() and text.isprintable():
         return text
+    dropped = unseen_in(text)
+    text = text.translate(_LINE_ENDS)
+    return "".join([c for c in text if c not in dropped]) if dropped else text
+
+
+def unseen_in(text: str) -> set[str]:
+    """Return the characters of a text that a reader cannot see, which `visible` drops."""
     from unicodedata import category
 
-    text = text.translate(_LINE_ENDS)
-    return "".join(c for c in text if c in _KEPT or category(c) not in _DROPPED)
+    return {c for c in set(text) if c not in _KEPT and category(c) in _DROPPED}
 
 
 def spelled_out(text: str) -> str:
