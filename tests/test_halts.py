@@ -536,3 +536,13 @@ def test_a_purged_value_is_gone_from_the_record_of_an_override(begun: Guard) -> 
     begun.purge(str(checkpoint), reason="It was pasted", value=value)
     assert not any(value in path.read_text() for path in folder.iterdir())
     assert begun.status().host_sessions["S1"].override is not None
+
+
+def test_a_halt_that_the_gate_began_is_kept_for_the_hooks_of_its_conversation(
+    talk: Conversation,
+) -> None:
+    process = Process(talk)
+    reading = Reading("given", talk.clock(), share=0.95)
+    assert talk.guard.gate(talk.session, reading, host=claude_code.NAME).verdict.action == "halt"
+    (talk.root / ".gitguard" / "current").write_text("another\n")
+    assert denies(process.bash("ls"))

@@ -14,6 +14,7 @@ from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session, places, refuse_agents, shell
 from gitguard.context.bundle import ContextItem
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
+from gitguard.hosts import surrounding_host
 from gitguard.hosts.context_files import NAMES
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
@@ -85,6 +86,7 @@ def gate(
             phase_or_goal_changed=changed_phase,
             compacted=compacted,
             shell=shell(),
+            host=surrounding_host(host_session(key), os.environ),
         )
     except (InvalidInput, StatusSignal):
         raise

@@ -26,6 +26,12 @@ def find_host(name: str) -> Host:
     raise InvalidInput(f"`{name[:80]}` is not a host gitguard knows", "Hosts: " + ", ".join(NAMES))
 
 
+def surrounding_host(session: str, environment: Mapping[str, str]) -> str:
+    """Return the host that started this command in a conversation, empty outside of one."""
+    hosts = (name for name in NAMES if find_host(name).host_session(environment) == session)
+    return next(hosts, "")
+
+
 def surrounding_session(environment: Mapping[str, str]) -> str:
     """Return the conversation of a host that started this command, empty outside of one."""
     return next(filter(None, (find_host(name).host_session(environment) for name in NAMES)), "")

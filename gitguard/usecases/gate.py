@@ -51,6 +51,8 @@ class Question(Value):
     compacted: bool = False
     shell: str = ""
     """What earlier versions called the conversation of the shell that asks."""
+    host: str = ""
+    """Whose conversation it is, empty where nobody tells."""
 
 
 class Gated(Value):
@@ -205,7 +207,8 @@ def _conversation(store: SessionStore, question: Question) -> HostSession:
     hosts = workspace.read_record(store.session).host_sessions
     if key == THIS_SESSION and key not in hosts and question.shell in hosts:
         return workspace.held(store.session, key, hosts[question.shell])
-    return workspace.held(store.session, key, hosts.get(key))
+    # With its host a halt is kept where the host's hooks look for it, in whatever session it began.
+    return workspace.held(store.session, key, hosts.get(key), question.host)
 
 
 def _said(

@@ -8,7 +8,7 @@ from random import Random
 
 from .memory import Memory, Session
 from .readers import ask_all
-from .steps import STEPS, Scene
+from .steps import CONVERSATIONS, STEPS, Scene
 from .world import Broken, World
 
 LENGTH = 50
@@ -34,6 +34,9 @@ def run_sequence(seed: int, length: int, folder: Path, tell: Callable[[str], obj
     memory = Memory({"main": Session("main")}, "main")
     history: list[str] = []
     try:
+        for conversation in CONVERSATIONS:
+            # A conversation's hooks come before anything that its agent runs.
+            world.hook("SessionStart.startup", conversation)
         while len(history) < length:
             (step,) = random.choices(list(STEPS), list(STEPS.values()))
             history.append(f"({step.__name__})")
