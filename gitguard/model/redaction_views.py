@@ -199,8 +199,6 @@ def _edit_at(text: str, at: int) -> Edit | None:
     if char in "\x1b\x90\x98\x9b\x9d\x9e\x9f":
         match = _CODE.match(text, at)
         return at, match.end() if match else at + 1, ""
-    if char == "\b":
-        return at, at + 1, ""
     if char >= "\u24b6" and _is_wide(char):
         import unicodedata
 
