@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +34,16 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in _ENDING:
         signal.signal(number, signal.SIG_DFL)
+    _keep_compiled_code()
+
+
+def _keep_compiled_code() -> None:
+    """Have Python keep what it compiles, though the machine may say otherwise.
+
+    Each of the many commands that tests start would compile gitguard anew, for 0.3 s.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
