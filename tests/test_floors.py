@@ -37,6 +37,7 @@ DOORS = {
     "git": ("store/objects.py",),
     "gitdb": ("store/objects.py",),
     "subprocess": (
+        "store/child.py",
         "store/plumbing.py",
         "store/program.py",
         "store/summarizer.py",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from gitguard.errors import GitFailed
 from gitguard.guard import Guard
+from gitguard.store.child import Child
 from gitguard.store.workspace import Places
 
 from .conftest import Git, OpenGuard
@@ -153,3 +156,22 @@ def test_the_folder_a_process_stands_in_may_be_gone(guard: Guard, tmp_path: Path
         assert guard.log()
     finally:
         os.chdir(old)
+
+
+def test_a_child_that_does_not_end_in_time_is_left_to_whoever_waits() -> None:
+    with Child(["sleep", "60"]) as child:
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.01)
+        child.kill()
+        assert child.wait(30) == -signal.SIGKILL
+
+
+def test_the_end_of_a_child_is_noticed_where_the_kernel_has_no_handle_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_handle(_process: int) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", no_handle, raising=False)
+    with Child(["true"]) as child:
+        assert child.wait(30) == 0

@@ -18,7 +18,6 @@ from gitguard.store import files, lock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from subprocess import Popen
 
     from gitguard.store.place import Place
 
@@ -205,11 +204,13 @@ class GitProcess:
         """
         import subprocess
 
+        from gitguard.store.child import Child
+
         self._name = _subcommand(command)
         self._unread = bytearray()
         self._was_killed = False
         try:
-            self._process: Popen[bytes] = subprocess.Popen(
+            self._process = Child(
                 command,
                 env=environment,
                 cwd=folder,
