@@ -31,7 +31,7 @@ sys.addaudithook(_hear)
 
 
 @contextmanager
-def _hearing(hear: Callable[[], None]) -> Iterator[None]:
+def hearing(hear: Callable[[], None]) -> Iterator[None]:
     """Call hear before this thread opens a file or starts a program."""
     reader = threading.get_ident()
 
@@ -54,7 +54,7 @@ def places_in(read: Callable[[], object]) -> int:
         nonlocal places
         places += 1
 
-    with _hearing(count):
+    with hearing(count):
         read()
     return places
 
@@ -69,7 +69,7 @@ def interrupted(read: Callable[[], object], at: int, write: Callable[[], object]
         if place == at + 1 and not lock.held():  # else the writer would wait for the reader
             apart(write)
 
-    with _hearing(come_in):
+    with hearing(come_in):
         return read()
 
 

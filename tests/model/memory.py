@@ -72,6 +72,8 @@ class Memory:
     """What somebody wrote into the branch past gitguard, and nobody may be handed as ours."""
     edited: str = ""
     """What somebody wrote into `state.json` past gitguard."""
+    rounds: int = 0
+    """How often all reading commands were asked."""
 
     @property
     def session(self) -> Session:

@@ -65,9 +65,10 @@ MUTANTS = (
 def main() -> int:
     """Run the sequences against each mutant, or those whose name holds the first argument."""
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    survivors = [
-        mutant.name for mutant in MUTANTS if wanted in mutant.name and not _is_found(mutant)
-    ]
+    mutants = [mutant for mutant in MUTANTS if wanted in mutant.name]
+    if not mutants:
+        raise SystemExit(f"no mutant is named `{wanted}`")
+    survivors = [mutant.name for mutant in mutants if not _is_found(mutant)]
     return 1 if survivors else 0
 
 

@@ -42,14 +42,9 @@ READERS = (
     SESSIONS,
     STATUS,
     RESUME,
-    Reader(("status",)),
     Reader(("show", "summary")),
     Reader(("show", "snapshot")),
-    Reader(("log",), is_content=False),
     Reader(("diff",)),
-    Reader(("diff", "--text")),
-    Reader(("verify",), is_content=False),
-    Reader(("session", "list"), is_content=False),
     Reader(("session", "show"), is_content=False),
     Reader(("session", "maintain"), is_content=False),
     Reader(("bundle", "--summary"), codes=frozenset({0, 12})),
@@ -57,7 +52,15 @@ READERS = (
     Reader(("scan",), is_content=False),
     Reader(("policy", "show"), is_content=False),
 )
-"""Those that are asked after every step."""
+"""Every reading command; all are asked after every step."""
+OTHER_FORMS = (
+    Reader(("status",)),
+    Reader(("log",), is_content=False),
+    Reader(("diff", "--text")),
+    Reader(("verify",), is_content=False),
+    Reader(("session", "list"), is_content=False),
+)
+"""Some of them in another form; they take turns."""
 
 
 def of_a_checkpoint(commit: str) -> tuple[Reader, ...]:
@@ -75,7 +78,8 @@ def ask_all(world: World, memory: Memory, *, beside_a_writer: bool = False) -> N
     """Ask every reading command; raise `Broken` where one says what is not so."""
     if not memory.current:
         return
-    asked = [*READERS]
+    memory.rounds += 1
+    asked = [*READERS, OTHER_FORMS[memory.rounds % len(OTHER_FORMS)]]
     if memory.session.checkpoints:
         commit = sorted(memory.session.checkpoints)[len(memory.session.checkpoints) // 2]
         asked += of_a_checkpoint(commit)
@@ -86,12 +90,13 @@ def ask_all(world: World, memory: Memory, *, beside_a_writer: bool = False) -> N
     else:
         answers = dict(zip(asked, world.run_all([r.words for r in asked]), strict=True))
     for reader, answer in answers.items():
-        _judge_end(reader, answer, memory, beside_a_writer)
+        judge_end(reader, answer, memory, beside_a_writer)
     if memory.is_sound:
         _judge_content(answers, memory, beside_a_writer)
 
 
-def _judge_end(reader: Reader, answer: Answer, memory: Memory, beside_a_writer: bool) -> None:
+def judge_end(reader: Reader, answer: Answer, memory: Memory, beside_a_writer: bool) -> None:
+    """Raise `Broken` where a reading command ended as it must not."""
     codes = reader.codes
     if beside_a_writer:
         codes |= {LOCKED}

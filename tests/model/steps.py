@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from .memory import Memory, Session, Task
-from .readers import ask_all
+from .readers import OTHER_FORMS, READERS, ask_all, judge_end
 from .world import Answer, Broken, World
 
 PENDING = 13
@@ -489,27 +489,57 @@ def hold(scene: Scene) -> str:
     session = scene.memory.session
     composed = _compose(scene)
     number = scene.random.randrange(14)
-    reached, release = os.pipe(), os.pipe()
-
-    def wait(_step: str) -> None:
-        os.write(reached[1], b"1")
-        os.read(release[0], 1)
-
-    started = scene.world.start("--json", "note", *composed.words, at_step=_Countdown(number, wait))
-    os.close(reached[1])
-    is_held = os.read(reached[0], 1) == b"1"
     session.instead = composed.task
-    try:
-        if is_held:
+    with _Held(scene.world, "--json", "note", *composed.words, at_step=number) as writer:
+        if writer.is_waiting:
             ask_all(scene.world, scene.memory, beside_a_writer=True)
-    finally:
-        os.write(release[1], b"1")
-        for handle in (reached[0], *release):
-            os.close(handle)
-        answer = started.finish()
     session.instead = None
-    _keep(scene, answer, composed.task)
+    _keep(scene, writer.answer, composed.task)
     return f"note {' '.join(composed.words)}, held at step {number}"
+
+
+def come_in_between(scene: Scene) -> str:
+    """Reading commands are held at one of their places each, while a writer comes in."""
+    readers = scene.random.sample((*READERS, *OTHER_FORMS), 4)
+    for reader in readers:
+        composed = _compose(scene)
+        place = scene.random.randrange(60)
+        with _Held(scene.world, *reader.words, at_place=place) as held:
+            answer = scene.world.run("--json", "note", *composed.words)
+            _keep(scene, answer, composed.task)
+        try:
+            judge_end(reader, held.answer, scene.memory, beside_a_writer=False)
+        except Broken as error:
+            raise Broken(f"{error}\nA note came in at its place {place}") from error
+    return f"notes while {', '.join(reader.name for reader in readers)} read"
+
+
+class _Held:
+    """A command that waits, at the step or place of a number, until the block is left."""
+
+    def __init__(self, world: World, *words: str, at_step: int = -1, at_place: int = -1) -> None:
+        self._reached, self._release = os.pipe(), os.pipe()
+        place = _Countdown(at_place, self._wait)
+        self._command = world.start(
+            *words, at_step=_Countdown(at_step, self._wait), at_place=lambda: place("")
+        )
+        os.close(self._reached[1])
+        self.is_waiting = os.read(self._reached[0], 1) == b"1"
+        """Whether it got there; it may have ended before."""
+        self.answer = Answer(0)
+
+    def _wait(self, _step: str) -> None:
+        os.write(self._reached[1], b"1")
+        os.read(self._release[0], 1)
+
+    def __enter__(self) -> _Held:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        os.write(self._release[1], b"1")
+        for handle in (self._reached[0], *self._release):
+            os.close(handle)
+        self.answer = self._command.finish()
 
 
 class _Countdown:
@@ -557,5 +587,6 @@ STEPS: dict[Step, int] = {
     kill: 6,
     kill_a_fork: 2,
     hold: 4,
+    come_in_between: 4,
 }
 """Everything that can happen, and how often against the rest."""

@@ -17,8 +17,10 @@ from typing import IO, Any, NamedTuple, TextIO
 
 from gitguard.cli import hook, surroundings
 from gitguard.cli.app import run_app
+from gitguard.store import lock
 from tests.conftest import Clock, Git
 from tests.faults.proof import load_everything
+from tests.interleaving import hearing
 
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
 UNEXPECTED = 70
@@ -106,8 +108,13 @@ class World:
         stdin: str = "",
         conversation: str = "",
         at_step: Callable[[str], object] = str,
+        at_place: Callable[[], object] | None = None,
     ) -> Started:
-        """Start a command, or a host's hook, and go on."""
+        """Start a command, or a host's hook, and go on.
+
+        at_place is called in it before it opens a file or starts a program, except while it holds a
+        lock, for which a writer would wait.
+        """
         files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
         files[0].write(stdin.encode())
         files[0].seek(0)
@@ -116,7 +123,7 @@ class World:
             if child == 0:
                 if conversation:
                     os.environ["CLAUDE_CODE_SESSION_ID"] = conversation
-                _become(words, [file.fileno() for file in files], at_step)
+                _become(words, [file.fileno() for file in files], at_step, at_place)
         files[0].close()
         return Started(words, child, files[1:])
 
@@ -205,7 +212,12 @@ def _printed(file: IO[bytes]) -> str:
         return file.read().decode()
 
 
-def _become(words: tuple[str, ...], handles: list[int], at_step: Callable[[str], object]) -> None:
+def _become(
+    words: tuple[str, ...],
+    handles: list[int],
+    at_step: Callable[[str], object],
+    at_place: Callable[[], object] | None,
+) -> None:
     """Turn a forked process into a command; it does not return."""
     code = 1
     try:
@@ -218,11 +230,28 @@ def _become(words: tuple[str, ...], handles: list[int], at_step: Callable[[str],
         if words[0] == "hook":
             sys.stdin = streams[0]
             hook.run(list(words[1:]))
-        code = _call(words, streams)
+        with _calling(at_place):
+            code = _call(words, streams)
         for stream in streams[1:]:
             stream.flush()
     finally:
         os._exit(code)
+
+
+@contextmanager
+def _calling(at_place: Callable[[], object] | None) -> Iterator[None]:
+    """Call at_place, where there is one, at each place where others can come in."""
+
+    if at_place is None:
+        yield
+        return
+
+    def come_in() -> None:
+        if not lock.held():
+            at_place()
+
+    with hearing(come_in):
+        yield
 
 
 def _become_all(commands: list[tuple[str, ...]], handle: int) -> None:
