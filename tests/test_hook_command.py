@@ -185,7 +185,10 @@ def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
     talk: Conversation, tmp_path: Path
 ) -> None:
     folder = hanging_git(tmp_path)
-    program = "from gitguard.cli import hook; hook.MARGIN = 13.5; hook.run(['claude-code'])"
+    # The host waits for 15 s at the end of a turn; before it is known which event it is, and for the
+    # last words, there is more time than a busy machine takes.
+    limits = "hook.MARGIN, hook._SHORTEST_LIMIT, hook._LAST_WORDS = 13.5, 40, 20"
+    program = f"from gitguard.cli import hook; {limits}; hook.run(['claude-code'])"
     talk.prompt("Begin")
     started = time.monotonic()
     done = subprocess.run(
@@ -200,9 +203,9 @@ def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
         input=payload(talk, "Stop", session_id="S1"),
         capture_output=True,
         check=False,
-        timeout=30,
+        timeout=120,
     )
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert (done.returncode, done.stdout) == (0, b"")
     assert any("Overdue" in fault for fault in talk.faults())
     children = (folder / "children").read_text().split()
