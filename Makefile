@@ -21,7 +21,7 @@ demo: setup
 	$(BIN)/python -m tests.demo
 
 test: setup
-	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --ignore=tests/e2e
+	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/e2e
 
 check: setup
 	$(BIN)/ruff check .

@@ -109,7 +109,7 @@ def _interrupt(world: World, read: Read, write: Callable[[], object], *, every: 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_interrupted_by_a_writer_anywhere_accuses_nobody(world: World, name: str) -> None:
     scenarios.begin(world)
-    every = 1 if name == "status" else 4
+    every = 2 if name == "status" else 4
     _interrupt(world, READERS[name], lambda: _note_more(world), every=every)
 
 

@@ -37,10 +37,10 @@ class Planned(NamedTuple):
 
 _PLAN = (
     Planned(StepFaults(), quick=_ALL, quick_kind=StepFaults(("kill", "ENOSPC"))),
-    Planned(ChangeFaults(), quick=_ALL, quick_every=4),
-    Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=7),
-    Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=7),
-    Planned(PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair"), quick_every=2),
+    Planned(ChangeFaults(), quick=_ALL, quick_every=12),
+    Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=21),
+    Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=14),
+    Planned(PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair"), quick_every=5),
     Planned(
         PowerCuts(apart=True),
         _CUT,
