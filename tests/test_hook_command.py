@@ -185,7 +185,7 @@ def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
     talk: Conversation, tmp_path: Path
 ) -> None:
     folder = hanging_git(tmp_path)
-    # The host waits for 15 s at the end of a turn; before it is known which event it is, and for the
+    # The host waits for 15 s at the end of a turn. Until it is known which event it is, and for the
     # last words, there is more time than a busy machine takes.
     limits = "hook.MARGIN, hook._SHORTEST_LIMIT, hook._LAST_WORDS = 13.5, 40, 20"
     program = f"from gitguard.cli import hook; {limits}; hook.run(['claude-code'])"
