@@ -6,8 +6,6 @@ it may be needed.
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +56,8 @@ def joins(text: str) -> list[int]:
             numbers = [n for n, part in enumerate(parts) if part[:1] in _MAY_GO_ON and n]
             numbers = [n for n in numbers if _goes_on(parts[n - 1][-1:], parts[n].lstrip(" ")[:1])]
             if numbers:
+                from itertools import accumulate
+
                 begins = list(accumulate(len(part) + 1 for part in parts))
                 places += [begins[n - 1] - 1 for n in numbers]
     return sorted(places)
