@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .forked import run, simple_command
+
 BIN = str(Path(sys.executable).parent)
 """Where the `gitguard` command of this environment is."""
 _MASKS = (
@@ -35,6 +37,8 @@ def environment(home: Path) -> dict[str, str]:
 
 def shell(command: str, root: Path, home: Path) -> str:
     """Run a command as a reader would; return what they see."""
+    if words := simple_command(command):
+        return run(words, root, environment(home), together=True).stdout
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=root,

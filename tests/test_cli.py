@@ -21,6 +21,7 @@ import click
 import pytest
 
 from gitguard.errors import StatusSignal
+from tests.forked import run, simple_command
 from tests.generate_references import commands, error_classes
 from tests.scratch import environment, make_repository, shell
 
@@ -44,10 +45,14 @@ class Place:
         self, command: str, *, stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Run one gitguard command without a terminal."""
+        surroundings = {**environment(self.home), **variables}
+        words = simple_command(command)
+        if words and not any(name.startswith("PYTHON") for name in variables):  # read at its start
+            return run(words, self.root, surroundings, stdin=stdin)
         return subprocess.run(
             shlex.split(command),
             cwd=self.root,
-            env={**environment(self.home), **variables},
+            env=surroundings,
             input=stdin,
             capture_output=True,
             text=True,

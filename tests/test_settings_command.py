@@ -18,6 +18,7 @@ from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile
 
 from . import written_conversations as written
+from .forked import run, simple_command
 from .scratch import console_blocks, environment, is_as_promised, make_repository
 from .settings_host import SECRET, SettingsHost
 from .waiting import wait_until
@@ -44,6 +45,8 @@ class Place:
         return {**usual, "PATH": path, "TMPDIR": str(self.reach)}
 
     def type(self, command: str, root: Path | None = None) -> subprocess.CompletedProcess[str]:
+        if words := simple_command(command):
+            return run(words, root or self.root, self.env)
         return subprocess.run(
             ["bash", "-c", command],
             cwd=root or self.root,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from . import forked
 
 PAYLOADS = Path(__file__).parent / "payloads"
 CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
@@ -25,14 +27,7 @@ RECORDED = [
 
 def finished(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run `gitguard transcript` with these words."""
-    return subprocess.run(
-        [sys.executable, "-m", "gitguard", "transcript", *map(str, words)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    return forked.run(["gitguard", "transcript", *map(str, words)], cwd, os.environ)
 
 
 def run(*words: str | Path, cwd: Path, code: int = 0) -> str:
