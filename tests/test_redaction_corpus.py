@@ -85,3 +85,13 @@ def test_what_stands_beside_a_secret_stays() -> None:
         document = {"first": "Run the slow tests.", "then": sample.document, "last": "Commit."}
         after = redactor.document(document)[0]
         assert after == document | {"then": redactor.document(sample.document)[0]}
+
+
+def test_a_redactor_that_saw_many_texts_finds_what_a_new_one_finds(redacted: Redacted) -> None:
+    """Words that hold nothing are remembered; none of them hides what another text says."""
+    seasoned = Redactor()
+    for document, clean, _findings in redacted[::3]:
+        for text in texts_of(document):
+            seasoned.text(text)
+        assert Redactor().document(document)[0] == clean
+        assert seasoned.document(document)[0] == clean

@@ -13,6 +13,7 @@ rule compiled when a text holds what the rule needs.
 from __future__ import annotations
 
 from gitguard import __version__
+from gitguard.model.redaction_encoded import SHORTEST as SHORTEST_ENCODED
 from gitguard.model.redaction_encoded import encoded, joins, may_conceal
 from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets, merged
 from gitguard.model.redaction_names import (
@@ -46,6 +47,7 @@ from gitguard.model.redaction_tokens import (
     goes_on,
     is_token,
     tokens_in,
+    words_with,
 )
 from gitguard.model.value import Value
 
@@ -59,18 +61,26 @@ if TYPE_CHECKING:
     from gitguard.model.redaction_keyed import Span
     from gitguard.model.redaction_views import View
 
-_VIEWS = "views 2"
+    _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
+
+_VIEWS = "views 3"
 """Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
 _LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
 """Of texts that were searched in vain so many are remembered."""
+_MOST_ORDINARY, _MOST_NEW = 500_000, 4096
+"""So many characters of words that hold nothing are remembered, and so many words of one text."""
 _ROUNDS = 4
 _OF_A_VIEW = 10_000
 """The rank of what is found behind how a text is written, after all that stands in it plainly."""
 _WINDOW, _OVERLAP = 65536, 20480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
+
+
+_SHARED = ("hook", "+a", "az", "integration", ":a", "sess", "sig", "mysql", "pass")
+"""What many literals have in common: texts without it need no search for each of them."""
 
 
 class Finding(Value):
@@ -103,6 +113,9 @@ class _Plan:
         return self.is_encoding or bool(searches)
 
 
+_NOTHING = _Plan()
+
+
 class Redactor:
     """Replaces secrets by `[REDACTED:rule]`; the same texts always give the same texts."""
 
@@ -121,10 +134,14 @@ class Redactor:
         ]
         literals = [(word, at) for at, rule in enumerate(self._rules) for word in rule.literals]
         first_word = len(custom) + len(PHRASES)
-        self._in_phrases = [(_longest_word(f[0]), f) for f in literals if f[1] < first_word]
-        self._in_words = [found for found in literals if found[1] >= first_word]
+        self._in_phrases = _grouped(
+            [(_longest_word(f[0]), f) for f in literals if f[1] < first_word]
+        )
+        self._in_words = _grouped([(f[0], f) for f in literals if f[1] >= first_word])
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
+        self._ordinary: set[str] = set()  # words that hold nothing a rule needs
+        self._size_of_ordinary = 0
         self.whole: tuple[object, ...] = ()  # the last records that hold nothing, by identity
         self._rules_id = ""
         self._strengths: dict[str, int] = {}
@@ -227,10 +244,9 @@ class Redactor:
     def _secret_values(
         self, value: Mapping[Any, Any], path: str, findings: list[Finding]
     ) -> dict[Any, Any]:
-        nothing = _Plan()
         named = {key: (item, "password") for key, item in value.items()}
         return {
-            key: self._walk(item, name, f"{path}.{key}", nothing, findings)
+            key: self._walk(item, name, f"{path}.{key}", _NOTHING, findings)
             for key, (item, name) in named.items()
         }
 
@@ -361,18 +377,42 @@ class Redactor:
             yield from ((5000, span) for span in self._engine.find(text))
 
     def _plan(self, text: str) -> _Plan:
-        # Most words stand in a text more than once, and what the rules need lies within a word.
-        words = set(text.split())
-        low = " ".join(words).lower()
+        # Most words stand in a text more than once and in other texts too, and what the rules need
+        # lies within a word. So only words that are new, or that held something, are searched.
+        words = set(text.split()) - self._ordinary
+        return self._plan_of(words) if words else _NOTHING
+
+    def _plan_of(self, words: set[str]) -> _Plan:
+        joined = " ".join(words)
+        low = _lower(joined)
         long = " ".join([word for word in words if len(word) >= SHORTEST])
-        literals = [found for word, found in self._in_phrases if word in low]
+        literals = _held(self._in_phrases, low)
         if long:
-            low_long = long.lower()
-            literals += [found for found in self._in_words if found[0] in low_long]
-        scans = [at for at, word in _IN_SCANS if word in low]
+            literals += _held(self._in_words, long.lower())
+        scans = [scan for scan in _IN_SCANS if scan[0] in low]
         key_words = [word for word in KEY_WORDS if word in low]
         tokens = tokens_in(long) if long else ()
-        return _Plan(tokens, literals, scans, key_words, next(encoded(long), None) is not None)
+        encoding = list(encoded(long)) if len(long) >= SHORTEST_ENCODED else []
+        if not (literals or scans or key_words or tokens or encoding):
+            self._remember_ordinary(words, len(joined))
+            return _NOTHING
+        if len(words) <= _MOST_NEW:
+            in_low = [*key_words, *[word for word, _at in (*literals, *scans)]]
+            prefixes = [prefix for _at, rule_prefixes in tokens for prefix in rule_prefixes]
+            holding = words_with(in_low, low, joined) | words_with(prefixes, joined, joined)
+            holding |= words_with([long[begin:end] for begin, end, _plain in encoding], long, long)
+            self._remember_ordinary(words - holding, len(joined))
+        told = [literal for _word, literal in literals]
+        return _Plan(tokens, told, [at for _word, at in scans], key_words, bool(encoding))
+
+    def _remember_ordinary(self, words: set[str], size: int) -> None:
+        """Remember words that hold nothing a rule needs, so that they are not searched again."""
+        self._size_of_ordinary += size
+        if self._size_of_ordinary > _MOST_ORDINARY:
+            self._ordinary.clear()
+            self._size_of_ordinary = size
+        if size <= _MOST_ORDINARY:
+            self._ordinary |= words
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
         name, _all, rest = TOKENS[token]
@@ -438,11 +478,26 @@ def _is_or_lists_texts(held: Any) -> bool:
     return isinstance(held, str)
 
 
+def _grouped(needed: Sequence[tuple[str, tuple[str, int]]]) -> _Groups:
+    """Return literals, each behind what a text must hold for it, by what many of them share."""
+    groups: dict[str, list[tuple[str, tuple[str, int]]]] = {}
+    for word, literal in needed:
+        shared = next((part for part in _SHARED if part in word), word)
+        groups.setdefault(shared, []).append((word, literal))
+    return tuple(groups.items())
+
+
+def _held(groups: _Groups, low: str) -> list[tuple[str, tuple[str, int]]]:
+    """Return the literals for which a text in lower case holds what it must."""
+    shared = [literals for part, literals in groups if part in low]
+    return [found for literals in shared for found in literals if found[0] in low]
+
+
 def _longest_word(literal: str) -> str:
     return max(literal.split(), key=len)
 
 
-_IN_SCANS = [(at, _longest_word(literal)) for at, (literal, _scan) in enumerate(SCANS)]
+_IN_SCANS = [(_longest_word(literal), at) for at, (literal, _scan) in enumerate(SCANS)]
 """The scans by a word that a text must hold."""
 
 

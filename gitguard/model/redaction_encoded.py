@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 SHORTEST = 28
 """The shortest word that is looked at: base64 of a shorter one holds no token."""
 _LONGEST = 65_536
-_HEX = frozenset("0123456789abcdefABCDEF")
+_HEX = "0123456789abcdefABCDEF"
+_FIRSTS = "abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Of four characters in base64 of ASCII the first has half of all values."""
 _OTHERS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
 _TO_BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
 _ORDINARY = bytes({*range(32, 127), *b"\t\n\r"} - {*b"\\%"})
@@ -28,10 +30,30 @@ _PERCENTS = frozenset("01234567")
 _LINE_ENDS = str.maketrans("", "", "\n\t\r")
 
 
+_ASCII = bytes(range(128))
+_LOOKS_LIKE_ANOTHER = ((0x24B6, 0x24E9), (0xFF01, 0xFF5E), (0x1D400, 0x1D7FF))
+"""Letters and digits in another form."""
+_SHOWS_NOTHING = (
+    *((0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164)),
+    *((0x2028, 0x2029), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0000, 0xE0FFF)),
+)
+"""What nobody sees, though Unicode has it for letters and marks: fillers and selectors."""
+_SELECTOR = "\ufe0f"
+"""What stands behind a symbol that has colours."""
+_SEEN: set[str] = set()
+"""Characters beyond ASCII that conceal nothing, as they came up."""
+_MOST_SEEN = 4096
+
+
 def may_conceal(text: str) -> bool:
     """Say whether a text may hold what is not seen, or an escape."""
     if not text.isascii():
-        return True
+        data = _without_selectors(text).encode("utf-8", "surrogatepass")
+        if not _conceal_nothing(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
+            return True
+        text = text.encode("ascii", "replace").decode("ascii")
+    if "\\" not in text and "%" not in text and text.isprintable():
+        return False
     if "\r" in text and text.count("\r") != text.count("\r\n"):
         return True
     suspects = text.encode().translate(None, _ORDINARY)
@@ -40,6 +62,35 @@ def may_conceal(text: str) -> bool:
     if b"\\" in suspects and _is_followed("\\", _ESCAPES, text):
         return True
     return b"%" in suspects and _is_followed("%", _PERCENTS, text)
+
+
+def _without_selectors(text: str) -> str:
+    """Return a text without the selectors behind symbols, which part words with them or without."""
+    if _SELECTOR not in text:
+        return text
+    parts = text.split(_SELECTOR)
+    return (
+        "".join(
+            part if part[-1:] > "\x7f" and not part[-1].isalnum() else part + _SELECTOR
+            for part in parts[:-1]
+        )
+        + parts[-1]
+    )
+
+
+def _conceal_nothing(chars: str) -> bool:
+    """Say whether all of some characters beyond ASCII are seen, and as what they are."""
+    unknown = set(chars) - _SEEN
+    if unknown:
+        if len(_SEEN) > _MOST_SEEN:
+            _SEEN.clear()
+            unknown = set(chars)
+        from gitguard.model.text import unseen_in
+
+        unknown -= unseen_in("".join(unknown))
+        ranges = (*_LOOKS_LIKE_ANOTHER, *_SHOWS_NOTHING)
+        _SEEN.update([c for c in unknown if not any(low <= ord(c) <= high for low, high in ranges)])
+    return _SEEN.issuperset(chars)
 
 
 def _is_followed(mark: str, by: frozenset[str], text: str) -> bool:
@@ -70,8 +121,12 @@ def _goes_on(before: str, behind: str) -> bool:
 
 def encoded(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where the words of a text are base64 or hex of plain text, and what they say."""
+    longest = [word for word in text.split() if len(word) >= SHORTEST]
+    words = " ".join(longest).translate(_TO_BLANKS).split() if longest else []
+    if not any(_plain(word) for word in words if len(word) >= SHORTEST):
+        return
     at = 0
-    for long in [word for word in text.split() if len(word) >= SHORTEST]:
+    for long in longest:
         at = text.find(long, at)
         for word in long.translate(_TO_BLANKS).split():
             if len(word) >= SHORTEST and (plain := _plain(word)):
@@ -84,10 +139,12 @@ def encoded(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _plain(word: str) -> str:
     """Return what a word says in base64 or hex, empty where that is no text."""
-    if len(word) > _LONGEST or word.isalpha():
+    if len(word) > _LONGEST:
         return ""
-    if len(word) % 2 == 0 and _HEX.issuperset(word):
+    if len(word) % 2 == 0 and not word.strip(_HEX):
         return _text_of(bytes.fromhex(word))
+    if word[::4].strip(_FIRSTS) or word.isalpha():
+        return ""
     if word.lower() == word or word.upper() == word:
         return ""  # base64 of a token has small letters and capitals
     import binascii

@@ -8,6 +8,10 @@ bounded repetition after another and nothing nested, so that none can take long.
 # ruff: noqa: E501 - a rule is a line
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 A = "[A-Za-z0-9]"
 W = "[A-Za-z0-9_-]"
 H = "[0-9a-f]"
@@ -277,22 +281,22 @@ SHORTEST = 14
 _TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MARKS = "\"'`=:,;()[]{}<>@&?|\\/#$%*+^~\t"
 _TO_BLANKS = str.maketrans(_MARKS, " " * len(_MARKS))
-_ESCAPES = ("\\n", "\\r", "\\t", "%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
+_ESCAPES = ("%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
 
 
-def _heads() -> tuple[dict[str, list[tuple[int, str]]], list[tuple[int, str]]]:
-    """Return the prefixes by their first three characters or all two, and such that hold a mark."""
+def _heads() -> tuple[dict[str, list[tuple[int, str]]], dict[str, list[tuple[int, str]]]]:
+    """Return the prefixes by their first three characters or all two, and others by their mark."""
     heads: dict[str, list[tuple[int, str]]] = {}
-    others: list[tuple[int, str]] = []
-    marks = frozenset(_MARKS)
+    others: dict[str, list[tuple[int, str]]] = {}
     for at, (_name, prefixes, _rest) in enumerate(TOKENS):
         for prefix in prefixes.split():
-            plain = marks.isdisjoint(prefix)
-            (heads.setdefault(prefix[:3], []) if plain else others).append((at, prefix))
+            mark = next((char for char in prefix if char in _MARKS), "")
+            (others if mark else heads).setdefault(mark or prefix[:3], []).append((at, prefix))
     return heads, others
 
 
 _HEADS, _OTHERS = _heads()
+_STARTS = frozenset(_HEADS)
 _WITHIN = [
     (at, prefix)
     for at, (name, prefixes, _rest) in enumerate(TOKENS)
@@ -302,6 +306,11 @@ _WITHIN = [
 ]
 """The rules and prefixes that count within a word."""
 _PREFIXES_WITHIN = frozenset(prefix for _at, prefix in _WITHIN)
+_BY_TAIL: dict[str, list[tuple[int, str]]] = {}
+"""These prefixes by up to three characters before their last `_` or `-`."""
+for _found in _WITHIN:
+    _BY_TAIL.setdefault(_found[1][-4:-1], []).append(_found)
+_TAILS = frozenset(_BY_TAIL)
 
 
 def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
@@ -310,22 +319,57 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     There are hundreds of prefixes, and a search for each would take most of the time; a look-up
     of how each word begins takes little.
     """
-    present = {found for found in _OTHERS if found[1] in words}
-    long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
-    if mixed := " ".join([word for word in long if not (word.islower() or word.isupper())]):
-        present.update([found for found in _WITHIN if found[1] in mixed])
-    if "\\" in words or "%" in words:
+    present = {
+        found
+        for mark, prefixes in _OTHERS.items()
+        if mark in words
+        for found in prefixes
+        if found[1] in words
+    }
+    present.update(_within(words))
+    if not words.isascii():  # then quotes and dashes may stand before a token, and no letters
+        words = words.encode("ascii", "replace").decode("ascii")
+    if "\\" in words:
+        words = words.replace("\\n", " ").replace("\\r", " ").replace("\\t", " ")
+    if "%" in words:
         for escape in _ESCAPES:
             words = words.replace(escape, " ")
-    for word in words.translate(_TO_BLANKS).split():
-        if heads := _HEADS.get(word[:3]):
-            present.update([found for found in heads if word.startswith(found[1])])
-        if heads := _HEADS.get(word[:2]):
-            present.update(heads)
+    starts = {part[:3] for part in words.translate(_TO_BLANKS).split()}
+    heads = _STARTS.intersection(starts) | _STARTS.intersection([start[:2] for start in starts])
+    present.update([found for head in heads for found in _HEADS[head] if found[1] in words])
     by_rule: dict[int, list[str]] = {}
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)
     return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
+
+
+def _within(words: str) -> list[tuple[int, str]]:
+    """Return the prefixes that stand in a longer word."""
+    if "_" not in words and "-" not in words:
+        return []
+    tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
+    found = [found for tail in tails for found in _BY_TAIL[tail] if found[1] in words]
+    found += [found for found in _BY_TAIL["hf"] if found[1] in words]
+    if not found:
+        return []
+    long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
+    mixed = " ".join([word for word in long if not (word.islower() or word.isupper())])
+    return [prefix for prefix in found if prefix[1] in mixed]
+
+
+def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:
+    """Return the words that hold one of some parts; what is searched is words in any case."""
+    holding: set[str] = set()
+    for part in parts:
+        at = searched.find(part)
+        while at >= 0:
+            end = words.find(" ", at)
+            if end < 0:
+                holding.add(words[words.rfind(" ", 0, at) + 1 :])
+                break
+            holding.add(words[words.rfind(" ", 0, at) + 1 : end])
+            at = searched.find(part, end)
+    return holding
 
 
 def begins_word(text: str, at: int, prefix: str) -> bool:

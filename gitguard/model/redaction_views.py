@@ -28,14 +28,16 @@ Edit = tuple[int, int, str]
 
 _UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """Characters that nobody sees: controls, format characters, fillers, selectors, tags."""
 _WIDE = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9"
 """Letters and digits in another form, which a person copies as the plain ones."""
 _SUSPECT_TAIL = (
-    r"(?:(?<=\\)(?=[uUxeE0-3_.+/=~:-]|(?<=[A-Za-z0-9_=+/.-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
+    # In code most backslashes belong to patterns; a mark is concealed only within a word.
+    r"(?:(?<=\\)(?=[uUxeE0-3/]|(?<=[A-Za-z0-9_-]\\)[_.+=~:-][A-Za-z0-9_-]"
+    r"|(?<=[A-Za-z0-9_=+/.-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
     r"|(?<=\r)(?!\n)|(?<![\\%\r]))"  # a carriage return alone is dropped at every output
 )
 # A class of characters comes first, because for that a text is searched fastest, most of all for a
