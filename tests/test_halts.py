@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitguard.cli import hook
-from gitguard.context.actions import own_command
+from gitguard.context.actions import own_command, owner_command
 from gitguard.guard import Guard
 from gitguard.hosts import claude_code
 from gitguard.model import events
@@ -300,6 +300,47 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
     shutil.rmtree(talk.root / ".gitguard")
     (talk.root / ".gitguard").symlink_to("/nowhere")
     assert denies(process.bash(command))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gitguard 2>&1 trust --yes",
+        "gitguard </dev/null trust --yes",
+        "gitguard <<<y trust",
+        "gitguard --root '' trust --yes",
+        "gitguard --root '/a b/c' --session main trust --yes",
+        'gitguard --session "x y" override --reason please',
+        'git"guard" trust --yes',
+        "gitguard tr''ust --yes",
+        "gitguard tr\\ust --yes",
+        "gitgu\\\nard trust --yes",
+        "gitguard $'trust' --yes",
+        "$(command -v gitguard) trust --yes",
+        '"$(which gitguard)" trust --yes',
+        "env -C /work/gitguard gitguard trust --yes",
+        "sudo -u gitguard gitguard trust --yes",
+        "python3 -m gitguard trust --yes",
+        "sh -c 'gitguard trust --yes'",
+        "sh <<END\nit's\ngitguard trust --yes\nEND",
+    ],
+)
+def test_owner_commands_are_refused_however_they_are_spelled(command: str) -> None:
+    assert owner_command(command) in ("trust", "override")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gitguard note --learning 'never run gitguard trust'",
+        "gitguard note --decision 'we trust it' --why 'gitguard said so'",
+        "gitguard status && git commit -m 'gitguard: trust nobody'",
+        "cat gitguard/trust.py",
+        "gitguard note --done 'it",
+    ],
+)
+def test_who_only_writes_of_owner_commands_is_not_refused(command: str) -> None:
+    assert owner_command(command) == ""
 
 
 @pytest.mark.parametrize(

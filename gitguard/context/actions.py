@@ -20,6 +20,9 @@ UNTRUSTED = "--untrusted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
+_NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
+_SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
+_NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 _PROGRAM = "gitguard"
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
@@ -37,20 +40,43 @@ def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
 
 
 def owner_command(command: str) -> str:
-    """Return the human-only gitguard command that a shell command runs, empty if none."""
-    if "gitguard" not in command:
+    """Return the human-only gitguard command that a shell command runs, empty if none.
+
+    A command inside of a quoted text counts where that text may be run, as in `sh -c '…'`.
+    """
+    joined = command.translate(_NO_QUOTES)
+    if _PROGRAM not in joined.lower():
         return ""
     for words in _simple_commands(command):
-        names = [word.rpartition("/")[2] for word in words]
-        if "gitguard" in names:
-            arguments = words[names.index("gitguard") + 1 :]
-            subcommand = _first_argument(arguments)
-            if subcommand in OWNER_COMMANDS:
-                return subcommand
-            if subcommand == "gate" and COMPACTED in arguments:
-                return f"gate {COMPACTED}"
-            if subcommand == "restore" and UNTRUSTED in arguments:
-                return f"restore {UNTRUSTED}"
+        places = _places_of_program(words)
+        if places and (owner := _owner_among(words[places[0] + 1 :])):
+            return owner
+    # Here a text in quotes is one word, so that every mention of the program can be looked at.
+    for words in _joined_commands(command):
+        for place in _places_of_program(words):
+            if owner := _owner_among(words[place + 1 :]):
+                return owner
+    return ""
+
+
+def _places_of_program(words: list[str]) -> list[int]:
+    return [
+        place
+        for place, word in enumerate(words)
+        # The last part of a word, for `"$(which gitguard)"` is one word.
+        if word.rstrip().rpartition(" ")[2].rpartition("/")[2].lower()
+        in (_PROGRAM, f"{_PROGRAM}.exe")
+    ]
+
+
+def _owner_among(arguments: list[str]) -> str:
+    subcommand = _first_argument(arguments)
+    if subcommand in OWNER_COMMANDS:
+        return subcommand
+    if subcommand == "gate" and COMPACTED in arguments:
+        return f"gate {COMPACTED}"
+    if subcommand == "restore" and UNTRUSTED in arguments:
+        return f"restore {UNTRUSTED}"
     return ""
 
 
@@ -128,6 +154,33 @@ def _quoted(rest: Iterator[str], mark: str) -> str | None:
 def _simple_commands(command: str) -> list[list[str]]:
     lines = command.replace("\\\n", " ").translate(_SEPARATORS).splitlines()
     return [words for line in lines if (words := line.translate(_QUOTES).split())]
+
+
+def _joined_commands(command: str) -> list[list[str]]:
+    """Split a command into simple ones, the quoted and escaped parts of a word put together.
+
+    Redirections are left out. What is substituted counts as part of the command around it, so that
+    `$(which gitguard) trust` reads as `which gitguard trust`.
+    """
+    import re
+    import shlex
+
+    text = re.sub(r"(?<!\S)\d+(?=[<>])", "", command.replace("\\\n", "")).replace("\n", " ; ")
+    tokens = shlex.shlex(text.translate(_SUBSTITUTES), posix=True, punctuation_chars=";<>|&")
+    tokens.whitespace_split, tokens.commenters = True, ""
+    commands: list[list[str]] = [[]]
+    is_target = False
+    try:
+        for token in tokens:
+            is_operator = bool(token) and not token.strip(";<>|&")
+            if is_operator and not set(token) & set("<>"):
+                commands.append([])
+            elif not is_operator and not is_target:
+                commands[-1].append(token)
+            is_target = is_operator and bool(set(token) & set("<>"))
+    except ValueError:
+        pass  # a quote that is not closed: no shell runs what follows it
+    return commands
 
 
 def _first_argument(words: list[str]) -> str:

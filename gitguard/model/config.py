@@ -181,7 +181,7 @@ class StoreConfig(Section):
 
 
 DESTRUCTIVE = (
-    "rm -r|-f|--recursive|--force",
+    "rm -r|-R|-f|--recursive|--force",
     "rmdir",
     "shred",
     "truncate",
@@ -193,7 +193,7 @@ DESTRUCTIVE = (
     "git checkout --|-f|--force",
     "git restore",
     "git branch -D",
-    "git push -f|--force|--force-with-lease*|--delete|--mirror",
+    "git push -f|--force|--force-with-lease*|--delete|--mirror|-d|+*|:*",
     "git stash drop|clear",
     "git rebase",
     "git filter-branch",
