@@ -27,6 +27,8 @@ _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 _PROGRAM = "gitguard"
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
 """Outside of quotes these join, redirect, group or substitute, or end a command."""
+_LONGEST = 1 << 17
+"""Characters of a command that are taken apart; Linux starts no shell with a longer one."""
 _NEVER_IN_DOUBLE = frozenset("`$\0")
 
 
@@ -165,8 +167,10 @@ def _joined_commands(command: str) -> list[list[str]]:
     import re
     import shlex
 
-    text = re.sub(r"(?<!\S)\d+(?=[<>])", "", command.replace("\\\n", "")).replace("\n", " ; ")
-    tokens = shlex.shlex(text.translate(_SUBSTITUTES), posix=True, punctuation_chars=";<>|&")
+    text = re.sub(r"(?<!\S)\d+(?=[<>])", "", command[:_LONGEST].replace("\\\n", ""))
+    tokens = shlex.shlex(
+        text.replace("\n", " ; ").translate(_SUBSTITUTES), posix=True, punctuation_chars=";<>|&"
+    )
     tokens.whitespace_split, tokens.commenters = True, ""
     commands: list[list[str]] = [[]]
     is_target = False
