@@ -74,6 +74,7 @@ class _Verifying:
         self._findings: list[Finding] = []
         self._notes: list[str] = []
         self._put_away = self._chain.archived()
+        self._kept_aside = self._chain.archives()
         self._findings += map(finding_of, self._chain.damaged().values())
 
     def report(self) -> Report:
@@ -165,10 +166,9 @@ class _Verifying:
 
     def _archived(self) -> Iterator[tuple[str, Anchor]]:
         """Yield the heads of archived histories with their anchors; one that is gone is found."""
-        there = self._chain.archives()
         for anchor in self._put_away:
             ref = self._chain.archive_of(anchor.committed)
-            if there.get(ref) == anchor.committed:
+            if self._kept_aside.get(ref) == anchor.committed:
                 yield anchor.committed, anchor
                 continue
             gone = Tampered(
@@ -180,7 +180,7 @@ class _Verifying:
 
     def _look_at_archives(self) -> None:
         """Note what is wrong with what was set aside; nothing depends on it, or is built on it."""
-        for ref, commit in sorted(self._chain.archives().items()):
+        for ref, commit in sorted(self._kept_aside.items()):
             self._notes += [
                 f"`{ref}` is kept aside and not what it should be: {finding.problem}"
                 for finding in self._walk(commit, None)

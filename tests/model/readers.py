@@ -64,7 +64,7 @@ OTHER_FORMS = (
 
 
 def of_a_checkpoint(commit: str) -> tuple[Reader, ...]:
-    """Return those that are asked about one checkpoint."""
+    """Return those that can be asked about one checkpoint; they take turns."""
     return (
         Reader(("show", "state", commit)),
         Reader(("show", "summary", commit)),
@@ -82,7 +82,8 @@ def ask_all(world: World, memory: Memory, *, beside_a_writer: bool = False) -> N
     asked = [*READERS, OTHER_FORMS[memory.rounds % len(OTHER_FORMS)]]
     if memory.session.checkpoints:
         commit = sorted(memory.session.checkpoints)[len(memory.session.checkpoints) // 2]
-        asked += of_a_checkpoint(commit)
+        readers = of_a_checkpoint(commit)
+        asked.append(readers[memory.rounds // len(OTHER_FORMS) % len(readers)])
     if beside_a_writer:
         # Those that wait for a lock wait at the same time.
         started = [(reader, world.start(*reader.words)) for reader in asked]
