@@ -121,6 +121,20 @@ def test_an_option_that_keeps_one_value_refuses_two(path: str, option: str) -> N
     assert f"`{option}` is given 2 times, and keeps one value" in done.output
 
 
+def test_a_refused_repetition_names_a_command_that_exists() -> None:
+    done = CliRunner().invoke(app, ["note", "--goal", "1", "--goal", "2"], prog_name="gitguard")
+    assert "Usage: gitguard note" in done.output
+    done = CliRunner().invoke(app, ["--root", "1", "--root", "2"], prog_name="gitguard")
+    assert "Usage: gitguard [OPTIONS] COMMAND" in done.output
+
+
+@pytest.mark.parametrize("option", ["--root", "--session"])
+def test_two_values_around_a_commands_name_are_refused(option: str, begun: Guard) -> None:
+    done = CliRunner().invoke(app, [option, "one", "status", option, "two"])
+    assert done.exit_code == 2
+    assert f"`{option}` is given as `one` and as `two`, and keeps one value" in done.output
+
+
 def test_update_refuses_what_it_could_keep_only_half_of(begun: Guard) -> None:
     before = state_of(begun)
     twice = [{"path": "a", "description": "one"}, {"path": "a", "description": "two"}]

@@ -64,7 +64,7 @@ class _App(click.Group):
     """The command `gitguard`; what is given to any command of it is kept or refused."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        refuse_repeated(self, args, ctx)
+        refuse_repeated(self, args, ctx.parent, ctx.info_name)
         return super().parse_args(ctx, args)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from gitguard.cli.given import one_of
 from gitguard.cli.surroundings import bare_workspace, open_guard, places
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
 from gitguard.model.redaction import Redactor
@@ -208,7 +209,11 @@ def with_console(command: F) -> F:
     @functools.wraps(command)
     def run(*args: Any, root: str, session: str, as_json: bool, **kwargs: Any) -> Any:
         before = click.get_current_context().find_object(Common) or Common()
-        common = Common(root or before.root, session or before.session, as_json or before.as_json)
+        common = Common(
+            one_of("--root", before.root, root),
+            one_of("--session", before.session, session),
+            as_json or before.as_json,
+        )
         return command(Console(common), *args, **kwargs)
 
     return run  # type: ignore[return-value]

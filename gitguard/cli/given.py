@@ -7,12 +7,17 @@ import click
 from gitguard.errors import InvalidInput
 
 
-def refuse_repeated(command: click.Command, arguments: list[str], parent: click.Context) -> None:
+def refuse_repeated(
+    command: click.Command,
+    arguments: list[str],
+    parent: click.Context | None,
+    name: str | None,
+) -> None:
     """Refuse an option that takes one value and is given several, for a command or its sub-command.
 
     click would keep the last value alone. What it cannot parse is left for the command to refuse.
     """
-    with click.Context(command, parent=parent, info_name=command.name) as context:
+    with click.Context(command, parent=parent, info_name=name) as context:
         try:
             _, operands, order = command.make_parser(context).parse_args(list(arguments))
         except click.UsageError:
@@ -27,7 +32,20 @@ def refuse_repeated(command: click.Command, arguments: list[str], parent: click.
         if isinstance(command, click.Group) and operands:
             named = command.get_command(context, operands[0])
             if named is not None:
-                refuse_repeated(named, operands[1:], context)
+                refuse_repeated(named, operands[1:], context, operands[0])
+
+
+def one_of(option: str, before: str, behind: str) -> str:
+    """Return the value of an option that may stand before the command's name and behind it.
+
+    Raises `click.UsageError` where both places name different values.
+    """
+    if before and behind and before != behind:
+        raise click.UsageError(
+            f"`{option}` is given as `{before}` and as `{behind}`, and keeps one value",
+            click.get_current_context(),
+        )
+    return behind or before
 
 
 def _takes_one(parameter: click.Parameter) -> bool:
