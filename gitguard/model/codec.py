@@ -61,7 +61,7 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
         why = "it begins with a byte order mark" if marked else _one_line(error)
         raise InvalidDocument(f"{what} is not valid JSON: {why}") from error
     if not isinstance(document, dict):
-        raise InvalidDocument(f"{what} must be a JSON object, not {type(document).__name__}")
+        raise InvalidDocument(f"{what} must be a JSON object")
     return document
 
 
