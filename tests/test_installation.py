@@ -451,6 +451,11 @@ def test_a_push_of_all_branches_is_warned_of(
     assert "store.ref_prefix: refs/gitguard/" in warning
     put(Path(places.config_home) / "config.yaml", b"store:\n  ref_prefix: refs/gitguard/\n")
     quiet = open_guard()
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    git("remote", "rename", "origin", token)
+    [warning] = [w for w in guard.install(HOST, MINE).warnings if "git push --all" in w]
+    assert "[REDACTED:github-token]" in warning
+    assert token not in warning
     assert not any("push" in w for w in quiet.install(HOST, MINE, dry_run=True).warnings)
 
 

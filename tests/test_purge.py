@@ -15,6 +15,7 @@ from gitguard.model.codec import dump_json
 from gitguard.model.host_session import HostSession, Stop
 from gitguard.model.journal import Entry
 from gitguard.model.redaction import Redactor
+from gitguard.review.leaks import clean_checkpoint
 from gitguard.store.workspace import Places
 
 from .conftest import Git, OpenGuard
@@ -144,6 +145,18 @@ def test_purge_takes_a_secret_out_of_every_object_after_a_gc_and_of_every_file(
     assert "[REDACTED:" in open_guard().resume()
     open_guard().checkpoint("Goes on.")
     git.fsck()
+
+
+def test_a_secret_over_two_lines_of_a_message_is_found_and_taken_out() -> None:
+    trailers = "Gitguard-Session: main\nGitguard-Branch: main\n"
+    message = f"Checkpoint 3\n\nBecause of {TOKEN[:20]}\n{TOKEN[20:]}, and\nmore.\n\n{trailers}"
+    cleaned = clean_checkpoint({}, message, Redactor())
+    assert [(finding.path, finding.rule) for finding in cleaned.findings] == [
+        ("message", "github-token")
+    ]
+    assert cleaned.message == (
+        f"Checkpoint 3\n\nBecause of [REDACTED:github-token], and\nmore.\n\n{trailers}"
+    )
 
 
 def test_purge_takes_out_a_value_that_no_rule_knows(

@@ -11,6 +11,7 @@ import pytest
 
 from gitguard import Guard
 from gitguard.model.checkpoint import Code
+from gitguard.model.redaction import Redactor
 from gitguard.recovery.changes import Drift, changes_since
 
 from .conftest import Git
@@ -45,12 +46,12 @@ OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
     ],
 )
 def test_the_line_says_what_changed(now: Drift, line: str) -> None:
-    assert changes_since(OLD, now) == line
+    assert changes_since(OLD, now, Redactor()) == line
 
 
 def test_the_line_is_one_and_short() -> None:
     names = tuple(f"{i}\n\x1b" + "x" * 300 for i in range(500))
-    line = changes_since(OLD, Drift(Code("2" * 40, "b\n" * 200), 50, names, names))
+    line = changes_since(OLD, Drift(Code("2" * 40, "b\n" * 200), 50, names, names), Redactor())
     assert len(line.splitlines()) == 1
     assert "\x1b" not in line
     assert len(line) <= 360
@@ -108,6 +109,27 @@ def test_a_distant_head_is_named_without_a_number(begun: Guard, git: Git) -> Non
 def test_another_branch_is_named(begun: Guard, git: Git) -> None:
     git("switch", "--quiet", "--create", "topic")
     assert line_of(begun) == "branch main → topic"
+
+
+def test_a_branch_and_a_file_named_after_a_secret_are_shown_without_it(
+    guard: Guard, repo: Path, git: Git
+) -> None:
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    (repo / f"{token}.txt").write_text("tracked\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "more")
+    guard.ensure()
+    git("switch", "--quiet", "--create", f"then/{token}")
+    guard.note({"goal": "g", "next_action": "n", "artifacts": [{"path": f"{token}.txt"}]})
+    guard.checkpoint("because")
+    assert TITLE not in guard.resume()
+    git("switch", "--quiet", "--create", f"later/{token}")
+    touch(repo / f"{token}.txt")
+    block = guard.resume()
+    assert "branch then/[REDACTED:github-token] → later/[REDACTED:github-token]" in block
+    assert "changed by others or by commands: [REDACTED:github-token]" in block
+    assert "gone" not in line_of(guard)
+    assert token not in block
 
 
 def test_a_file_of_the_task_that_is_gone_is_named(begun: Guard, repo: Path) -> None:

@@ -10,12 +10,13 @@ import os
 import stat
 
 from gitguard.errors import GitFailed, InvalidDocument
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line, shorten, shorten_clean
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.checkpoint import Checkpoint, Code
+    from gitguard.model.redaction import Redactor
     from gitguard.store.repository import Repository
 
 _LINE_LIMIT = 360
@@ -40,13 +41,16 @@ class Drift(Value):
     """Files of the task that are not there any more."""
 
 
-def changes_since(then: Code, now: Drift) -> str:
-    """Return the line, empty when nothing changed; then is what the checkpoint had checked out."""
+def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
+    """Return the line, empty when nothing changed; then is what the checkpoint had checked out.
+
+    A file may be named after a secret, so names are redacted before they are cut.
+    """
     parts = [
         _moved(then, now),
         f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
-        _files("changed by others or by commands", now.changed),
-        _files("gone", now.gone),
+        _files("changed by others or by commands", now.changed, redactor),
+        _files("gone", now.gone, redactor),
     ]
     return shorten("; ".join(part for part in parts if part), _LINE_LIMIT)
 
@@ -66,10 +70,10 @@ def _branch(code: Code) -> str:
     return shorten(one_line(code.branch), _NAME_LIMIT) or "none"
 
 
-def _files(what: str, paths: tuple[str, ...]) -> str:
+def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
     if not paths:
         return ""
-    names = [shorten(one_line(path), _NAME_LIMIT) for path in paths[:_MOST_NAMES]]
+    names = [shorten_clean(one_line(path), _NAME_LIMIT, redactor) for path in paths[:_MOST_NAMES]]
     more = len(paths) - len(names)
     return f"{what}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
 

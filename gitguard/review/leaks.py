@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import groupby
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.checkpoint import SNAPSHOT_FILE
@@ -58,9 +59,8 @@ def clean_checkpoint(contents: Mapping[str, bytes], message: str, redactor: Reda
         clean = {STATE_FILE: _clean_state, SNAPSHOT_FILE: _clean_snapshot}.get(name, _clean_text)
         cleaned[name], found = clean(data, redactor)
         findings += [Finding(f.rule, f"{name}:{f.path}" if f.path else name) for f in found]
-    lines = [_clean_line(line, redactor) for line in message.split("\n")]
-    findings += [f.replace(path=MESSAGE) for line in lines for f in line[1]]
-    return Cleaned(cleaned, "\n".join(line for line, _ in lines), tuple(findings))
+    clean_message, found = _clean_message(message, redactor)
+    return Cleaned(cleaned, clean_message, (*findings, *found))
 
 
 def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
@@ -87,8 +87,17 @@ def _clean_text(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, 
     return (redactor.text(text).encode(), found) if found else (data, ())
 
 
-def _clean_line(line: str, redactor: Redactor) -> tuple[str, tuple[Finding, ...]]:
+def _clean_message(message: str, redactor: Redactor) -> tuple[str, tuple[Finding, ...]]:
+    """Clean what people wrote as a whole, because a secret may be split over lines."""
+    parts: list[str] = []
+    findings: list[Finding] = []
+    for is_bound, lines in groupby(message.split("\n"), _is_bound):
+        text = "\n".join(lines)
+        parts.append(text if is_bound else redactor.text(text))
+        findings += () if is_bound else redactor.find(text)
+    return "\n".join(parts), tuple(finding.replace(path=MESSAGE) for finding in findings)
+
+
+def _is_bound(line: str) -> bool:
     # Which session and checkpoint a commit is, is bound to it; a branch's name is somebody's text.
-    if line.startswith("Gitguard-") and not line.startswith("Gitguard-Branch: "):
-        return line, ()
-    return redactor.text(line), redactor.find(line)
+    return line.startswith("Gitguard-") and not line.startswith("Gitguard-Branch: ")

@@ -88,6 +88,7 @@ class Chain:
             patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
         refs = self._repository.refs(*patterns)
         code = _code(checked_out, refs)
+        code = code.replace(branch=self._workspace.redactor.text(code.branch))
         ref = refs.get(self.ref)
         if ref is None and checked_out == self.ref:
             unborn = self._without_ref(anchor, code, refs)

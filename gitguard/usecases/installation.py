@@ -12,6 +12,7 @@ from contextlib import nullcontext, suppress
 from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
+from gitguard.model.config_redaction import redactor_of
 from gitguard.model.value import Value
 from gitguard.store import exclude
 from gitguard.store.disk import content, make_all
@@ -218,8 +219,9 @@ class Installer:
         found = list(self._trigger_warnings(plan))
         remotes = self._worktree.remotes()
         if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
+            name = redactor_of(self._config.redaction).text(remotes[0])
             found.append(
-                f"`git push --all` would publish the `gitguard/*` branches to `{remotes[0]}`; "
+                f"`git push --all` would publish the `gitguard/*` branches to `{name}`; "
                 "`store.ref_prefix: refs/gitguard/` in your config.yaml keeps them out of it"
             )
         return tuple(found)

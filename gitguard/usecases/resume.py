@@ -151,13 +151,15 @@ def _changes(
     if newest is None:
         return ""
     checkpoint = newest.checkpoint
+    from gitguard.model.redaction_rules import OPENING
     from gitguard.recovery.changes import changes_since, look_around
     from gitguard.store.repository import Repository
 
     workspace, taken_at = store.workspace, timestamp(checkpoint.at)
     repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
-    files = {a.path for a in state.artifacts if a.kind == "file" and "://" not in a.path}
+    named = {a.path for a in state.artifacts if a.kind == "file"}
+    # An address is no file, and what a redacted name stood for cannot be looked at.
+    files = {path for path in named if "://" not in path and OPENING not in path}
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
-    return changes_since(
-        checkpoint.code, look_around(repository, checkpoint, head.code, files, ours)
-    )
+    drift = look_around(repository, checkpoint, head.code, files, ours)
+    return changes_since(checkpoint.code, drift, workspace.redactor)
