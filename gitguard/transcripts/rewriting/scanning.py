@@ -1,7 +1,7 @@
 """Looking a transcript's file through for repair: what parses, what does not, what stands where.
 
-One pass in which each line is parsed once. Of an entry only that is kept which repairs are decided
-on, so that a large file needs little memory.
+Of an entry only that is kept which repairs are decided on, and nothing while all are sound, so that
+a large file needs little memory.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gitguard.model.conversation import (
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 from gitguard.transcripts.fast_json import reader
+from gitguard.transcripts.rewriting.soundness import Soundness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
+_FORGET_AFTER = 50_000
+"""Entries, about a kilobyte each, that are kept although all of them are sound."""
 _LONGEST = 1 << 27
 """Bytes beyond which a line is left alone: parsing takes several times its size in memory."""
 _TURNS = (COMPACTION, RESET)
@@ -49,7 +52,8 @@ class Scan:
         """Begin with nothing."""
         self.lines = 0
         self.entries: list[Entry] = []
-        """Those that have a place in the tree, or say something to the model."""
+        """Those that have a place in the tree, or say something to the model; none of them where
+        all are sound."""
         self.broken: list[Broken] = []
         self.cleaned: dict[int, bytes] = {}
         """Lines that parse without the byte-order mark or the NULs around them."""
@@ -67,17 +71,35 @@ class Scan:
         """Whether all entries are one conversation in their order, as far as it ever went."""
 
 
+class _Forgotten(Exception):
+    """An entry is not sound, and those before it were not kept."""
+
+
 def scan(
-    path: str, seen: Standing, writable: Writable, tell: Callable[[int, int], object] = max
+    path: str,
+    seen: Standing,
+    writable: Writable,
+    tell: Callable[[int, int], object] = max,
+    *,
+    forget_after: int | None = _FORGET_AFTER,
 ) -> Scan:
-    """Read a file once, as far as it went when it was looked at; tell hears how far that is."""
+    """Read a file as far as it went when it was looked at; tell hears how far that is.
+
+    After so many entries that are all sound none is kept any more, or a long conversation would
+    take a kilobyte of memory for each. When one is not sound after all, the file is read again from
+    its beginning. With None all are kept, whether they are sound or not.
+    """
     try:
         handle = open_file(path)
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        scanner = _Scanner(writable, seen.size)
-        return scanner.read(_lines(handle, seen.size, tell))
+        try:
+            scanner = _Scanner(writable, seen.size, forget_after)
+            return scanner.read(_lines(handle, seen.size, tell))
+        except _Forgotten:
+            scanner = _Scanner(writable, seen.size, None)
+            return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error) from error
     finally:
@@ -85,7 +107,7 @@ def scan(
 
 
 class _Scanner:
-    def __init__(self, writable: Writable, size: int) -> None:
+    def __init__(self, writable: Writable, size: int, forget_after: int | None) -> None:
         self._read = reader(size, self._closely)
         self._at = 0
         self._sketch: Callable[[dict[str, Any]], dict[str, Any]] = writable.sketch
@@ -94,6 +116,10 @@ class _Scanner:
         self._newest = ""
         self._is_chain = self._is_flat = True
         """Whether each entry follows the one before it, or none says what it follows."""
+        self._soundness = None if forget_after is None else Soundness(writable)
+        """None once something is not sound."""
+        self._forget_after = forget_after or 0
+        self._has_forgotten = False
 
     def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
         found, read = self._found, self._read
@@ -108,6 +134,10 @@ class _Scanner:
             found.is_ended = end > at + len(raw) or raw.isspace()
             del document, raw  # of a long line there are copies enough as it is
         found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
+        if self._soundness is not None and self._soundness.is_complete:
+            found.entries.clear()
+        elif self._has_forgotten:
+            raise _Forgotten
         return found
 
     def _take(self, at: int, end: int, document: dict[str, Any]) -> None:
@@ -118,21 +148,36 @@ class _Scanner:
         kind, own = fields["kind"], fields["id"]
         if fields["parent"] == self._newest:
             fields["parent"] = self._newest  # one text instead of two
-            self._is_flat = self._is_flat and not self._newest
+            if self._newest:
+                self._is_flat = False
         elif own and kind != HEADER:
             self._is_chain = False
             self._is_flat = self._is_flat and not fields["parent"]
         if kind == HEADER:
             found.headers.append(Entry.of(at, end, b"", fields))
         elif own or kind != UNKNOWN:
-            found.entries.append(Entry.of(at, end, b"", fields))
             self._newest = own or self._newest
             if kind in _TURNS or "is_aside" in fields or (self._newest and not own):
                 found.is_plain = False
             if not found.has_answer and fields.get("role") == AGENT:
                 found.has_answer = True
+            if self._soundness is not None:
+                self._judge(fields, self._soundness)
+            if not self._has_forgotten:
+                found.entries.append(Entry.of(at, end, b"", fields))
         if not self._pointers.isdisjoint(document):
             found.pointers.append(at)
+
+    def _judge(self, fields: dict[str, Any], soundness: Soundness) -> None:
+        """Keep all entries from now on if another one is not sound, and none if there are many."""
+        is_plain = self._found.is_plain and (self._is_chain or self._is_flat)
+        if not (is_plain and soundness.takes(fields)):
+            self._soundness = None
+            if self._has_forgotten:
+                raise _Forgotten
+        elif not self._has_forgotten and len(self._found.entries) >= self._forget_after:
+            self._has_forgotten = True
+            self._found.entries.clear()
 
     def _closely(self, raw: bytes) -> dict[str, Any] | Unread:
         """Read a line that may be odd, and keep in mind what is odd about it."""
