@@ -20,6 +20,17 @@ from .scripted_model import ScriptedModel
 from .sealed_hosts import SealedPi
 from .talks import ClaudeTalk, OpenClawTalk, PiTalk, Talk
 
+_LIMIT = 900
+"""Seconds that a test may take: hosts start slowly, and on a busy machine very slowly."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of this folder their own limit."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.timeout(_LIMIT))
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
