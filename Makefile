@@ -29,7 +29,7 @@ check: setup
 	$(BIN)/mypy
 
 e2e: setup
-	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/e2e
 
 bench: setup
 	$(BIN)/python -m tests.bench

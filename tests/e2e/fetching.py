@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -29,14 +31,24 @@ def fetch(name: str, *packages: str, prepare: Callable[[Path], None] | None = No
     """
     target = _HOSTS / name
     if not target.is_dir():
-        _fetch_into(target, packages, prepare or (lambda _folder: None))
+        with _only_one_fetches(target):
+            if not target.is_dir():
+                _fetch_into(target, packages, prepare or (lambda _folder: None))
     return target / "node_modules"
+
+
+@contextmanager
+def _only_one_fetches(target: Path) -> Iterator[None]:
+    """Wait until no other process of the tests fetches the same host."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_name(f".{target.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _fetch_into(target: Path, packages: tuple[str, ...], prepare: Callable[[Path], None]) -> None:
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise NotInstallable(f"{target.name} is pinned for linux x86_64 only")
-    target.parent.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         prepare(staging)

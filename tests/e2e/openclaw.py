@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -305,10 +306,22 @@ def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def _ports() -> Iterator[int]:
+    """Yield ports that no other process of the tests takes, and the system gives to nobody.
+
+    The Gateway uses some that follow its own, too.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ports = range(10_000 + worker % 8 * 2_500, 12_500 + worker % 8 * 2_500, 25)
+    begin = os.getpid() % len(ports)
+    return itertools.cycle([*ports[begin:], *ports[:begin]])
+
+
+_PORTS = _ports()
+
+
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return next(port for port in _PORTS if not _listens(port))
 
 
 def _listens(port: int) -> bool:
