@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitguard.usecases.changing import Noted
     from gitguard.usecases.gate import Gated
     from gitguard.usecases.installation import Installer, Outcome
+    from gitguard.usecases.learning import Past
     from gitguard.usecases.looking import Difference
     from gitguard.usecases.merging import Wishes
     from gitguard.usecases.purging import Purged, Secrets
@@ -320,6 +321,13 @@ class Guard(WorkspaceSessions):
         own = self.any_session().name
         others = (Session(name, name) for name in self.sessions() if name != own)
         return done.replace(elsewhere=done.elsewhere + secrets.held_by(map(self.store, others)))
+
+    def past_advice(self) -> Past:
+        """Return what was advised on hosts' settings in all sessions, and what became of it."""
+        from gitguard.usecases.learning import past_advice
+
+        archived = self.archived_sessions()
+        return past_advice(self.store, self.sessions(), archived, self.workspace.state_folder)
 
     def _secrets(self, value: str) -> Secrets:
         from gitguard.usecases.purging import Secrets

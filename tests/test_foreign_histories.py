@@ -64,9 +64,7 @@ def test_a_forged_history_is_refused_by_whatever_shows_it_as_resume_refuses_it(
 
 
 def test_advice_of_a_forged_history_is_not_learned_from(forged: Guard) -> None:
-    from gitguard.usecases.learning import past_advice
-
-    past = past_advice(forged.store, forged.sessions())
+    past = forged.past_advice()
     assert not past.advised
     assert "this machine wrote" in past.problems[0]
 

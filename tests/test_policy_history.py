@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
+from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput
 from gitguard.model.checkpoint import ADVICE
 from gitguard.policy.history import (
@@ -32,10 +31,8 @@ from gitguard.policy.history import (
     sentence,
 )
 from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
-from gitguard.store.settings_changes import MadeChange
-from gitguard.usecases.advice_memory import remember_rollback
-from gitguard.usecases.advising import Desk
-from gitguard.usecases.learning import is_newest, past_advice, record_advice
+from gitguard.store import advice_log
+from gitguard.usecases.learning import is_newest, record_advice
 
 from .conversation import Conversation
 from .test_profile import members, named_on_the_page
@@ -203,6 +200,12 @@ def test_a_lesson_is_about_one_way_of_working_with_one_value() -> None:
     assert habit.lesson_on(UNKNOWN, TTL) == habit.lesson_on(MIXED, TTL)
 
 
+def test_what_was_taken_as_usual_does_not_make_a_pattern_more_usual() -> None:
+    usual = GivenAdvice(TOOL_HEAVY, APPLIED, (TTL,), is_usual=True)
+    assert advice_in(sentence(usual)) == usual
+    assert add_up([Advised("s", 0, usual)]).patterns == ()
+
+
 def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
     change = 'tools.deny ["a;b",\n "c"]'
     advice = advice_in(sentence(GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (change,))))
@@ -210,7 +213,7 @@ def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
     assert add_up([Advised("s", 0, advice)]).lesson_on(TOOL_HEAVY, change) is not None
 
 
-# Kept in git
+# Remembered in the state directory
 
 
 @pytest.fixture
@@ -218,23 +221,50 @@ def talk(tmp_path: Path) -> Conversation:
     return Conversation(tmp_path)
 
 
-def record(talk: Conversation, outcome: str = APPLIED, change: str = TTL) -> object:
-    return record_advice(talk.guard.store(), GivenAdvice(TOOL_HEAVY, outcome, (change,)))
+def record(talk: Conversation, outcome: str = APPLIED, change: str = TTL) -> None:
+    record_advice(talk.guard.store(), GivenAdvice(TOOL_HEAVY, outcome, (change,)))
 
 
-def test_an_advice_is_a_checkpoint_that_plain_git_shows(talk: Conversation) -> None:
+def everything_in(talk: Conversation) -> dict[str, bytes]:
+    paths = (path for path in talk.root.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return {str(path): path.read_bytes() for path in paths}
+
+
+def test_an_advice_changes_nothing_in_the_workspace(talk: Conversation) -> None:
+    (talk.root / "memory").mkdir()
+    talk.guard.ensure()
+    before = everything_in(talk)
     record(talk)
-    assert talk.triggers()[-1] == ADVICE
-    body = talk.git("log", "-1", "--format=%b", "gitguard/main")
-    assert f"Advice for tool-heavy work (applied): {TTL}" in body
+    assert everything_in(talk) == before
+    assert [each.advice.changes for each in talk.guard.past_advice().advised] == [(TTL,)]
 
 
-def test_of_an_advice_too_long_for_a_message_whole_changes_are_kept(talk: Conversation) -> None:
+def test_an_advice_that_an_earlier_version_kept_in_a_checkpoint_is_known(
+    talk: Conversation,
+) -> None:
+    store = talk.guard.store()
+    earlier = GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (TTL,))
+    with store.lock():
+        store.checkpoint(ADVICE, sentence(earlier), Circumstances())
+    [advised] = talk.guard.past_advice().advised
+    assert (advised.session, advised.advice) == ("main", earlier)
+
+
+def test_of_a_long_advice_all_changes_are_kept(talk: Conversation) -> None:
     changes = tuple(f"some.setting.{number} {'v' * 100}{number}" for number in range(30))
     record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN, changes))
-    [advised] = past_advice(talk.guard.store, talk.guard.sessions()).advised
-    assert 1 < len(advised.advice.changes) < 30
-    assert set(advised.advice.changes) < set(changes)
+    [advised] = talk.guard.past_advice().advised
+    assert advised.advice.changes == changes
+
+
+@pytest.mark.parametrize("line", [b"{", b"\xff\xfe", b"[]", b'{"at": "x"}', b"", b"null"])
+def test_a_line_that_does_not_read_is_passed_over(talk: Conversation, line: bytes) -> None:
+    record(talk)
+    with open(advice_log.path_in(talk.guard.workspace.state_folder), "ab") as log:
+        log.write(line + b"\n")
+    record(talk, DECLINED)
+    outcomes = [each.advice.outcome for each in talk.guard.past_advice().advised]
+    assert outcomes == [DECLINED, APPLIED]
 
 
 def test_of_one_advice_in_a_row_and_again_the_newest_is_known(talk: Conversation) -> None:
@@ -257,7 +287,7 @@ def test_all_sessions_are_looked_through(talk: Conversation) -> None:
     talk.guard.use_session(Session.of("other"))
     talk.clock.pass_by(60)
     record(talk, DECLINED)
-    past = past_advice(talk.guard.store, talk.guard.sessions())
+    past = talk.guard.past_advice()
     assert [(each.session, each.advice.outcome) for each in past.advised] == [
         ("other", DECLINED),
         ("main", APPLIED),
@@ -275,11 +305,11 @@ def test_sessions_that_were_put_away_are_past_sessions_too(
     for _ in range(2):
         record(talk)
         closed.append(f"main@{talk.guard.close_session().commit[:12]}")
-        talk.guard.ensure()
         talk.clock.pass_by(60)
+        talk.guard.ensure()
     record(talk, DECLINED)
     guard = talk.guard
-    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
+    past = guard.past_advice()
     assert [each.session for each in past.advised] == ["main", *reversed(closed)]
     assert past.habit.usual == TOOL_HEAVY
     assert past.problems == ()
@@ -293,7 +323,7 @@ def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
 ) -> None:
     record(talk)
     talk.git("update-ref", "refs/heads/gitguard/foreign", "HEAD")
-    past = past_advice(talk.guard.store, talk.guard.sessions())
+    past = talk.guard.past_advice()
     assert len(past.advised) == 1
     [problem] = past.problems
     assert problem.startswith("foreign: ")
@@ -301,89 +331,22 @@ def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
 
 def test_a_secret_in_an_advice_is_taken_out(talk: Conversation) -> None:
     key = "sk-ant-api03-" + "Ab1" * 30
-    (talk.root / "memory").mkdir()
     record(talk, change=f"apiKey {key}")
-    [log] = (talk.root / "memory").iterdir()
-    assert key not in talk.git("log", "--format=%B", "gitguard/main")
+    log = Path(advice_log.path_in(talk.guard.workspace.state_folder))
+    assert "apiKey" in log.read_text()
     assert key not in log.read_text()
 
 
-def test_what_the_state_has_no_room_for_is_in_the_history_all_the_same(talk: Conversation) -> None:
-    guard = talk.guard
-    guard.ensure()
-    guard.note({"open_issues": ["x" * 190] * 980})
-    key = "ttl" * 1_000
-    made = MadeChange("pi", "f", "t", "", "", "", 0o600, MIXED, "", ((key, "", "1"),), "made")
-    desk = Desk(guard.workspace.places, guard.config, guard.clock, store=guard.store())
-    assert "notes may fill" in remember_rollback(desk, made)
-    [advised] = past_advice(guard.store, guard.sessions()).advised
-    assert (advised.advice.pattern, advised.advice.outcome) == (MIXED, ROLLED_BACK)
-
-
-# The day's log
-
-
-def log_of(talk: Conversation) -> Path:
-    return talk.root / time.strftime("memory/%Y-%m-%d.md", time.localtime(talk.clock()))
-
-
-def test_without_a_folder_for_it_there_is_no_log(talk: Conversation) -> None:
-    record(talk)
-    assert not (talk.root / "memory").exists()
-
-
-def test_the_days_log_gets_one_line(talk: Conversation) -> None:
-    log = log_of(talk)
-    log.parent.mkdir()
-    log.write_text("# Today\n\nWent well")
-    record(talk)
-    lines = log.read_text().splitlines()
-    assert lines[:3] == ["# Today", "", "Went well"]
-    assert lines[3].endswith(f"gitguard: Advice for tool-heavy work (applied): {TTL}")
-    assert len(lines) == 4
-
-
-def test_a_new_days_log_can_be_read_by_all(talk: Conversation) -> None:
-    log = log_of(talk)
-    log.parent.mkdir()
-    record(talk)
-    before = os.umask(0)
-    os.umask(before)
-    assert stat.S_IMODE(log.stat().st_mode) == 0o644 & ~before
-    assert len(log.read_text().splitlines()) == 1
-
-
-def test_another_place_for_the_log_is_the_users_setting(talk: Conversation) -> None:
-    config = talk.root.parent / "config" / "config.yaml"
-    config.parent.mkdir(exist_ok=True)
-    config.write_text('handoff: {daily_log: "notes/{date}.txt"}\n')
-    (talk.root / "notes").mkdir()
-    (talk.root / "memory").mkdir()
-    record(talk)
-    assert len(list((talk.root / "notes").iterdir())) == 1
-    assert not list((talk.root / "memory").iterdir())
-
-
-@pytest.mark.parametrize("kind", ["file", "folder", "outside", "second name"])
-def test_what_lies_in_the_logs_place_is_left_alone(talk: Conversation, kind: str) -> None:
-    elsewhere = talk.root.parent / "elsewhere"
-    elsewhere.mkdir()
-    target = elsewhere / "target.md"
-    target.write_text("mine\n")
-    log = log_of(talk)
-    if kind == "outside":
-        (talk.root / "memory").symlink_to(elsewhere)
-    else:
-        log.parent.mkdir()
-        {"file": lambda: log.symlink_to(target), "folder": log.mkdir}.get(
-            kind, lambda: log.hardlink_to(target)
-        )()
-    done = record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN))
-    assert done.problem
-    assert not done.log
-    assert target.read_text() == "mine\n"
-    assert sorted(path.name for path in elsewhere.iterdir()) == ["target.md"]
-    assert talk.triggers()[-1] == ADVICE
+def test_a_purge_takes_a_value_out_of_what_was_advised(talk: Conversation) -> None:
+    talk.guard.ensure()
+    record(talk, change="color rubberduck-4711")
+    talk.guard.note({"goal": "rubberduck-4711"})
+    talk.guard.checkpoint("Keep it.")
+    talk.guard.purge("1", value="rubberduck-4711")
+    assert (
+        "rubberduck-4711"
+        not in Path(advice_log.path_in(talk.guard.workspace.state_folder)).read_text()
+    )
 
 
 # The command

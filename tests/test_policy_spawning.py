@@ -241,7 +241,7 @@ def test_without_thresholds_pressure_decides_nothing(pressure: float | None) -> 
 COUNTS = st.none() | st.integers(0, 9)
 TASKS = st.builds(
     Task,
-    tool_calls=st.integers(0, 12),
+    tool_calls=st.none() | st.integers(0, 12),
     category=st.sampled_from(["", *CATEGORIES, "own"]),
     files=COUNTS,
     tests=COUNTS,
@@ -365,6 +365,30 @@ def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_p
         done = CliRunner().invoke(app, arguments, env=environment)
         assert isinstance(done.exception, InvalidInput)
         assert "`fff` is not known" in done.exception.message
+
+
+def test_the_number_of_tool_calls_is_asked_for_only_where_a_rule_needs_it(tmp_path: Path) -> None:
+    def answered(pressure: float | None, **task: Any) -> tuple[str, tuple[str, ...]]:
+        decision = decide(Task(**task), pressure, SpawnPolicy())
+        return decision.answer, decision.missing
+
+    assert answered(0.6) == (ASK, ("--tool-calls",))
+    assert answered(0.2) == (KEEP, ())
+    assert answered(0.6, category="research") == (SPAWN, ())
+    assert answered(0.6, category="edit", files=2) == (KEEP, ())
+    assert answered(0.6, needs_user=True) == (KEEP, ())
+    assert answered(None) == (ASK, ("--tool-calls", "--pressure"))
+
+
+@given(TASKS, st.none() | st.floats(0, 1), THRESHOLDS, st.integers(0, 30))
+def test_an_answer_without_the_number_of_tool_calls_holds_for_every_number(
+    task: Task, pressure: float | None, thresholds: list[Threshold], calls: int
+) -> None:
+    levels = tuple(sorted(thresholds, key=lambda threshold: threshold.above))
+    policy = SpawnPolicy(thresholds=levels)
+    unknown = decide(task.replace(tool_calls=None), pressure, policy)
+    if unknown.answer != ASK:
+        assert decide(task.replace(tool_calls=calls), pressure, policy).answer == unknown.answer
 
 
 def test_a_conversation_known_by_its_tool_calls_alone_is_measured(tmp_path: Path) -> None:

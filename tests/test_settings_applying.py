@@ -24,6 +24,7 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.hosts.advising import find_adviser, only_host
 from gitguard.policy.history import DECLINED, GIVEN, NOTHING_NEW
+from gitguard.store import advice_log
 from gitguard.store.settings_changes import ChangesFile
 from gitguard.usecases.advice_memory import (
     remember_advice,
@@ -34,7 +35,7 @@ from gitguard.usecases.advice_memory import (
 from gitguard.usecases.advising import Advice, Desk, Question, Work, advise
 from gitguard.usecases.applying import Applied, apply, plan_change
 from gitguard.usecases.giving_back import forget, newest_change, plan_rollback, roll_back
-from gitguard.usecases.learning import Past, past_advice
+from gitguard.usecases.learning import Past
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -741,20 +742,33 @@ def test_a_damaged_memory_of_changes_is_said(desk: Desk, text: str) -> None:
 # --- The session
 
 
-def test_a_later_conversation_knows_of_a_change_and_of_its_end(
+def test_housekeeping_of_ours_is_no_decision_of_the_task(
     desk: Desk, guard: Guard, tmp_path: Path, git: Git
 ) -> None:
+    head = git("rev-parse", "gitguard/main")
     advice = given(desk)
+    assert remember_advice(desk, advice, GIVEN) == ""
     done = applied(desk, tmp_path, advice)
     assert remember_change(desk, advice, done) == ""
-    (decision,) = guard.state().decisions
-    assert f"{FLOOR} not set → 50000" in decision.what
-    assert FLOOR in guard.resume()
     roll_back(desk, plan_rollback(desk, HOST))
     assert remember_rollback(desk, done.made) == ""
-    form = "--format=%(trailers:key=Gitguard-Trigger,valueonly,separator=%x20)"
-    assert git("log", form, "gitguard/main").split()[:2] == ["advice", "advice"]
-    assert "put back" in guard.state().decisions[1].what
+    assert [each.advice.outcome for each in past(guard).advised] == [
+        "rolled back",
+        "applied",
+        "given",
+    ]
+    assert guard.state().decisions == ()
+    assert git("rev-parse", "gitguard/main") == head
+
+
+def test_without_a_conversation_the_usual_pattern_of_past_sessions_counts(desk: Desk) -> None:
+    usual = Question(usual="tool-heavy", why_usual="3 of 3 sessions were tool-heavy")
+    advice = given(desk, usual)
+    assert (advice.pattern, advice.figures.pattern) == ("tool-heavy", "tool-heavy")
+    assert advice.evidence[0] == "usual: 3 of 3 sessions were tool-heavy"
+    assert given(desk, usual.replace(pattern="bursty")).pattern == "bursty"
+    work = Work(HOST, "bursty", ("its calls come in rows",))
+    assert given(desk, usual.replace(work=work)).pattern == "bursty"
 
 
 def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_path: Path) -> None:
@@ -762,7 +776,7 @@ def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_
     assert assumed.figures.pattern == "mixed"
     assert remember_advice(desk, assumed, "given") == ""
     assert remember_change(desk, assumed, applied(desk, tmp_path, assumed)) == ""
-    past = past_advice(guard.store, guard.sessions())
+    past = guard.past_advice()
     assert [each.advice.pattern for each in past.advised] == ["unknown", "unknown"]
     assert past.habit.patterns == ()
 
@@ -773,16 +787,17 @@ def test_without_a_session_there_is_nothing_to_remember_in(desk: Desk, tmp_path:
     assert remember_change(desk.replace(store=None), advice, done) == ""
 
 
-def test_a_session_that_cannot_be_written_is_said(desk: Desk, guard: Guard, tmp_path: Path) -> None:
+def test_a_state_directory_that_cannot_be_written_is_said(
+    desk: Desk, guard: Guard, tmp_path: Path
+) -> None:
     advice = given(desk)
     done = applied(desk, tmp_path, advice)
-    state = Path(guard.workspace.session_folder(guard.workspace.current())) / "state.json"
-    state.write_text("{")
-    assert "state.json" in remember_change(desk, advice, done)
+    Path(advice_log.path_in(guard.workspace.state_folder)).mkdir()
+    assert "_advice.jsonl" in remember_change(desk, advice, done)
 
 
 def past(guard: Guard) -> Past:
-    return past_advice(guard.store, guard.sessions())
+    return guard.past_advice()
 
 
 def test_what_is_only_named_is_no_pattern_of_past_sessions(
@@ -864,7 +879,6 @@ def test_a_change_that_was_cut_off_is_no_reason_against_it(
     advice = given(desk)
     cut = applied(desk, tmp_path, advice).made.replace(after="")
     assert remember_rollback(desk, cut) == ""
-    assert "put back" in guard.state().decisions[0].what
     assert with_lessons(advice, past(guard)).withheld == ()
 
 

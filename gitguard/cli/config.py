@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitguard.hosts.advising import Adviser
-    from gitguard.usecases.advising import Advice, Desk, Work
+    from gitguard.usecases.advising import Advice, Desk, Question, Work
+    from gitguard.usecases.learning import Past
 
 
 @click.group()
@@ -99,25 +100,40 @@ def advise(
     Lists what is right first, then each change with what it does in practice; the host's settings
     stay as they are. With `--apply` the changes are made as the host wants them made, checked by
     the host, read back, and taken back if anything fails; `--yes` is the consent where nobody can
-    be asked. Without `--pattern` the newest conversation tells how the work is. What was advised,
-    and what became of it, is kept in the session. What was rolled back, or declined twice, is not
-    advised again for the same work unless you say `--again`.
+    be asked. Without `--pattern` the newest conversation tells how the work is, else what is usual
+    in past sessions. What was advised, and what became of it, is remembered in the state directory;
+    nothing is written in the workspace. What was rolled back, or declined twice, is not advised
+    again for the same work unless you say `--again`.
     """
     from gitguard.usecases.advice_memory import remember_advice
-    from gitguard.usecases.advising import Question, advise
+    from gitguard.usecases.advising import Question
 
     if yes and not apply:
         raise click.UsageError("--yes is the consent to --apply, which is not given")
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = Question(pattern or "", hours, protect, window or 0, _newest_work(console))
-    with showing_differences(console, desk):
-        advice = _with_lessons(console, advise(desk, adviser, question), again=again)
+    advice = _advice(console, desk, adviser, question, again=again)
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
         return
     _apply(console, desk, adviser, advice, yes=yes)
+
+
+def _advice(
+    console: Console, desk: Desk, adviser: Adviser, question: Question, *, again: bool
+) -> Advice:
+    """Return advice by what past sessions tell, where there are any."""
+    from gitguard.usecases.advice_memory import with_lessons
+    from gitguard.usecases.advising import advise
+
+    past = _past_advice(console)
+    if past is not None:
+        question = question.replace(usual=past.habit.usual, why_usual=past.habit.why)
+    with showing_differences(console, desk):
+        advice = advise(desk, adviser, question)
+    return advice if past is None else with_lessons(advice, past, again=again)
 
 
 def _apply(
@@ -243,16 +259,13 @@ def open_desk(console: Console) -> Desk:
     )
 
 
-def _with_lessons(console: Console, advice: Advice, *, again: bool) -> Advice:
-    from gitguard.usecases.advice_memory import with_lessons
-    from gitguard.usecases.learning import past_advice
-
+def _past_advice(console: Console) -> Past | None:
+    """Return what was advised before in this repository, None outside of one."""
     try:
         guard = console.guard
     except NotARepository:
-        return advice
-    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
-    return with_lessons(advice, past, again=again)
+        return None
+    return guard.past_advice()
 
 
 def _newest_work(console: Console) -> Work | None:

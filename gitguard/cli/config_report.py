@@ -32,7 +32,7 @@ _SOURCES = {
 def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: str = "") -> str:
     """Return the advice; planned says where the backup will be, once it is to be applied.
 
-    problem is why the session does not know of it.
+    problem is why it is not remembered.
     """
     lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_withheld(advice)]
     lines += _changes(advice)
@@ -59,7 +59,7 @@ def _how_to_apply(advice: Advice) -> str:
 
 
 def _forgotten(problem: str) -> list[str]:
-    return [f"Warning: the session does not know of it: {problem}."] if problem else []
+    return [f"Warning: it is not remembered for later advice: {problem}."] if problem else []
 
 
 def apply_command(advice: Advice) -> str:

@@ -87,9 +87,8 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
 @click.option(
     "--tool-calls",
     type=click.IntRange(0, 1_000_000),
-    required=True,
     metavar="N",
-    help="How many tool calls the task takes, as far as you can tell",
+    help="How many tool calls the task takes, as far as you can tell; some rules need it",
 )
 @click.option(
     "--category",
@@ -113,7 +112,7 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
 
     Answers `spawn`, `keep` or `ask`, with the rule that decided. `ask` means that rules contradict,
     that the project wants it or something else first, or that what is not known would decide: the
-    pressure, or how many files or tests there are.
+    pressure, or how many files, tests or tool calls there are.
     """
     from gitguard.usecases.spawning import Told, answer, told_of
 

@@ -99,10 +99,8 @@ def _refuse_named(*given: str | None) -> None:
 
 
 def _show_history(console: Console) -> None:
-    from gitguard.usecases.learning import past_advice
-
     guard = console.guard
-    past = past_advice(guard.store, guard.sessions(), guard.archived_sessions())
+    past = guard.past_advice()
     console.say(_history(past), {name: getattr(past, name) for name in past.field_names})
 
 
@@ -126,7 +124,7 @@ def _history(past: Past) -> str:
 
 def _advised(each: Advised) -> str:
     day, advice = timestamp(each.at)[:10], each.advice
-    named = " (named)" if advice.is_named else ""
+    named = " (named)" if advice.is_named else " (usual)" if advice.is_usual else ""
     return one_line(
         f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {advice.words}"
     )

@@ -23,7 +23,7 @@ _MOST_DIGITS = 12
 _MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
 ADVICE = "advice"
-"""The trigger of a checkpoint whose reason says what was advised."""
+"""The trigger by which version 0.1.0 kept what was advised; it is read, and no longer taken."""
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
@@ -58,13 +58,12 @@ EVENT_RULES = (
     EventRule("halt", "yes", "halt"),
     EventRule("completion", "yes", "complete"),
     EventRule("`gitguard checkpoint`", "yes", "manual"),
-    EventRule("advice on settings was given", "yes", ADVICE),
     EventRule("state newer than the last checkpoint", "yes", "recovery"),
     EventRule("before `restore`", "yes", "pre-restore"),
 )
 """The whole table; every checkpoint that is taken names one of these triggers."""
 ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
-TRIGGERS = tuple(rule.trigger for rule in EVENT_RULES if rule.trigger)
+TRIGGERS = (*(rule.trigger for rule in EVENT_RULES if rule.trigger), ADVICE)
 
 
 class Code(Value):

@@ -1,6 +1,6 @@
 """What advice was given in past sessions, to which pattern of work, and what it adds up to.
 
-Each advice is one sentence in the message of a checkpoint, so it lies in git beside the state.
+Each advice is one sentence, which reads back.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NOTHING_TO_CHANGE = "nothing to change"
 NOTHING_TO_ADVISE = "nothing to advise"
 NOTHING_NEW = "nothing that was not rolled back or declined before"
 _NOTHINGS = (NOTHING_TO_CHANGE, NOTHING_TO_ADVISE, NOTHING_NEW)
-_BEGIN, _BETWEEN, _NAMED, _END = "Advice for ", " work (", "named, ", "): "
+_BEGIN, _BETWEEN, _NAMED, _USUAL, _END = "Advice for ", " work (", "named, ", "usual, ", "): "
 
 
 class GivenAdvice(Value):
@@ -39,6 +39,8 @@ class GivenAdvice(Value):
     """Why there are no changes, where there are none."""
     is_named: bool = False
     """Whether somebody named the pattern, and no conversation showed it."""
+    is_usual: bool = False
+    """Whether it was taken because it is the usual one, and no conversation showed it."""
 
     @property
     def is_shown(self) -> bool:
@@ -46,7 +48,8 @@ class GivenAdvice(Value):
 
         A rollback tells that of the advice that is taken back, which may be another session's.
         """
-        return self.pattern != UNKNOWN and self.outcome != ROLLED_BACK and not self.is_named
+        is_told = self.is_named or self.is_usual
+        return self.pattern != UNKNOWN and self.outcome != ROLLED_BACK and not is_told
 
     @property
     def words(self) -> str:
@@ -105,8 +108,8 @@ def sentence(advice: GivenAdvice) -> str:
             f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are no pattern and outcome",
             f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
         )
-    named = _NAMED if advice.is_named else ""
-    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{named}{advice.outcome}{_END}{advice.words}"
+    how = _NAMED if advice.is_named else _USUAL if advice.is_usual else ""
+    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{how}{advice.outcome}{_END}{advice.words}"
 
 
 def _kept(change: str) -> str:
@@ -118,17 +121,18 @@ def advice_in(text: str) -> GivenAdvice | None:
     """Read a sentence back; None for any other text."""
     head, end, said = text.partition(_END)
     pattern, between, became = head.removeprefix(_BEGIN).partition(_BETWEEN)
-    outcome = became.removeprefix(_NAMED)
+    outcome = became.removeprefix(_NAMED).removeprefix(_USUAL)
     if not (end and between and head.startswith(_BEGIN)):
         return None
     if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
         return None
-    is_named = outcome != became
+    is_named, is_usual = became.startswith(_NAMED), became.startswith(_USUAL)
+    advice = GivenAdvice(pattern, outcome, is_named=is_named, is_usual=is_usual)
     if said in _NOTHINGS:
-        return GivenAdvice(pattern, outcome, nothing=said, is_named=is_named)
-    # Of a very long advice the message of a commit holds the beginning; half a change is none.
+        return advice.replace(nothing=said)
+    # Versions before kept it in a commit's message, cut where it was long; half a change is none.
     changes = tuple(each for each in said.split("; ") if each and not each.endswith("…"))
-    return GivenAdvice(pattern, outcome, changes, is_named=is_named)
+    return advice.replace(changes=changes)
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:

@@ -100,7 +100,8 @@ class SpawnPolicy(Value):
 class Task(Value):
     """What is known of the work that may be handed over."""
 
-    tool_calls: int
+    tool_calls: int | None = None
+    """None where nobody said how many."""
     category: str = ""
     files: int | None = None
     tests: int | None = None
@@ -110,7 +111,8 @@ class Task(Value):
     @property
     def is_one_command(self) -> bool:
         """Whether nothing is known of it but that it is a single command at most."""
-        return self.tool_calls <= 1 and not self.category and not self.tests
+        is_short = self.tool_calls is not None and self.tool_calls <= 1
+        return is_short and not self.category and not self.tests
 
 
 class Decision(Value):
@@ -139,7 +141,8 @@ def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     """Say whether a task goes to a sub-agent.
 
     `ask` is the answer where rules contradict each other, where a project wants it or something
-    else first, and where what is not known (the pressure, or how many files or tests) would decide.
+    else first, and where what is not known would decide: the pressure, or how many files, tests or
+    tool calls.
     """
     notes = policy.notes_on(_categories_of(task))
     decision = _decide(task, pressure, policy)
@@ -157,7 +160,27 @@ def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision
         return Decision(SPAWN, always[0])
     if never:
         return Decision(KEEP, never[0])
+    if task.tool_calls is None:
+        return _whatever_the_calls(task, pressure, policy)
     return _by_pressure(task.tool_calls, pressure, policy.thresholds)
+
+
+def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
+    """Decide as for every number of tool calls that tells thresholds apart, if that is the same."""
+    tellable = {0, *(limit for each in policy.thresholds for limit in _sides(each.over_calls))}
+    decisions = [
+        _decide(task.replace(tool_calls=calls), pressure, policy) for calls in sorted(tellable)
+    ]
+    if len({(each.answer, each.missing) for each in decisions}) == 1:
+        return decisions[-1].replace(rule=f"with any number of tool calls: {decisions[-1].rule}")
+    then = (option for each in decisions for option in each.missing)
+    missing = tuple(dict.fromkeys(("--tool-calls", *then)))
+    rule = "how many tool calls it takes is not known, and would decide: give it with --tool-calls"
+    return Decision(ASK, rule, missing)
+
+
+def _sides(limit: int) -> tuple[int, int]:
+    return limit, limit + 1
 
 
 def _categories_of(task: Task) -> tuple[str, ...]:

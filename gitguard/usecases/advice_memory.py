@@ -1,9 +1,8 @@
-"""Keeps in the session what was advised and changed, so that later conversations know of it."""
+"""Remembers what was advised and changed, so that later advice knows of it."""
 
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
-from gitguard.model.task import APPEND
 from gitguard.policy.history import (
     APPLIED,
     GIVEN,
@@ -14,7 +13,6 @@ from gitguard.policy.history import (
     GivenAdvice,
 )
 from gitguard.usecases.advising import Withheld
-from gitguard.usecases.changing import change
 from gitguard.usecases.learning import is_newest, record_advice
 
 TYPE_CHECKING = False
@@ -27,14 +25,17 @@ if TYPE_CHECKING:
 
 
 def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
-    """Record an advice; return why the session does not know of it, empty where it does.
+    """Record an advice; return why it is not remembered, empty where it is.
 
-    A session that is not begun, or is no longer, is no fault: nobody relies on its memory.
+    Without a session nothing is remembered, and that is no fault.
     """
     words = tuple(_words(advice.host, one.key, one.after) for one in advice.changes)
     nothing = NOTHING_TO_CHANGE if advice.right else NOTHING_TO_ADVISE
     nothing = NOTHING_NEW if advice.withheld else nothing
-    return _record(desk, GivenAdvice(advice.pattern, outcome, words, nothing, advice.is_named))
+    return _record(
+        desk,
+        GivenAdvice(advice.pattern, outcome, words, nothing, advice.is_named, advice.is_usual),
+    )
 
 
 def with_lessons(advice: Advice, past: Past, *, again: bool = False) -> Advice:
@@ -61,47 +62,21 @@ def _words(host: str, key: str, value: str) -> str:
 
 
 def remember_change(desk: Desk, advice: Advice, applied: Applied) -> str:
-    """Record a change that was made, as a decision of the session too."""
+    """Record a change that was made; return why it is not remembered, empty where it is."""
     made = applied.made
-    values = ", ".join(
-        f"{key} {before or 'not set'} → {after}" for key, before, after in made.changes
-    )
-    what = f"Settings of {made.host} changed in {made.file}: {values}"
-    why = f"advised for {made.pattern} work; `gitguard config rollback {made.host}` goes back"
-    recorded = GivenAdvice(made.pattern, APPLIED, _made(made), is_named=advice.is_named)
-    return _decide_and_record(desk, recorded, what, why)
+    given = GivenAdvice(made.pattern, APPLIED, _made(made))
+    return _record(desk, given.replace(is_named=advice.is_named, is_usual=advice.is_usual))
 
 
 def remember_rollback(desk: Desk, made: MadeChange) -> str:
     """Record that a change was taken back; one that was cut off was never tried."""
-    keys = ", ".join(key for key, _, _ in made.changes)
-    what = f"Settings of {made.host} put back as they were before {made.at}: {keys}"
     if not made.is_finished:
-        return _decide(desk, what, "the change was cut off")
-    recorded = GivenAdvice(made.pattern, ROLLED_BACK, _made(made))
-    return _decide_and_record(desk, recorded, what, "the change was taken back")
+        return ""
+    return _record(desk, GivenAdvice(made.pattern, ROLLED_BACK, _made(made)))
 
 
 def _made(made: MadeChange) -> tuple[str, ...]:
     return tuple(_words(made.host, key, after) for key, _, after in made.changes)
-
-
-def _decide_and_record(desk: Desk, advice: GivenAdvice, what: str, why: str) -> str:
-    """Do both: a state that has no room for a decision leaves the history its advice."""
-    problem = _decide(desk, what, why)
-    return _record(desk, advice) or problem
-
-
-def _decide(desk: Desk, what: str, why: str) -> str:
-    if desk.store is None:
-        return ""
-    try:
-        with desk.store.lock():
-            decision = {"decisions": [{"what": what, "why": why}]}
-            change(desk.store, decision, new_task=False, lists=APPEND)
-    except GitguardError as error:
-        return error.message
-    return ""
 
 
 def _record(desk: Desk, advice: GivenAdvice) -> str:
@@ -111,7 +86,7 @@ def _record(desk: Desk, advice: GivenAdvice) -> str:
         # What is asked for twice is one advice; what is applied or declined twice is a lesson.
         if advice.outcome == GIVEN and is_newest(desk.store, advice):
             return ""
-        recorded = record_advice(desk.store, advice)
+        record_advice(desk.store, advice)
     except GitguardError as error:
         return error.message
-    return recorded.problem or recorded.saved.pending
+    return ""

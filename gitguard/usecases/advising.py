@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _NAMED = ("named",)
 """The evidence for a way of working that nothing but its name tells."""
+_USUAL = "usual: "
+"""How the evidence for the way of working of most past sessions begins."""
 _LIMIT = 4 << 20
 """Bytes of a host's settings file; one that is larger is none."""
 
@@ -128,6 +130,10 @@ class Question(Value):
     """The window as somebody named it, in tokens; else 0."""
     work: Work | None = None
     """What the newest conversation shows, where there is one."""
+    usual: str = ""
+    """The way of working of most past sessions, empty where none is usual."""
+    why_usual: str = ""
+    """How that is known, in words."""
 
 
 class Withheld(Value):
@@ -168,6 +174,11 @@ class Advice(Value):
     def is_named(self) -> bool:
         """Whether somebody named the way of working, and the newest conversation shows another."""
         return self.evidence == _NAMED
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether the way of working is that of most past sessions, as no conversation tells."""
+        return self.evidence[0].startswith(_USUAL)
 
 
 def digest(data: bytes | None) -> str:
@@ -279,6 +290,8 @@ def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
         return question.pattern, (*_NAMED, *why) if shown == question.pattern else _NAMED
     if shown != UNKNOWN:
         return shown, why
+    if question.usual:
+        return question.usual, (f"{_USUAL}{question.why_usual}", *why)
     return UNKNOWN, ("assumed; name it with --pattern", *why)
 
 

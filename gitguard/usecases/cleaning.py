@@ -7,7 +7,7 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.review.leaks import UNREAD, Leak
 from gitguard.session_store import SessionStore
-from gitguard.store import files, holds
+from gitguard.store import advice_log, files, holds
 from gitguard.store.place import locate
 from gitguard.store.workspace import Workspace
 
@@ -76,6 +76,7 @@ class SessionFiles:
         workspace, session = self._store.workspace, self._store.session
         yield from _below(workspace.anchor_folder(session))
         yield os.path.join(workspace.state_folder, "faults.jsonl")
+        yield advice_log.path_in(workspace.state_folder)
         yield os.path.join(workspace.places.state_home, "crash.log")
         yield from _below(holds.folder_in(workspace.places.state_home))
         for store in self._stores():
