@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from gitguard.store import advice_log
 from gitguard.store.lock import Lock
 from gitguard.store.settings_changes import ChangesFile
 
@@ -212,7 +213,8 @@ def test_an_interrupt_after_settings_were_made_says_that_they_are_changed(place:
         done = any(one.is_finished for one in record.read())
         return done and os.stat(record.path).st_mtime < settled
 
-    with Lock(str(place.root / ".git/gitguard/main.lock"), timeout=0, clock=time.time):
+    [folder] = {path.parent for path in Path(record.path).parent.glob("*/_repository.json")}
+    with Lock(f"{advice_log.path_in(str(folder))}.lock", timeout=0, clock=time.time):
         said = interrupt(place, is_made)
     assert "hint: The settings were changed by then" in said
     assert "`gitguard config rollback openclaw`" in said
