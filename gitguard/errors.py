@@ -211,7 +211,7 @@ class NotPermitted(NotReadable, InvalidDocument):
 
 
 class HostFailed(GitguardError):
-    """A host refused a change of its settings; they are as they were before."""
+    """A host's program failed, or refused a change of its settings; they are as before."""
 
     exit_code = 42
 

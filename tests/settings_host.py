@@ -49,6 +49,9 @@ elif words[:2] == ["config", "validate"]:
         say({{"valid": False, "path": CONFIG, "error": "file not found"}}, 1)
     say({{"valid": True, "path": CONFIG}})
 elif words[:2] == ["config", "get"]:
+    if told["get_fails"]:
+        print("Error: " + told["get_fails"], file=sys.stderr)
+        sys.exit(1)
     value = find(words[2].split("."))
     if value is None:
         print("Config path not found: " + words[2], file=sys.stderr)
@@ -111,6 +114,7 @@ class SettingsHost:
             "ignored": [],
             "elsewhere": [],
             "invalid_after": False,
+            "get_fails": "",
             "recovers": False,
             "writes_while_listing": False,
         }

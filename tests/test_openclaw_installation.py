@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.hosts import openclaw_settings as settings
 from gitguard.hosts.base import SettingsWishes
@@ -589,13 +589,36 @@ def test_a_symbolic_link_among_our_files_is_refused(
         ("true\n", "true"),
         ('[plugins] x\n{\n "a": 1\n}\n[plugins] y\n', '{"a": 1}'),
         ("2026-11-22 [plugins] loaded\n35000\n", "35000"),
-        ("[plugins]\nnothing\n", ""),
-        ("", ""),
+        ("null\n", ""),
     ],
 )
 def test_values_are_found_among_other_lines(said: str, value: str) -> None:
     assert settings.value_of(ProgramOutcome(0, said)) == value
-    assert settings.value_of(ProgramOutcome(1, said)) == ""
+
+
+@pytest.mark.parametrize(
+    "words", ["Config path not found: x.y", "Config path is valid but unset: x.y"]
+)
+def test_only_the_host_s_own_words_mean_that_a_setting_is_not_set(words: str) -> None:
+    assert settings.value_of(ProgramOutcome(1, "", words)) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "error", "words"),
+    [
+        (1, "", "Error: EACCES: permission denied", "ended with 1 and said: Error: EACCES"),
+        (127, "", "No such file", "ended with 127"),
+        (124, "", "it did not end within 120 s", "it did not end within 120 s"),
+        (0, "[plugins]\nnothing\n", "", "said: [plugins] nothing"),
+        (0, "", "", "said: nothing"),
+    ],
+)
+def test_a_program_that_fails_is_an_error_with_its_words_and_never_not_set(
+    code: int, said: str, error: str, words: str
+) -> None:
+    with pytest.raises(HostFailed) as failed:
+        settings.value_of(ProgramOutcome(code, said, error))
+    assert words in failed.value.message
 
 
 @pytest.mark.parametrize(

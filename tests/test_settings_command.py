@@ -444,3 +444,20 @@ def test_a_conversation_of_another_host_tells_the_pattern_and_no_window(place: P
     advice = place.json("gitguard config advise openclaw")
     assert (advice["pattern"], advice["window_source"]) == ("tool-heavy", "host")
     assert advice["runway"] is None
+
+
+def test_a_host_that_fails_is_told_by_its_words_and_is_not_said_to_have_nothing_set(
+    place: Place,
+) -> None:
+    place.host.tell(get_fails="EACCES: permission denied, open 'openclaw.json'")
+    done = place.type(ADVISE)
+    assert done.returncode == 42
+    assert "EACCES: permission denied" in done.stderr
+    assert "not set" not in done.stdout + done.stderr
+
+
+def test_on_a_terminal_it_is_shown_what_a_host_is_asked(place: Place) -> None:
+    code, shown = place.on_terminal(ADVISE)
+    assert code == 0
+    assert "asking `openclaw config get agents --json`" in shown
+    assert "asking" not in place.type(ADVISE).stderr

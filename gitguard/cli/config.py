@@ -22,6 +22,7 @@ from gitguard.cli.config_report import (
 )
 from gitguard.cli.console import (
     Console,
+    activity,
     asking,
     can_ask,
     confirm,
@@ -131,8 +132,9 @@ def _advice(
     past = _past_advice(console)
     if past is not None:
         question = question.replace(usual=past.habit.usual, why_usual=past.habit.why)
-    with showing_differences(console, desk):
-        advice = advise(desk, adviser, question)
+    with showing_differences(console, desk), activity() as tell:
+        asking = desk.replace(at_question=lambda command: tell(f"asking `{command}`"))
+        advice = advise(asking, adviser, question)
     return advice if past is None else with_lessons(advice, past, again=again)
 
 

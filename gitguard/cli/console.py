@@ -202,6 +202,24 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
             click.echo(err=True)
 
 
+@contextmanager
+def activity() -> Iterator[Callable[[str], None]]:
+    """Give a function that shows what is being waited for, in one line on a terminal."""
+    shown = False
+
+    def tell(what: str) -> None:
+        nonlocal shown
+        if sys.stderr.isatty():
+            shown = True
+            click.echo(f"\r\033[K{one_line(visible(what)):.70}", nl=False, err=True)
+
+    try:
+        yield tell
+    finally:
+        if shown:
+            click.echo("\r\033[K", nl=False, err=True)
+
+
 def with_console(command: F) -> F:
     """Give a command the common options, and a `Console` as its first argument."""
 

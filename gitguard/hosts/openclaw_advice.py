@@ -14,6 +14,7 @@ from gitguard.hosts.advising import Found, Offer, OwnBackup, UndoHelp
 from gitguard.hosts.openclaw_settings import (
     PROGRAM,
     is_unknown,
+    json_in,
     read_command,
     value_of,
     version_of,
@@ -93,7 +94,11 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
         return found.replace(window=before.window, exceptions=before.exceptions)
     models = ask(("models", "list", "--json"))
     window = _capped(window_of(models), json.loads(standing.get(_CAP, "0")))
-    return found.replace(window=window, exceptions=_exceptions(agents, models, window))
+    exceptions = _exceptions(agents, models, window)
+    if models.returncode:
+        failed = f"the windows of models are not known, as `{PROGRAM} models list` failed"
+        exceptions = (f"{failed}: {models.complaint}", *exceptions)
+    return found.replace(window=window, exceptions=exceptions)
 
 
 def _why_unfit(file: str, data: bytes | None) -> str:
@@ -139,7 +144,7 @@ def _named(agents: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def _windows(models: ProgramOutcome) -> dict[str, int]:
     """Return the windows of the models that are listed; up to 2026.7 the default one alone is."""
-    said = json.loads(value_of(models) or "{}")
+    said = json_in(models.stdout)
     listed = said.get("models") if isinstance(said, dict) else None
     known = (one for one in listed or () if isinstance(one, dict))
     return {
@@ -188,13 +193,14 @@ def _version(ask: Ask) -> str:
 def _file(ask: Ask) -> str:
     """Return the path of the file in use, which `config validate` of all versions says."""
     answer = ask(("config", "validate", "--json"))
-    said = json.loads(value_of(answer.replace(returncode=0)) or "{}")
+    said = json_in(answer.stdout)
     path = said.get("path") if isinstance(said, dict) else None
     if not isinstance(path, str):
         raise InvalidDocument(
             f"`{PROGRAM} config validate` does not say which file is in use: {answer.complaint}",
             "Run it yourself",
         )
+    assert isinstance(said, dict)
     wrong = _issues(said)
     if wrong:
         raise InvalidDocument(

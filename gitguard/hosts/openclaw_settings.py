@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 
+from gitguard.errors import HostFailed
 from gitguard.hosts.base import HostSetting, SettingsPlan
 from gitguard.hosts.openclaw import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
 
@@ -102,7 +103,7 @@ def _object(answer: ProgramOutcome) -> dict[str, Any]:
 
 def window_of(answer: ProgramOutcome) -> int:
     """Return the window of the default model that `models list` names, 0 where it names none."""
-    models = _json(answer.stdout)
+    models = json_in(answer.stdout)
     listed = models.get("models") if isinstance(models, dict) else None
     for model in listed if isinstance(listed, list) else ():
         if isinstance(model, dict) and "default" in (model.get("tags") or ()):
@@ -112,12 +113,23 @@ def window_of(answer: ProgramOutcome) -> int:
 
 
 def value_of(answer: ProgramOutcome) -> str:
-    """Return the JSON text of a setting that was asked for, empty where nothing is set."""
-    value = None if answer.returncode else _json(answer.stdout)
+    """Return the JSON text of a setting that was asked for, empty where nothing is set.
+
+    Raises `HostFailed` where the program did not say which of the two it is.
+    """
+    if answer.returncode and _UNSET.search(answer.stdout + answer.stderr):
+        return ""
+    value = None if answer.returncode else json_in(answer.stdout)
+    if value is None and (answer.returncode or answer.stdout.strip() != "null"):
+        raise HostFailed(
+            f"`{PROGRAM}` did not say what is set; it ended with {answer.returncode} and said: "
+            f"{answer.complaint}",
+            f"Run `{PROGRAM} config validate`, then try again; nothing was changed",
+        )
     return "" if value is None else json.dumps(value, sort_keys=True)
 
 
-def _json(said: str) -> Any:
+def json_in(said: str) -> Any:
     """Read the JSON in an answer; plugins may write lines of their own before and behind it."""
     decoder = json.JSONDecoder()
     start = 0

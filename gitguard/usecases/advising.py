@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
     from gitguard.context.gauge import Window
     from gitguard.hosts.advising import Adviser, Found, Offer
+    from gitguard.hosts.base import Ask
     from gitguard.model.config import Config
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.session_store import SessionStore
+    from gitguard.store.program import ProgramOutcome
     from gitguard.store.settings_changes import MadeChange
     from gitguard.store.workspace import Places
     from gitguard.usecases.profiling import Profiled
@@ -55,6 +57,8 @@ class Desk(Value):
     """gitguard's state of that project."""
     store: SessionStore | None = None
     """Its current session, None where none is begun."""
+    at_question: Callable[[str], object] = str
+    """Called with each command that a host's program is asked, before it runs for seconds."""
 
     def read(self, path: str) -> bytes | None:
         """Read a settings file, None where there is none; a repository's links are refused.
@@ -80,9 +84,15 @@ class Desk(Value):
         places = self.places
         environment = {"HOME": places.home, **places.environment}
         program = find_program(adviser.PROGRAM, environment, self.worktree)
-        return Surroundings(
-            program.run if program else None, self.read, environment, places.home, self.worktree
-        )
+        ask = self._asking(adviser.PROGRAM, program.run) if program else None
+        return Surroundings(ask, self.read, environment, places.home, self.worktree)
+
+    def _asking(self, name: str, run: Ask) -> Ask:
+        def ask(arguments: tuple[str, ...]) -> ProgramOutcome:
+            self.at_question(" ".join((name, *arguments)))
+            return run(arguments)
+
+        return ask
 
     def is_halted(self, host: str) -> bool:
         """Say whether gitguard's hooks are installed for a host, and so may halt its agent."""
