@@ -350,7 +350,11 @@ CASES = {
     + ("gitguard status",),
     23: ("", "gitguard note"),
     24: ("", "gitguard update"),
-    25: (f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}', "gitguard show"),
+    25: (
+        f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}; '
+        "rm ~/.local/state/gitguard/*/main/state.json",
+        "gitguard show",
+    ),
     26: (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         """echo '{"goal": ""}' > task_state.json""",

@@ -13,8 +13,8 @@ import pytest
 
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
-from gitguard.model.task import REQUIRED, TaskState
-from gitguard.store.states import NEEDED
+from gitguard.model.task import REQUIRED, SCHEMA_VERSION, TaskState
+from gitguard.store.states import NEEDED, NEWEST
 from tests.conftest import Git
 from tests.hostile import PAYLOADS, answer, payload
 from tests.scratch import BIN
@@ -50,6 +50,7 @@ def _replaced(by: Callable[[Path], object]) -> Damage:
 DAMAGES: dict[str, Damage] = {
     **{f"{name} is missing": _set(name, _GONE) for name in REQUIRED},
     **{f"{name} is an object": _set(name, {}) for name in REQUIRED},
+    "the version is a newer one": _set("schema_version", 99),
     "goal is a number": _set("goal", 5),
     "goal is null": _set("goal", None),
     "goal is empty": _set("goal", ""),
@@ -163,6 +164,7 @@ def triggers(root: Path) -> str:
 
 def test_the_fields_that_every_tool_call_looks_for_are_those_that_are_required() -> None:
     assert set(NEEDED) == set(REQUIRED)
+    assert NEWEST == SCHEMA_VERSION
     plain = {"text": str, "time": str, "count": int, "share": float}
     lists = {"texts": str, "records": dict}
     for name, kind in NEEDED.items():

@@ -28,6 +28,7 @@ from gitguard.model.events import Abilities, HookEvent
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
 from gitguard.store import owners
+from gitguard.store.anchor import AnchorFile
 from gitguard.store.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
@@ -137,8 +138,13 @@ def test_a_state_that_is_a_named_pipe_or_a_folder_blocks_nobody(begun: Guard) ->
     assert begun.ensure().state.goal == "Survive"
 
 
-def test_a_newer_state_is_refused_and_not_repaired(begun: Guard) -> None:
+def test_a_state_that_a_newer_gitguard_wrote_is_refused_and_not_repaired(begun: Guard) -> None:
     edit(begun, schema_version=2)
+    state = session_file(begun, "state.json").read_text()
+    copies = AnchorFile(begun.workspace.anchor_folder(Session.of("main")))
+    written = copies.read_written()
+    assert written is not None
+    copies.write_written(written.replace(state=state, sha256=sha256(state.encode()).hexdigest()))
     for ask in (begun.ensure, begun.state, begun.recover):
         with pytest.raises(NewerFormat) as caught:
             ask()

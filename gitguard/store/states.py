@@ -105,6 +105,8 @@ NEEDED = {
 
 It stands here as well because reading it off `TaskState` would cost every tool call the import.
 """
+NEWEST = 1
+"""The newest version of a state that we read; it stands here as well for the same reason."""
 _NEVER_EMPTY = ("goal", "next_action")
 
 
@@ -120,6 +122,7 @@ def seems_whole(data: bytes) -> bool:
     if not NEEDED.keys() <= document.keys():
         return False
     whole = all(_is_of(kind, document[name], name) for name, kind in NEEDED.items())
+    whole = whole and document["schema_version"] <= NEWEST
     return whole and all(document[name].strip() for name in _NEVER_EMPTY)
 
 
@@ -225,8 +228,11 @@ class StateFiles:
             return found.replace(standing=OURS, needs_rewrite=True, in_file=digest)
         try:
             state = decode_state(data, f"`{self.path}`")
-        except NewerFormat:
-            raise
+        except NewerFormat as error:
+            # A newer gitguard replaces the copy first, or leaves its mark where it cannot.
+            if written is None or self._is_pending(self._pending_mark(), digest, written):
+                raise
+            return found.replace(standing=BROKEN, problem=error.message)
         except InvalidDocument as error:
             return found.replace(standing=BROKEN, problem=error.message)
         mark = self._pending_mark()
