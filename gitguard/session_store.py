@@ -10,6 +10,7 @@ import os
 
 from gitguard.errors import (
     EditedState,
+    GitguardError,
     NotWritable,
     Pending,
     Untrusted,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from gitguard.model.session import Session
     from gitguard.model.task import TaskState
     from gitguard.store.checkpoints import Chain
+    from gitguard.store.differences import Differences
     from gitguard.store.journal import JournalPart
     from gitguard.store.lock import Lock
     from gitguard.store.repository import Repository
@@ -232,6 +234,7 @@ class SessionStore:
             if not files.is_refusal(error):
                 raise
             return self._waiting(trigger, error)
+        self._keep_look(saved.commit, head)
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
         anew = self.journal.rotate(part)
@@ -297,6 +300,32 @@ class SessionStore:
         self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, found.sha256)
         return Saved(trigger, commit, sequence)
+
+    # The worktree
+
+    @property
+    def _look_path(self) -> str:
+        from gitguard.store.kept_look import FILE
+
+        return self.workspace.working_file(self.session, FILE)
+
+    def _keep_look(self, checkpoint: str, head: Head) -> None:
+        """Keep what the worktree looks like now; the checkpoint is as good without that."""
+        from gitguard.store.differences import Looker
+        from gitguard.store.kept_look import keep_look
+
+        try:
+            look = Looker(self.repository(), self.workspace.redactor).look(head.code.head)
+            keep_look(self._look_path, checkpoint, self.workspace.place.git_dir, look)
+        except GitguardError as error:
+            self.workspace.note_fault("looking at the worktree", error)
+        self.workspace.at_step("look-kept")
+
+    def look_kept_at(self, checkpoint: str) -> Differences | None:
+        """Return what this worktree looked like at a checkpoint, None where that is not known."""
+        from gitguard.store.kept_look import kept_look
+
+        return kept_look(self._look_path, checkpoint, self.workspace.place.git_dir)
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""

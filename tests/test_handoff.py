@@ -17,7 +17,6 @@ from gitguard.errors import GitguardError, InvalidDocument, NotConfirmed, NotWri
 from gitguard.guard import Guard
 from gitguard.model.config_handoff import HandoffConfig
 from gitguard.session_store import SessionStore
-from gitguard.store.recent_files import RecentFiles, find_recent
 from gitguard.usecases.handoff import (
     FILE_LIMIT,
     Handoff,
@@ -195,60 +194,81 @@ def test_a_state_as_large_as_notes_may_be_is_read_back(
     assert len(recover_handoff(store, ON)) <= 2000
 
 
-# Recently changed files
+# Changed files
 
 
-def recent(root: Path, **options: object) -> RecentFiles:
-    given: dict[str, object] = {"since": NOW - 1800, "until": NOW, "depth": 3, **options}
-    return find_recent(str(root), **given)  # type: ignore[arg-type]
+def files_changed(store: SessionStore, config: HandoffConfig = ON) -> list[str]:
+    body = written(store, config).partition("## Files Changed\n\n")[2]
+    return [line for line in body.partition("\n\n")[0].splitlines() if line]
 
 
-def test_files_count_as_changed_for_30_minutes(tmp_path: Path) -> None:
-    for name, age in (("now", 0), ("then", 29 * 60 + 59), ("old", 30 * 60 + 1), ("later", -60)):
-        put(tmp_path, name, age=age)
-    assert recent(tmp_path) == RecentFiles(("now", "then"))
+def test_in_a_fresh_clone_no_file_is_listed_as_changed(
+    repo: Path, git: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    for number in range(50):
+        put(repo, f"src/f{number}.py", f"{number}\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "many")
+    git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    guard = open_guard(tmp_path / "clone")
+    guard.ensure()
+    assert files_changed(guard.store()) == ["none found"]
 
 
-def test_files_are_looked_for_three_folders_deep(tmp_path: Path) -> None:
-    for name in ("f", "a/f", "a/b/f", "a/b/c/f", "a/b/c/d/f"):
-        put(tmp_path, name)
-    assert recent(tmp_path).names == ("a/b/c/f", "a/b/f", "a/f", "f")
-    assert recent(tmp_path, depth=0).names == ("f",)
+def test_files_are_listed_whose_content_changed_and_not_those_that_were_touched(
+    store: SessionStore, repo: Path, git: Git
+) -> None:
+    for name in ("touched", "edited", "deleted", "committed"):
+        put(repo, name, "a\n", age=86_400)
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "files")
+    put(repo, "committed", "b\n")
+    git("commit", "--quiet", "--all", "--message", "more")
+    ids = ("0" * 40, git("rev-parse", "HEAD~1"), git("rev-parse", "HEAD"))
+    checked_out = ((*ids[:2], NOW - 86_400), (*ids[1:], NOW - 3600))
+    lines = [f"{old} {new} A <a@b> {at:.0f} +0000\tcommit: c\n" for old, new, at in checked_out]
+    (repo / ".git" / "logs" / "HEAD").write_text("".join(lines))
+    put(repo, "edited", "longer\n", age=86_400)
+    put(repo, "new", "b\n", age=86_400)
+    aged(repo / "touched", 5)
+    (repo / "deleted").unlink()
+    uncommitted = ["- deleted (deleted)", "- edited", "- new"]
+    assert files_changed(store) == uncommitted
+    config = ON.replace(recent_minutes=120)
+    assert files_changed(store, config) == ["- committed", *uncommitted]
 
 
-def test_dot_files_modules_and_links_are_left_out(tmp_path: Path) -> None:
-    for name in (".hidden", ".git/f", "a/.cache/f", "node_modules/f", "a/node_modules/b/f", "a/f"):
-        put(tmp_path, name)
-    (tmp_path / "link").symlink_to(tmp_path / "a/f")
-    (tmp_path / "folder").symlink_to(tmp_path / "a")
-    (tmp_path / "loop").symlink_to(tmp_path)
-    os.mkfifo(tmp_path / "pipe")
-    assert recent(tmp_path) == RecentFiles(("a/f",))
-    assert recent(tmp_path, without=("a",)).names == ()
+def test_files_below_more_folders_are_counted(store: SessionStore, repo: Path) -> None:
+    for name in ("f", "a/b/c/f", "a/b/c/d/f", "a/b/c/d/g"):
+        put(repo, name, "new")
+    assert files_changed(store) == ["- a/b/c/f", "- f", "- … and 2 more"]
 
 
-def test_the_walk_is_bounded_and_says_what_it_did_not_see(tmp_path: Path) -> None:
-    for number in range(5):
-        put(tmp_path, f"near{number}")
-        put(tmp_path, f"folder/{number}/far")
-    found = recent(tmp_path, most_entries=8)
-    assert len([name for name in found.names if name.startswith("near")]) == 5
-    assert found.unseen_folders > 0
-    assert recent(tmp_path, most_entries=100).unseen_folders == 0
-    assert recent(tmp_path / "gone") == RecentFiles(unseen_folders=1)
+def test_ignored_files_are_not_listed_and_dot_files_are(store: SessionStore, repo: Path) -> None:
+    put(repo, ".gitignore", "node_modules/\n")
+    put(repo, "node_modules/f", "new")
+    put(repo, ".ci/run", "new")
+    assert files_changed(store) == ["- .ci/run", "- .gitignore"]
+
+
+def test_what_could_not_be_compared_is_said(store: SessionStore, repo: Path) -> None:
+    for number in range(1001):
+        put(repo, f"f{number}")
+    assert files_changed(store) == [
+        "none found",
+        "- Not compared: untracked files (more than 1,000)",
+    ]
 
 
 def test_20_files_are_shown_and_the_rest_is_counted(store: SessionStore, repo: Path) -> None:
     for number in range(25):
-        put(repo, f"src/f{number:02}.py", age=60)
-    aged(repo / "README.md", 7200)
-    lines = written(store).partition("## Files Changed\n\n")[2].splitlines()
+        put(repo, f"src/f{number:02}.py", "new")
+    lines = files_changed(store)
     assert lines[0] == "- src/f00.py"
-    assert lines[19:22] == ["- src/f19.py", "- … and 5 more", ""]
+    assert lines[19:] == ["- src/f19.py", "- … and 5 more"]
 
 
 def test_our_own_files_are_not_listed_as_changed(store: SessionStore, repo: Path) -> None:
-    aged(repo / "README.md", 7200)
     written(store)
     assert Handoff(store, ON).read(to_file=True).block
     aged(repo / BLOCK, 5)

@@ -148,9 +148,9 @@ def test_long_lists_give_the_newest_and_count_the_rest() -> None:
     assert lines[0] == "- Done: step 29"
     assert lines[-1] == "- Done: … and 10 older"
     many = section(
-        text_of(state, changed=("a",), changed_besides=7, unseen_folders=2), "Files Changed"
+        text_of(state, changed=("a",), changed_besides=7, unseen="x; y"), "Files Changed"
     )
-    assert many == ["- a", "- … and 7 more", "- (folders not looked through: 2)"]
+    assert many == ["- a", "- … and 7 more", "- Not compared: x; y"]
 
 
 def test_no_state_makes_a_file_that_is_too_large_to_read_back() -> None:

@@ -14,7 +14,8 @@ from gitguard.model.checkpoint import Code
 from gitguard.model.redaction import Redactor
 from gitguard.recovery.changes import Drift, changes_since
 
-from .conftest import Git
+from .conftest import Git, OpenGuard
+from .conversation import Conversation
 
 TITLE = "Changed since the checkpoint"
 OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
@@ -34,6 +35,11 @@ OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
         (Drift(Code("1" * 40)), "branch main → none"),
         (Drift(Code("", "main")), "HEAD 1111111 → none"),
         (Drift(OLD, gone=("a.py", "b.py")), "gone: a.py, b.py"),
+        (Drift(OLD, different=("a", "b")), "different from commit 1111111: a, b"),
+        (
+            Drift(OLD, changed=("a",), unseen=("untracked files (more than 1,000)",)),
+            "changed by others or by commands: a; not compared: untracked files (more than 1,000)",
+        ),
         (
             Drift(OLD, changed=("a", "b", "c", "d", "e")),
             "changed by others or by commands: a, b, c and 2 more",
@@ -73,13 +79,6 @@ def begun(guard: Guard, repo: Path) -> Guard:
 def line_of(guard: Guard) -> str:
     lines = [line for line in guard.resume().splitlines() if line.startswith(TITLE)]
     return lines[0].removeprefix(f"{TITLE}: ") if lines else ""
-
-
-def touch(path: Path, text: str = "changed\n") -> None:
-    """Change a file a while after now, as a checkpoint's time is in whole seconds."""
-    path.write_text(text)
-    later = time.time() + 60
-    os.utime(path, (later, later))
 
 
 def test_where_nothing_changed_there_is_no_line(begun: Guard) -> None:
@@ -124,7 +123,7 @@ def test_a_branch_and_a_file_named_after_a_secret_are_shown_without_it(
     guard.checkpoint("because")
     assert TITLE not in guard.resume()
     git("switch", "--quiet", "--create", f"later/{token}")
-    touch(repo / f"{token}.txt")
+    (repo / f"{token}.txt").write_text("changed\n")
     block = guard.resume()
     assert "branch then/[REDACTED:github-token] → later/[REDACTED:github-token]" in block
     assert "changed by others or by commands: [REDACTED:github-token]" in block
@@ -140,10 +139,102 @@ def test_a_file_of_the_task_that_is_gone_is_named(begun: Guard, repo: Path) -> N
 def test_files_that_others_changed_are_named_tracked_or_the_tasks_own(
     begun: Guard, repo: Path
 ) -> None:
-    touch(repo / "README.md")
-    touch(repo / "own.py")
-    touch(repo / "untracked.txt")
-    assert line_of(begun) == "changed by others or by commands: README.md, own.py"
+    for name in ("README.md", "own.py", "untracked.txt"):
+        (repo / name).write_text("changed\n")
+    assert line_of(begun) == "changed by others or by commands: README.md, own.py, untracked.txt"
+
+
+def test_a_fresh_clone_with_a_clean_status_says_nothing(
+    repo: Path, git: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    for number in range(700):
+        (repo / f"f{number}.py").write_text(f"{number}\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "many")
+    git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    guard = open_guard(tmp_path / "clone")
+    guard.ensure()
+    guard.note({"goal": "g", "next_action": "n"})
+    guard.checkpoint("because")
+    later = time.time() + 60
+    for path in (tmp_path / "clone").glob("*.py"):
+        os.utime(path, (later, later))
+    assert not line_of(guard)
+
+
+def test_touched_files_are_not_named(begun: Guard, repo: Path) -> None:
+    later = time.time() + 60
+    for name in ("README.md", "own.py"):
+        os.utime(repo / name, (later, later))
+    assert not line_of(begun)
+
+
+def test_a_file_that_was_changed_and_changed_back_is_not_named(begun: Guard, repo: Path) -> None:
+    text = (repo / "README.md").read_text()
+    (repo / "README.md").write_text("other\n")
+    assert line_of(begun)
+    (repo / "README.md").write_text(text)
+    assert not line_of(begun)
+
+
+def test_what_was_changed_before_the_checkpoint_is_named_only_when_it_changes_again(
+    guard: Guard, repo: Path, git: Git
+) -> None:
+    for name in ("README.md", "new.txt"):
+        (repo / name).write_text("not committed\n")
+    guard.ensure()
+    guard.note({"goal": "g", "next_action": "n"})
+    guard.checkpoint("because")
+    later = time.time() + 60
+    os.utime(repo / "README.md", (later, later))
+    assert not line_of(guard)
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "as it was")
+    assert "changed by" not in line_of(guard)
+    (repo / "new.txt").write_text("again\n")
+    assert "changed by others or by commands: new.txt" in line_of(guard)
+
+
+def test_what_others_commit_is_named(begun: Guard, repo: Path, git: Git) -> None:
+    (repo / "README.md").write_text("theirs\n")
+    git("add", "README.md")
+    git("commit", "--quiet", "--message", "theirs")
+    assert line_of(begun).endswith("(1 commit); changed by others or by commands: README.md")
+
+
+def test_what_our_own_tools_wrote_is_not_named_committed_or_not(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.guard.note({"goal": "g", "next_action": "n"})
+    talk.guard.checkpoint("because")
+    (talk.root / "own.py").write_text("by the agent\n")
+    talk.send("PostToolUse.Write", tool_input={"file_path": str(talk.root / "own.py")})
+    (talk.root / "theirs.txt").write_text("by a command\n")
+    assert line_of(talk.guard) == "changed by others or by commands: theirs.txt"
+    talk.git("add", "--all")
+    talk.git("commit", "--quiet", "--message", "by the agent")
+    expected = "(1 commit); changed by others or by commands: theirs.txt"
+    assert line_of(talk.guard).endswith(expected)
+
+
+def test_tracked_and_untracked_files_that_are_gone_are_named(begun: Guard, repo: Path) -> None:
+    (repo / "README.md").unlink()
+    (repo / "own.py").unlink()
+    assert line_of(begun) == "gone: README.md, own.py"
+
+
+def test_a_file_of_the_task_that_never_was_there_is_not_gone(begun: Guard) -> None:
+    begun.note({"artifacts": [{"path": "planned.py"}]})
+    assert not line_of(begun)
+
+
+def test_without_a_look_at_the_checkpoint_only_the_commit_is_compared_with(
+    begun: Guard, repo: Path, git: Git
+) -> None:
+    """An older version kept none, and another machine's is not here."""
+    (repo / ".gitguard" / "sessions" / "main" / "worktree.json").unlink()
+    (repo / "README.md").write_text("other\n")
+    head = git("rev-parse", "--short=7", "HEAD")
+    assert line_of(begun) == f"different from commit {head}: README.md, own.py"
 
 
 def test_a_new_checkpoint_ends_the_line(begun: Guard, git: Git) -> None:
@@ -167,15 +258,24 @@ def test_a_broken_index_and_missing_commits_take_nothing_from_the_block(
     old, new = git("rev-parse", "HEAD~1"), git("rev-parse", "HEAD")
     (repo / ".git" / "index").write_bytes(b"not an index")
     (repo / ".git" / "objects" / new[:2] / new[2:]).unlink()
-    assert line_of(begun) == f"HEAD {old[:7]} → {new[:7]}"
+    assert line_of(begun) == (
+        f"HEAD {old[:7]} → {new[:7]}; "
+        "not compared: tracked files (git cannot compare them), "
+        "untracked files (git cannot list them)"
+    )
 
 
-def test_a_large_index_is_not_looked_through(begun: Guard, repo: Path, git: Git) -> None:
+def test_a_large_index_is_not_looked_through_and_that_is_said(
+    begun: Guard, repo: Path, git: Git
+) -> None:
     blob = git("hash-object", "-w", "--stdin", stdin="x")
-    names = "".join(f"100644 {blob}\t{'deep/' * 20}{i}\n" for i in range(8000))
+    names = "".join(f"100644 {blob}\t{'deep/' * 30}{i}\n" for i in range(20_000))
     git("update-index", "--index-info", stdin=names)
-    touch(repo / "README.md")
-    assert TITLE not in begun.resume()
+    git("update-index", "--index-version", "2")
+    (repo / "README.md").write_text("other\n")
+    assert line_of(begun) == (
+        "not compared: tracked files (the index is larger than 4 MiB), untracked files"
+    )
 
 
 def test_looking_around_starts_nothing_of_the_repository(
@@ -198,8 +298,11 @@ def test_looking_around_starts_nothing_of_the_repository(
     for name in ("post-checkout", "reference-transaction", "post-index-change"):
         (hooks / name).write_text(f"#!/bin/sh\ntouch {trap}\n")
         (hooks / name).chmod(0o755)
-    touch(repo / "more.txt")
+    (repo / "more.txt").write_text("other, and not committed\n")
+    (repo / "theirs.txt").write_text("new\n")
     before = (repo / ".git" / "index").read_bytes()
-    assert "more.txt" in line_of(begun)
+    line = line_of(begun)
+    assert "theirs.txt" in line
+    assert "1 filtered, large or unreadable file" in line
     assert not trap.exists()
     assert (repo / ".git" / "index").read_bytes() == before

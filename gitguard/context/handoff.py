@@ -42,10 +42,11 @@ class Surroundings(Value):
     self_model: str = "unknown"
     env_model: str = "unknown"
     changed: tuple[str, ...] = ()
-    """Files changed a short while ago, to be shown."""
+    """Files whose content changed, to be shown."""
     changed_besides: int = 0
     """How many more there are."""
-    unseen_folders: int = 0
+    unseen: str = ""
+    """What could not be compared."""
     daily_log: str = ""
 
 
@@ -176,7 +177,7 @@ def _decisions(state: TaskState) -> list[str]:
 
 
 def _noted_files(state: TaskState, around: Surroundings) -> str:
-    """Name the task's files that were not changed a short while ago, newest first."""
+    """Name the task's files that are not shown as changed, newest first."""
     paths = [a.path for a in reversed(state.artifacts) if a.path not in around.changed]
     shown = ", ".join(f"`{_short(path)}`" for path in paths[:_MOST_ITEMS])
     besides = len(paths) - _MOST_ITEMS

@@ -17,38 +17,51 @@ from gitguard.context.handoff import (
 from gitguard.errors import InvalidDocument
 from gitguard.model.config_handoff import DATE
 from gitguard.store import artifacts
-from gitguard.store.recent_files import find_recent
+from gitguard.store.differences import Looker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config_handoff import HandoffConfig
+    from gitguard.model.redaction import Redactor
     from gitguard.model.task import TaskState
+    from gitguard.store.repository import Repository
 
 _LIMIT = 64 << 10
 """Bytes that are read of a plan's beginning and of a log's end."""
 
 
 def gather(
-    root: str, config: HandoffConfig, state: TaskState, now: float, *, without: tuple[str, ...]
+    repository: Repository,
+    redactor: Redactor,
+    config: HandoffConfig,
+    state: TaskState,
+    now: float,
+    *,
+    without: tuple[str, ...],
 ) -> Surroundings:
-    """Look around below root at a time in Unix seconds; without names what is never listed."""
-    recent = find_recent(
-        root,
-        since=now - config.recent_minutes * 60,
-        until=now,
-        depth=config.depth,
-        without=(*config.own_names, *without),
-    )
+    """Look around a worktree at a time in Unix seconds; without names what is never listed."""
+    root = repository.place.worktree
+    commit = repository.head_at(now - config.recent_minutes * 60)
+    changes = Looker(repository, redactor).look(commit).changes()
+    names = {path: path for path in changes.changed}
+    names |= {path: f"{path} (deleted)" for path in changes.gone}
+    listed = [path for path in sorted(names) if not _is_below(path, (*config.own_names, *without))]
+    shown = [names[path] for path in listed if path.count("/") <= config.depth]
+    shown = shown[: config.shown_files]
     return Surroundings(
         plan=_plan(root, config.plan),
         last_failure=_last_failure(root, config.failure_log) or newest_failure(state) or "none",
         self_model=_age(root, config.capabilities, now),
         env_model=_age(root, config.environment, now),
-        changed=recent.names[: config.shown_files],
-        changed_besides=max(len(recent.names) - config.shown_files, 0),
-        unseen_folders=recent.unseen_folders,
+        changed=tuple(shown),
+        changed_besides=len(listed) - len(shown),
+        unseen="; ".join(changes.unseen),
         daily_log=daily_log(root, config, now),
     )
+
+
+def _is_below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(f"{path}/".startswith(f"{folder}/") for folder in folders)
 
 
 def daily_log(root: str, config: HandoffConfig, now: float) -> str:

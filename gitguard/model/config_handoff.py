@@ -44,8 +44,10 @@ class HandoffConfig(Section):
         "environment": Kind("text", "What it knows of its surroundings; only its age is told."),
         "daily_log": Kind("text", "The day's log; `{date}` stands for the date."),
         "max_age_minutes": Kind("count", "The file is handed back only if it is younger."),
-        "recent_minutes": Kind("count", "How long ago a file was changed to be listed."),
-        "depth": Kind("count", "How many folders deep changed files are looked for."),
+        "recent_minutes": Kind(
+            "count", "Files are listed that changed since the commit checked out so long ago."
+        ),
+        "depth": Kind("count", "Changed files below more folders are counted, not named."),
         "shown_files": Kind("count", "Of changed files so many are named, the rest counted."),
         "section_characters": Kind("count", "The most that is handed back of one section."),
         "total_characters": Kind("count", "The most that is handed back in all."),

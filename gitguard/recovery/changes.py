@@ -1,13 +1,10 @@
 """What changed in the workspace since a checkpoint, in one line.
 
-Looking costs the listing of the index and a look at each file's time; no file is opened and no git
-command runs that would start the repository's filters, drivers or hooks.
+A file changed when its content did. What the checkpoint's own look at the worktree saw is not news;
+without one, all that can be said is what is different from the commit that was checked out then.
 """
 
 from __future__ import annotations
-
-import os
-import stat
 
 from gitguard.errors import GitFailed, InvalidDocument
 from gitguard.model.text import one_line, shorten, shorten_clean
@@ -15,8 +12,11 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.checkpoint import Checkpoint, Code
+    from collections.abc import Collection
+
+    from gitguard.model.checkpoint import Code
     from gitguard.model.redaction import Redactor
+    from gitguard.store.differences import Differences
     from gitguard.store.repository import Repository
 
 _LINE_LIMIT = 360
@@ -25,8 +25,6 @@ _NAME_LIMIT = 48
 _SHORT_ID = 7
 _MOST_COMMITS = 50
 _COMMIT_LIMIT = 64 * 1024
-_INDEX_LIMIT = 1 << 20
-"""The largest index, in bytes, whose files are looked at: about ten thousand of them."""
 
 
 class Drift(Value):
@@ -36,9 +34,14 @@ class Drift(Value):
     commits: int = 0
     """How many commits HEAD is ahead of the checkpoint's; 0 if it is not, or too far."""
     changed: tuple[str, ...] = ()
-    """Files that no tool call of ours is known to have changed."""
+    """Files with another content, new ones too, that no tool call of ours is known to have written.
+    """
     gone: tuple[str, ...] = ()
-    """Files of the task that are not there any more."""
+    """Files that are not there any more."""
+    different: tuple[str, ...] = ()
+    """Files that are not as in the checkpoint's commit, where nobody knows since when."""
+    unseen: tuple[str, ...] = ()
+    """What could not be compared, in words."""
 
 
 def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
@@ -51,6 +54,8 @@ def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
         f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
         _files("changed by others or by commands", now.changed, redactor),
         _files("gone", now.gone, redactor),
+        _files(f"different from commit {_commit(then)}", now.different, redactor),
+        f"not compared: {', '.join(now.unseen)}" if now.unseen else "",
     ]
     return shorten("; ".join(part for part in parts if part), _LINE_LIMIT)
 
@@ -79,45 +84,33 @@ def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
 
 
 def look_around(
-    repository: Repository, checkpoint: Checkpoint, now: Code, task_files: set[str], ours: set[str]
+    repository: Repository,
+    redactor: Redactor,
+    then: Code,
+    now: Code,
+    kept: Differences | None,
+    ours: Collection[str],
 ) -> Drift:
-    """Look what is different from the checkpoint; ours are the files our tools wrote since.
+    """Look what is different from a checkpoint at which then was checked out.
 
-    Beside the task's own files the tracked ones are looked at, unless the index is large. What
-    cannot be looked at counts as unchanged.
+    kept is the checkpoint's own look at this worktree; ours are the files our tools wrote since.
     """
-    root = repository.place.worktree
-    times = {path: _modified(os.path.join(root, path)) for path in sorted(task_files)}
-    others = {path: _modified(os.path.join(root, path)) for path in _tracked(repository)}
-    # A time of the checkpoint's own second says nothing, for commits carry no fractions.
-    since = checkpoint.at + 1
-    newer = (path for path, at in {**others, **times}.items() if at is not None and at >= since)
-    return Drift(
-        code=now,
-        commits=_commits_between(repository, checkpoint.code.head, now.head),
-        changed=tuple(sorted(path for path in newer if path not in ours)),
-        gone=tuple(path for path, at in times.items() if at is None),
-    )
+    from gitguard.store.differences import Looker
 
-
-def _modified(path: str) -> float | None:
-    """Return when a file was changed, None if it is gone, 0 if that cannot be said."""
-    try:
-        found = os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError):
-        return 0
-    return 0 if stat.S_ISDIR(found.st_mode) else found.st_mtime
-
-
-def _tracked(repository: Repository) -> list[str]:
-    try:
-        if os.path.getsize(os.path.join(repository.place.git_dir, "index")) > _INDEX_LIMIT:
-            return []
-        return repository.tracked_under(".")
-    except (OSError, GitFailed):
-        return []
+    looker = Looker(repository, redactor)
+    drift = Drift(now, _commits_between(repository, then.head, now.head))
+    if kept is not None and kept.commit == then.head:
+        changes = looker.look(then.head, also=kept.new_files).since(kept)
+        return drift.replace(
+            changed=tuple(path for path in changes.changed if path not in ours),
+            gone=changes.gone,
+            unseen=changes.unseen,
+        )
+    if not then.head:
+        return drift
+    changes = looker.look(then.head).changes()
+    different = sorted({*changes.changed, *changes.gone} - {*ours})
+    return drift.replace(different=tuple(different), unseen=changes.unseen)
 
 
 def _commits_between(repository: Repository, old: str, new: str) -> int:

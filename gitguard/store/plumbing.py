@@ -152,9 +152,10 @@ class Plumbing:
             raise self.failure(arguments[0], done)
         return done.stdout
 
-    def start(self, *arguments: str) -> GitProcess:
+    def start(self, *arguments: str, settings: tuple[str, ...] = ()) -> GitProcess:
         """Start a git command that takes requests on its standard input."""
-        return GitProcess(self.command(*arguments), self._environment, os.path.abspath(os.sep))
+        command = self.command(*arguments, settings=settings)
+        return GitProcess(command, self._environment, os.path.abspath(os.sep))
 
     def failure(self, command: str, done: GitOutcome) -> GitFailed:
         """Return the error of a command that failed, with what git complained about."""

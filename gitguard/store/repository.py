@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _NAME, _EMAIL = "gitguard", "gitguard@localhost"
 _REF_LOCK_AGE = 60
 """Seconds after which a ref's lock that did not change was left by a dead process."""
+_FIRST_MOMENT = 100_000_000
+"""The first second that git takes for a time; what is less counts entries of a reflog."""
 
 
 class Ref(Value):
@@ -229,6 +231,19 @@ class Repository:
         if done.returncode == 0:
             return done.stdout.decode().strip()
         return self.git.run("rev-parse", "--verify", "HEAD").decode().strip()
+
+    def head_at(self, seconds: float) -> str:
+        """Return the commit that was checked out at a time, by the reflog of HEAD.
+
+        Where the reflog is younger it is the first commit checked out here; where there is none, it
+        is HEAD's. Empty before the first commit.
+        """
+        moment = max(int(seconds), _FIRST_MOMENT)
+        for name in (f"HEAD@{{{moment}}}", "HEAD"):
+            done = self.git.attempt("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+            if done.returncode == 0:
+                return done.stdout.decode().strip()
+        return ""
 
     def tracked_under(self, folder: str) -> list[str]:
         """List the files that the index tracks in a folder of the worktree."""

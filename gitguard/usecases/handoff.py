@@ -124,7 +124,14 @@ class Handoff:
         data = render_handoff(
             state,
             work,
-            gather(self._root, config, state, self._now, without=(own_folder,)),
+            gather(
+                self._store.repository(),
+                self._workspace.redactor,
+                config,
+                state,
+                self._now,
+                without=(own_folder,),
+            ),
             self._workspace.redactor,
             session=self._store.session.name,
             now=timestamp(self._now),

@@ -68,7 +68,7 @@ def resume_of(
     newest = store.chain.verify(head)
     state, part = store.folded(found)
     origin = _origin(store, head, head.code.branch, spiral)
-    changes = _changes(store, head, newest, state, part.entries)
+    changes = _changes(store, head, newest, part.entries)
     origin = origin.replace(notes=notes + origin.notes, changes=changes)
     work = capture.work_of(part.entries, state, store.clock())
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
@@ -141,25 +141,17 @@ def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
 
 
 def _changes(
-    store: SessionStore,
-    head: Head,
-    newest: Verified | None,
-    state: TaskState,
-    entries: tuple[Entry, ...],
+    store: SessionStore, head: Head, newest: Verified | None, entries: tuple[Entry, ...]
 ) -> str:
     """Return what changed in the workspace since the checkpoint, in one line."""
     if newest is None:
         return ""
     checkpoint = newest.checkpoint
-    from gitguard.model.redaction_rules import OPENING
     from gitguard.recovery.changes import changes_since, look_around
-    from gitguard.store.repository import Repository
 
-    workspace, taken_at = store.workspace, timestamp(checkpoint.at)
-    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
-    named = {a.path for a in state.artifacts if a.kind == "file"}
-    # An address is no file, and what a redacted name stood for cannot be looked at.
-    files = {path for path in named if "://" not in path and OPENING not in path}
+    taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
-    drift = look_around(repository, checkpoint, head.code, files, ours)
-    return changes_since(checkpoint.code, drift, workspace.redactor)
+    kept = store.look_kept_at(checkpoint.id)
+    redactor = store.workspace.redactor
+    drift = look_around(store.repository(), redactor, checkpoint.code, head.code, kept, ours)
+    return changes_since(checkpoint.code, drift, redactor)

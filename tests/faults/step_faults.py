@@ -30,6 +30,7 @@ STEPS = (
     "ref-moved",
     "anchor-committed",
     "waiting-marked",
+    "look-kept",
     "waiting-removed",
     "journal-rotated",
     "session-settled",

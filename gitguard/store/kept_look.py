@@ -1,0 +1,76 @@
+"""What a worktree looked like at the newest checkpoint, beside the session's working files.
+
+It says what was changed and not committed already then. It lies with the working files because it
+is about this worktree alone, and nothing but a line for the reader rests on it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.codec import dump_json
+from gitguard.model.record import Kind, Record
+from gitguard.store import files
+from gitguard.store.anchor import FORMAT, load_record
+from gitguard.store.differences import Differences
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, ClassVar
+
+FILE = "worktree.json"
+_LIMIT = 1 << 20
+
+
+class KeptLook(Record):
+    """A look at the worktree, and the checkpoint at which it was taken."""
+
+    kinds: ClassVar[Mapping[str, Kind]] = {
+        "checkpoint": Kind("text", "The checkpoint's commit."),
+        "git_dir": Kind("text", "The worktree's git directory."),
+        "look": Kind("record", "What was different from the commit checked out.", of=Differences),
+    }
+    checkpoint: str
+    git_dir: str
+    look: Differences
+    extra: Mapping[str, Any] = {}
+
+
+def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> None:
+    """Keep a look in a file; one that is too large leaves none, so that nothing is taken for it."""
+    kept = KeptLook(checkpoint, _written(git_dir), _with_names(look, _written))
+    data = dump_json({"format": FORMAT, **kept.to_document()})
+    if len(data) > _LIMIT:
+        files.remove(path)
+    else:
+        # The older content is of another checkpoint, and counts for nothing after a crash.
+        files.write_bytes(path, data, settled=False)
+
+
+def kept_look(path: str, checkpoint: str, git_dir: str) -> Differences | None:
+    """Return the look that was taken in this worktree at a checkpoint, None where there is none."""
+    try:
+        kept = load_record(path, "the look at the worktree", KeptLook)
+    except GitguardError:
+        return None
+    if kept is None or (kept.checkpoint, kept.git_dir) != (checkpoint, _written(git_dir)):
+        return None
+    try:
+        return _with_names(kept.look, _read)
+    except ValueError:
+        return None
+
+
+def _with_names(look: Differences, spell: Callable[[str], str]) -> Differences:
+    return look.replace(files=tuple(f.replace(path=spell(f.path)) for f in look.files))
+
+
+def _written(path: str) -> str:
+    # A name may be any bytes, and JSON holds text: each byte is written as a character.
+    return os.fsencode(path).decode("latin-1")
+
+
+def _read(name: str) -> str:
+    return os.fsdecode(name.encode("latin-1"))
