@@ -381,6 +381,20 @@ def test_the_gate_answers_a_halted_conversation_whatever_the_repository_holds(
     assert ask("gate", "--host-session", "S2", "--pressure", "0.1") == 24
 
 
+@pytest.mark.parametrize("depth", [10, 2_000, 100_000])
+def test_no_nesting_hides_a_tool_call_from_its_refusal(halted: Process, depth: int) -> None:
+    document = json.loads((PAYLOADS / "PreToolUse.Bash.json").read_text(encoding="utf-8"))
+    where = {"cwd": str(halted.talk.root), "session_id": halted.talk.session}
+    hidden = '{"a]": "\\"}", "b": [' * depth + "]}" * depth
+    text = json.dumps({**document, **where, "tool_input": "HERE"})
+    data = text.replace('"HERE"', f'{{"x": {hidden}, "command": "echo hi"}}').encode()
+    try:
+        answer = json.loads(hook.answer([claude_code.NAME], data))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert denies(answer)
+
+
 # The commands that a halted agent may still run
 
 

@@ -106,3 +106,15 @@ def test_a_key_that_stands_there_twice_is_found_by_looking_at_each_key_once() ->
 def test_what_is_no_json_is_not_written(value: object) -> None:
     with pytest.raises(TypeError):
         json_text.encode(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        (b'{"a": [1, {"b": [2]}, "]"]}', b'{"a": [1, null, "]"]}'),
+        (b'{"a\\"[": [[], [3]], "b": {}}', b'{"a\\"[": [null, null], "b": {}}'),
+        (b'{"a": [1]}', b'{"a": [1]}'),
+    ],
+)
+def test_only_what_is_nested_too_deeply_is_cut(text: bytes, cut: bytes) -> None:
+    assert json_text.cut_nesting(text, 2) == cut

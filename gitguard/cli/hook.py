@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from gitguard.hosts.base import Host
     from gitguard.model.events import Abilities, HookEvent, HookReply
@@ -78,7 +78,6 @@ def answer(arguments: list[str], data: bytes) -> str:
     from gitguard.cli import surroundings
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
-    from gitguard.model.codec import load_json
     from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, STATUS_LINE
 
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
@@ -86,11 +85,26 @@ def answer(arguments: list[str], data: bytes) -> str:
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
-    payload = load_json(data, what="the hook's input", limit=INPUT_LIMIT)
-    event = host.parse_event(payload, os.environ, surroundings.clock())
+    event = host.parse_event(_payload(data), os.environ, surroundings.clock())
     _arm(host.time_limit(event.kind))
     text = host.render_reply(event, _reply(event, host.ABILITIES))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
+
+
+def _payload(data: bytes) -> dict[str, Any]:
+    """Read an event. An agent chooses what its tool calls hold: no nesting may hide one from us."""
+    from gitguard.errors import InvalidDocument
+    from gitguard.model.codec import load_json
+
+    what = "the hook's input"
+    try:
+        return load_json(data, what=what, limit=INPUT_LIMIT)
+    except InvalidDocument as error:
+        if not isinstance(error.__cause__, RecursionError):
+            raise
+        from gitguard.model.json_text import cut_nesting
+
+        return load_json(cut_nesting(data), what=what, limit=INPUT_LIMIT)
 
 
 def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) -> str:
