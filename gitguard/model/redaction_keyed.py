@@ -73,6 +73,8 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     blanks = len(operator) - len(found)
     at = end + len(chunk) - len(found)
     name_end = end + len(chunk) - len(rest)
+    if mark == ">" and found[1:2] == "`":
+        return None  # in Markdown the end of `--password <password>`
     if mark in ":=>-":
         at = _after_operator(text, at, mark)
     elif mark == "|" and rest[:1] not in ("'", '"'):  # there it is the type `"pass" | "fail"`
@@ -121,7 +123,7 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
     """`token is …`, `set TOKEN to …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
-    if found[:3] == "to ":
+    if found[:3] == "to " and text[start:name_end] != "pass":  # which is a verb there
         return _skip_blanks(text, at + 3)
     if found[:4] == "for ":
         return _after_purpose(found, at)
@@ -162,9 +164,10 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     sure = strength(name)
     if sure == BARE:
         sure = _with_words_before(text, name_start, name)
-    if sure == NONE or is_reference(value):
+    if sure == NONE or is_reference(value) or _is_public(text, name_start):
         return None
     option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
+    option = option and found[0] != ":"  # there the option is described
     element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
     apart = found[:4] == "for " or "\n" in text[name_end:begin]
     form = _Form(
@@ -178,6 +181,11 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     if not quoted:
         end = _whole(text, begin, end, sure)
     return begin, end, OPTION if option else ENV_LINE if form.env else ASSIGNMENT
+
+
+def _is_public(text: str, name_start: int) -> bool:
+    """Say whether a token is in the address of a badge, which shows it to every reader."""
+    return text[max(0, name_start - 10) : name_start] == "badge.svg?"
 
 
 def _is_no_name(text: str, start: int, end: int) -> bool:
@@ -253,8 +261,9 @@ def _is_random_with_brackets(value: str) -> bool:
 
     In quotes there is no call to be taken for one, unless the whole text is code.
     """
-    name = value.partition("(")[0]
-    if set(value) & set(" \\<>{}") or (value[-1] == ")" and name.replace("_", "").isalpha()):
+    name, _mark, argument = value.partition("(")
+    is_call = value[-1] == ")" and name.replace("_", "").isalpha()
+    if set(value) & set(" \\<>{}") or (is_call and not looks_random(argument[:-1], 8)):
         return False
     return looks_random(value.translate(_NO_BRACKETS), _SURELY_RANDOM)
 

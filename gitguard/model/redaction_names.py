@@ -215,7 +215,7 @@ def _strength_of_key(qualifiers: Sequence[str], before: str) -> int:
 def is_placeholder(value: str) -> bool:
     """Say whether a value only stands where a secret would: `<your-token>`, `xxxx`, `None`."""
     low = value.lower().strip("\"'`")
-    if low in _PLACEHOLDERS or len(set(low)) < 3:
+    if low in _PLACEHOLDERS or len(set(low)) < 3 or not low.strip("[]()<>*"):
         return True
     if (low[0] == "<" and low[-1] == ">") or low.endswith(("...", "…")):
         return True
@@ -224,6 +224,8 @@ def is_placeholder(value: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Say whether a value in a text names where the secret is: `${TOKEN}`, `self.x`, `%s`."""
+    if _is_name_of_secret(value):
+        return True
     if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value or "$(" in value:
         return True
     rest = value[1:].rstrip("%")
@@ -232,6 +234,13 @@ def is_reference(value: str) -> bool:
         and rest.replace("_", "").replace(":", "").isalnum()
         and rest[0] not in DIGITS
     )
+
+
+def _is_name_of_secret(value: str) -> bool:
+    """Say whether a value is itself a name in words: `gateway.auth.password`, `DB_PASSWORD`."""
+    letters = value.replace("_", "").replace(".", "")
+    is_in_words = len(letters) < len(value) < 64 and letters.isascii() and letters.isalpha()
+    return is_in_words and (value.islower() or value.isupper()) and strength(value) >= STRONG
 
 
 def is_leaf_reference(value: str) -> bool:

@@ -250,6 +250,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("wallet-key", "xprv yprv zprv tprv", f"{A}{{100,112}}"),
     ("private-key", "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBPUEVOU1NI LS0tLS1CRUdJTiBEU0Eg LS0tLS1CRUdJTiBFTkNSWVBURU", "[A-Za-z0-9+/=]{20,16384}"),
     ("private-key", "b3BlbnNzaC1rZXktdjE", f"{B}{{60,16384}}"),
+    ("jwt", "eyJhbGciOi eyJ0eXAiOi eyJraWQiOi eyJlbmMiOi eyJjdHkiOi eyJ4NX", r"[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{4,8192}(?:\.[A-Za-z0-9_-]{0,4096}){0,3}"),
     ("jwt", "eyJ ewog ewoJ eyAi", r"[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{4,8192}(?:\.[A-Za-z0-9_-]{0,4096}){0,3}"),
 )  # fmt: skip
 """Rule, prefixes, what follows. The first of two rules that match the same text gives the name."""
@@ -272,6 +273,10 @@ _DISTINCT = frozenset(
     ]
 )
 """Rules whose prefixes are no part of any word, so that they count within a longer one too."""
+_MARKLESS = ("AIza", "AKIA", "eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi", "eyJlbmMiOi", "eyJ4NX")
+"""Prefixes without `_` or `-` behind them that count within a longer word too."""
+_AFTER_MARK = ("ASIA", "ABIA", "ACCA", "SG.", "eyJ")
+"""Prefixes that count within a longer word only behind a digit, `_` or `-`: words hold them."""
 _SHORTEST_WITHIN = 24
 """The shortest word that has a token behind its beginning."""
 _CAPITALS_ALONE = frozenset({"aws-access-key"})
@@ -305,11 +310,17 @@ _WITHIN = [
     if len(prefix) > 2 and prefix[-1] in "_-"
 ]
 """The rules and prefixes that count within a word."""
-_PREFIXES_WITHIN = frozenset(prefix for _at, prefix in _WITHIN)
+_PREFIXES_WITHIN = frozenset((*_MARKLESS, *(prefix for _at, prefix in _WITHIN)))
+_ANYWHERE = [
+    (at, prefix)
+    for at, (_name, prefixes, _rest) in enumerate(TOKENS)
+    for prefix in prefixes.split()
+    if prefix in (*_MARKLESS, *_AFTER_MARK)
+]
 _BY_TAIL: dict[str, list[tuple[int, str]]] = {}
-"""These prefixes by up to three characters before their last `_` or `-`."""
+"""These prefixes by up to three characters of their last part."""
 for _found in _WITHIN:
-    _BY_TAIL.setdefault(_found[1][-4:-1], []).append(_found)
+    _BY_TAIL.setdefault(_found[1][:-1].replace("-", "_").split("_")[-1][-3:], []).append(_found)
 _TAILS = frozenset(_BY_TAIL)
 
 
@@ -345,16 +356,19 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
 
 def _within(words: str) -> list[tuple[int, str]]:
     """Return the prefixes that stand in a longer word."""
+    anywhere = [found for found in _ANYWHERE if found[1] in words]
     if "_" not in words and "-" not in words:
-        return []
+        return anywhere
     tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
     found = [found for tail in tails for found in _BY_TAIL[tail] if found[1] in words]
     found += [found for found in _BY_TAIL["hf"] if found[1] in words]
     if not found:
-        return []
+        return anywhere
     long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
-    mixed = " ".join([word for word in long if not (word.islower() or word.isupper())])
-    return [prefix for prefix in found if prefix[1] in mixed]
+    # What follows `_v1_` is in hex, which has small letters only.
+    long = [word for word in long if "_v1_" in word or not (word.islower() or word.isupper())]
+    mixed = " ".join(long)
+    return anywhere + [prefix for prefix in found if prefix[1] in mixed]
 
 
 def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:
@@ -378,6 +392,8 @@ def begins_word(text: str, at: int, prefix: str) -> bool:
     if before and before in "+/" and prefix.isalnum():
         return text[at - 2 : at] == "//"  # else it is the middle of some base64
     if not before.isalnum() or prefix in _PREFIXES_WITHIN:
+        return True
+    if before.isdigit() and prefix in _AFTER_MARK:
         return True
     if before in "nrt" and text[at - 2 : at - 1] == "\\":
         return True
