@@ -110,8 +110,8 @@ AMISS: dict[str, tuple[Sequence[Part], int, dict[str, Any]]] = {
     ),
     "a result behind the output of a command of the user's": (
         (user(), agent("", "c1"), user("!ls"), Result("c1"), agent("end")),
-        2,
-        {"role": "bashExecution", "type": "message"},
+        -3,
+        {"role": "bashExecution"},
     ),
     "a result behind another answer": (
         (user(), agent("", "c1"), agent("", "c2"), Result("c1"), Result("c2")),
