@@ -151,6 +151,15 @@ def test_a_quoted_value_that_reads_like_a_call_is_found() -> None:
     assert Redactor().text('token = "getToken(userId)"') == 'token = "getToken(userId)"'
 
 
+@pytest.mark.parametrize("between", ["` + `", "' . '", "'.'", "\u2028", '" . "'])
+def test_a_token_that_another_language_puts_together_is_found(between: str) -> None:
+    quote = between[0] if between[0] in "`'\"" else ""
+    text = f"t = {quote}{TOKEN[:20]}{between}{TOKEN[20:]}{quote}"
+    clean = Redactor().text(text)
+    assert TOKEN[20:] not in clean
+    assert TOKEN[:20] not in clean
+
+
 def test_an_access_key_of_capitals_alone_is_found() -> None:
     for seed in range(50):
         key = "AKIA" + random_text(ascii_uppercase, 16, seed)

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
 
-_VIEWS = "views 4"
+_VIEWS = "views 5"
 """Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""

@@ -20,7 +20,7 @@ _OTHERS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
 _TO_BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
 _ORDINARY = bytes({*range(32, 127), *b"\t\n\r"} - {*b"\\%"})
 """What conceals nothing in a text of ASCII."""
-_GOES_ON = frozenset(("", "\n", "\r", "+", "\\", '"', "'"))
+_GOES_ON = frozenset(("", "\n", "\r", "+", ".", "\\", '"', "'", "`"))
 """What follows the quote of a string which the next one continues, blanks aside."""
 _MAY_GO_ON = _GOES_ON | {" "}
 _TOKEN_MARKS = frozenset("_-+/=.~")
@@ -100,7 +100,7 @@ def _is_followed(mark: str, by: frozenset[str], text: str) -> bool:
 def joins(text: str) -> list[int]:
     """Return where the quotes are that may end a string which the next one continues."""
     places: list[int] = []
-    for quote in "\"'":
+    for quote in "\"'`":
         if quote in text:
             parts = text.split(quote)
             # Most quotes are followed by something else, and need no look at where they are.

@@ -60,8 +60,8 @@ _MOST_EDITS = 20_000
 """More than a window has for any good reason; what follows is searched as it is."""
 _QUOTED_JOIN = re.compile(
     # Two strings that are one: `"a" + "b"`, `'a'"b"`, `"a" \` and a line end, or a line end alone.
-    r"[\"'](?:[ \t]{0,8}[+.&][ \t]{0,8}(?:\\?\r?\n[ \t]{0,64})?|"
-    r"[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:[+.&][ \t]{0,8})?|)[bfru]{0,2}[\"']"
+    r"[\"'`](?:[ \t]{0,8}[+.&][ \t]{0,8}(?:\\?\r?\n[ \t]{0,64})?|"
+    r"[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:[+.&][ \t]{0,8})?|)[bfru]{0,2}[\"'`]"
     rf"(?=[{_TOKEN}])"
 )
 _LINE_JOIN = re.compile(
