@@ -58,25 +58,23 @@ def test_each_way_of_working_has_its_figures(
         ("conversational", 200_000, 30_000),
         ("mixed", 200_000, 50_000),
         ("bursty", 200_000, 50_000),
-        ("tool-heavy", 200_000, 50_000),  # 60,000 would be more than a quarter
+        ("tool-heavy", 200_000, 60_000),
         ("conversational", 1_000_000, 150_000),
-        ("tool-heavy", 1_000_000, 250_000),
+        ("tool-heavy", 1_000_000, 300_000),
         ("mixed", 1_000_000, 250_000),
         ("conversational", 128_000, 19_200),
         ("mixed", 128_000, 32_000),
         ("conversational", 40_000, 6_000),
-        ("tool-heavy", 40_000, 10_000),
-        ("tool-heavy", 199_999, 49_999),
+        ("tool-heavy", 40_000, 12_000),
+        ("tool-heavy", 199_999, 59_999),
         ("mixed", 200_001, 50_000),
         ("bursty", 1, 0),
     ],
 )
-def test_tokens_are_scaled_by_the_window_and_never_more_than_a_quarter_is_free(
+def test_the_tokens_of_the_table_are_scaled_by_the_window(
     pattern: str, window: int, free: int
 ) -> None:
-    found = figures_for(pattern, window)
-    assert found.free == free
-    assert found.free <= window / 4
+    assert figures_for(pattern, window).free == free
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -84,13 +82,16 @@ def test_tokens_are_scaled_by_the_window_and_never_more_than_a_quarter_is_free(
 def test_no_window_is_too_small_or_large(pattern: str, window: int) -> None:
     for halting in (None, USUAL):
         found = figures_for(pattern, window, halting=halting, hours=3)
-        assert 0 <= found.free <= window // 4
+        assert 0 <= found.free <= window // 2
         assert 0 <= found.keep_recent <= min(window // 10 + 1, 20_000)
 
 
 def test_what_decided_is_said() -> None:
     assert figures_for("mixed", 200_000).why_free == ""
-    assert "a quarter" in figures_for("tool-heavy", 200_000).why_free
+    assert figures_for("tool-heavy", 200_000).why_free == (
+        "that is more than a quarter of the window: if the conversation is compressed too often, "
+        "50,000 are enough"
+    )
     assert "halted" in figures_for("conversational", 200_000, halting=USUAL).why_free
     assert "hours" in figures_for("conversational", 200_000, hours=2.5).why_free
 
@@ -101,8 +102,9 @@ def test_what_decided_is_said() -> None:
         (None, 30_000),
         (USUAL, 35_000),  # 82.5 %, between checkpoint and halt
         (Halting(0.85, 0.95), 30_000),  # 90 % comes later than the 85 % of the table
-        (Halting(0.60, 0.70), 50_000),  # even a quarter comes too late, and is the most
+        (Halting(0.60, 0.70), 70_000),
         (Halting(0.70, 0.80), 50_000),
+        (Halting(0.20, 0.30), 100_000),  # more than half is never kept free
     ],
 )
 def test_the_host_compresses_before_gitguard_halts(halting: Halting | None, free: int) -> None:
@@ -112,6 +114,21 @@ def test_the_host_compresses_before_gitguard_halts(halting: Halting | None, free
 @pytest.mark.parametrize(("hours", "free"), [(0, 30_000), (2.0, 30_000), (2.01, 50_000)])
 def test_over_two_hours_the_trigger_is_higher(hours: float, free: int) -> None:
     assert figures_for("conversational", 200_000, hours=hours).free == free
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("window", [128_000, 200_000, 1_000_000])
+def test_hours_matter_for_every_pattern(pattern: str, window: int) -> None:
+    short, long = (figures_for(pattern, window, hours=hours) for hours in (1, 3))
+    assert long.free > short.free
+    assert "hours" in long.why_free
+
+
+def test_what_equals_the_default_of_a_host_is_not_advised() -> None:
+    adviser, window = find_adviser("claude-code"), 100_000
+    figures = figures_for("tool-heavy", window, hours=3).replace(free=33_000)
+    (one,) = adviser.offer(Found("", "/x", {}), figures).settings
+    assert (one.after, one.is_right) == ('"100000"', True)
 
 
 def test_a_tool_that_is_named_twice_is_spared_once() -> None:
@@ -172,7 +189,7 @@ def offered(version: str, figures: Figures, **standing: str) -> dict[str, Settin
 @pytest.mark.parametrize(
     ("pattern", "floor", "ttl", "protect", "trim"),
     [
-        ("tool-heavy", "50000", '"1m"', "1", "10000"),
+        ("tool-heavy", "60000", '"1m"', "1", "10000"),
         ("conversational", "30000", '"5m"', "3", "50000"),
         ("mixed", "50000", '"2m"', "2", "10000"),
         ("bursty", "50000", '"2m"', "1", "10000"),
@@ -258,11 +275,11 @@ def test_without_a_window_nothing_is_said_in_tokens_of_it() -> None:
 
 
 HOSTS: list[tuple[str, str, dict[str, Any]]] = [
-    ("claude-code", "tool-heavy", {"env.CLAUDE_CODE_AUTO_COMPACT_WINDOW": '"183000"'}),
+    ("claude-code", "tool-heavy", {"env.CLAUDE_CODE_AUTO_COMPACT_WINDOW": '"173000"'}),
     ("claude-code", "conversational", {"env.CLAUDE_CODE_AUTO_COMPACT_WINDOW": '"200000"'}),
-    ("codex", "tool-heavy", {"model_auto_compact_token_limit": "150000"}),
+    ("codex", "tool-heavy", {"model_auto_compact_token_limit": "140000"}),
     ("codex", "conversational", {"model_auto_compact_token_limit": "170000"}),
-    ("gemini", "tool-heavy", {"model.compressionThreshold": "0.75"}),
+    ("gemini", "tool-heavy", {"model.compressionThreshold": "0.7"}),
     ("gemini", "conversational", {"model.compressionThreshold": "0.85"}),
     (
         "opencode",
@@ -281,7 +298,7 @@ HOSTS: list[tuple[str, str, dict[str, Any]]] = [
     (
         "pi",
         "tool-heavy",
-        {"compaction.reserveTokens": "50000", "compaction.keepRecentTokens": "10000"},
+        {"compaction.reserveTokens": "60000", "compaction.keepRecentTokens": "10000"},
     ),
     (
         "pi",
@@ -319,7 +336,7 @@ def test_where_nobody_knows_the_window_nothing_that_depends_on_it_is_advised(hos
 
 
 @pytest.mark.parametrize(("window", "settings"), [(30_000, 0), (131_999, 0), (132_000, 1)])
-def test_where_claude_code_would_keep_more_than_a_quarter_free_it_is_advised_nothing(
+def test_where_claude_code_would_keep_more_free_than_suits_it_is_advised_nothing(
     window: int, settings: int
 ) -> None:
     offer = find_adviser("claude-code").offer(Found("", "/x", {}), figures_for("mixed", window))
@@ -353,14 +370,14 @@ def kept_free(host: str, offer: Offer, window: int) -> int:
     hours=st.sampled_from([0.0, 3.0]),
     halting=st.sampled_from([None, USUAL, Halting(0.60, 0.70)]),
 )
-def test_no_host_is_advised_to_keep_more_than_a_quarter_of_any_window_free(
+def test_no_host_is_advised_to_keep_more_free_than_the_figures_or_a_quarter(
     host: str, pattern: str, window: int, hours: float, halting: Halting | None
 ) -> None:
     figures = figures_for(pattern, window, halting=halting, hours=hours)
     found = Found(OLDER if host == "openclaw" else "", "/x", {}, window)
     free = kept_free(host, find_adviser(host).offer(found, figures), window)
     rounding = 0.005 if host == "gemini" else 0  # its setting is a share with two digits
-    assert free <= window * (0.25 + rounding)
+    assert free <= max(figures.free, window // 4) + window * rounding + 1
 
 
 # --- What else decides

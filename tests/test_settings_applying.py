@@ -180,7 +180,7 @@ def test_settings_are_made_by_the_hosts_own_command_one_at_a_time(
     before = host.config.read_bytes()
     done = applied(desk, tmp_path)
     assert host.writes() == [key for key, _, _ in done.made.changes]
-    assert host.defaults()["compaction"] == {"reserveTokensFloor": 50_000}
+    assert host.defaults()["compaction"] == {"reserveTokensFloor": 60_000}
     assert host.defaults()["contextPruning"]["ttl"] == "1m"
     assert done.checked_by == "openclaw config validate"
     assert Path(done.made.backup).read_bytes() == before

@@ -111,8 +111,8 @@ def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Pl
     for expected in (
         "OpenClaw 2026.3.13. Work: tool-heavy (named). Window: 200,000 tokens (as the host says).",
         f"To change in `{place.host.config}`:",
-        "`agents.defaults.compaction.reserveTokensFloor`, 20000 (default) → 50000",
-        "at about 75% of the window",
+        "`agents.defaults.compaction.reserveTokensFloor`, 20000 (default) → 60000",
+        "at about 70% of the window",
         '`agents.defaults.contextPruning.ttl`, "5m" (default) → "1m"',
         "`openclaw gateway restart`",
         "comments in it go",
@@ -430,7 +430,7 @@ def test_the_newest_conversation_tells_pattern_window_and_runway(place: Place) -
     assert advice["pattern"] == "tool-heavy"
     assert any("% of what was said" in each for each in advice["evidence"])
     assert (advice["window"], advice["window_source"]) == (200_000, "conversation")
-    assert advice["changes"][0]["after"] == '"183000"'
+    assert advice["changes"][0]["after"] == '"173000"'
     low, high = advice["runway"]
     assert 0 < low <= high
     said = place.type("gitguard config advise claude-code").stdout

@@ -97,13 +97,13 @@ CASES = [
         "repo/.claude/settings.local.json",
         '{\n\t"model": "opus",\n\t"env": {\n\t\t"A": "1"\n\t}\n}\n',
         '{\n\t"model": "opus",\n\t"env": {\n\t\t"A": "1",\n'
-        '\t\t"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "183000"\n\t}\n}\n',
+        '\t\t"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "173000"\n\t}\n}\n',
     ),
     (
         "gemini",
         "home/.gemini/settings.json",
         '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.5} /* z */\n}',
-        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.75} /* z */\n}',
+        '{\n  // was 0.6\n  "model": {"name": "x", "compressionThreshold": 0.7} /* z */\n}',
     ),
     (
         "opencode",
@@ -116,13 +116,13 @@ CASES = [
         "pi",
         "home/.pi/agent/settings.json",
         '{"theme": "dark"}',
-        '{"theme": "dark", "compaction": {"reserveTokens": 50000, "keepRecentTokens": 10000}}',
+        '{"theme": "dark", "compaction": {"reserveTokens": 60000, "keepRecentTokens": 10000}}',
     ),
     (
         "codex",
         "home/.codex/config.toml",
         '# mine\nmodel = "own" # why\n\n[features]\nhooks = true\n',
-        '# mine\nmodel = "own" # why\nmodel_auto_compact_token_limit = 150000\n\n'
+        '# mine\nmodel = "own" # why\nmodel_auto_compact_token_limit = 140000\n\n'
         "[features]\nhooks = true\n",
     ),
 ]
@@ -264,7 +264,7 @@ def test_toml_keeps_its_byte_order_mark_and_its_line_ends(
     path.parent.mkdir()
     path.write_bytes(before.encode())
     applied(desk, "codex", tmp_path)
-    line = "model_auto_compact_token_limit = 150000"
+    line = "model_auto_compact_token_limit = 140000"
     assert path.read_bytes().decode() == after.format(line)
     roll_back(desk, plan_rollback(desk, "codex"))
     assert path.read_bytes().decode() == before
@@ -403,7 +403,7 @@ def test_the_users_own_link_is_followed_and_stays(desk: Desk, tmp_path: Path, ho
     link.symlink_to(real)
     made = applied(desk, "gemini", tmp_path).made
     assert (made.file, link.is_symlink()) == (str(real), True)
-    assert json.loads(link.read_text()) == {"model": {"compressionThreshold": 0.75}}
+    assert json.loads(link.read_text()) == {"model": {"compressionThreshold": 0.7}}
     roll_back(desk, plan_rollback(desk, "gemini"))
     assert real.read_text() == "{}\n"
 

@@ -103,8 +103,8 @@ def offer(found: Found, figures: Figures) -> Offer:
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
     below = _BESIDES_THE_ANSWER + _for_answer(found.standing)
-    if figures.window < max(4 * below, _LEAST):
-        return Offer((), (_too_small(figures.window, below), *notes))
+    if figures.window < _LEAST or below > max(figures.free, figures.window // 4):
+        return Offer((), (_too_small(figures, below), *notes))
     wanted = -(-(figures.window - figures.free + below) // 1000) * 1000
     value = max(min(wanted, figures.window), _LEAST)
     at = value - below
@@ -117,7 +117,7 @@ def offer(found: Found, figures: Figures) -> Offer:
         f"({at / figures.window:.0%}) are used{why}"
     )
     others = (UNDO.counts, "with another model the same number means another share of its window")
-    one = setting(found, _KEY, str(value), WHEN_TO_COMPRESS, practice)
+    one = setting(found, _KEY, str(value), WHEN_TO_COMPRESS, practice, str(figures.window))
     return Offer((one,), tuple(notes), others)
 
 
@@ -154,8 +154,8 @@ def _lowered_to(standing: Mapping[str, str], value: int) -> int:
     return 0
 
 
-def _too_small(window: int, below: int) -> str:
+def _too_small(figures: Figures, below: int) -> str:
     return (
-        f"in a window of {window:,} tokens no value fits: the least is {_LEAST:,}, it compacts "
-        f"{below:,} below, and never more than a quarter of the window is to stay free"
+        f"in a window of {figures.window:,} tokens no value fits: the least is {_LEAST:,}, it "
+        f"compacts {below:,} below, and {figures.free:,} are to stay free"
     )

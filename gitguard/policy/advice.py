@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Setting
 
 _TABLE_WINDOW = 200_000
-_MOST_FREE = 4
+_MOST_FREE = 2
 """Never more than the window divided by this stays free: the rest would be too small to work in."""
+_MUCH_FREE = 4
+"""More than the window divided by this is advised with the reason, and with what else would do."""
+_LEVELS = (30_000, 50_000, 60_000, 70_000)
+"""Tokens to keep free at 200,000, from one level to the next for long conversations."""
 _MOST_RECENT = 20_000
 """Tokens of the newest messages that are kept at most, however large the window is."""
 LONG = 2.0
@@ -89,18 +93,27 @@ def figures_for(
 
 
 def _free(style: _Style, window: int, halting: Halting | None, *, is_long: bool) -> tuple[int, str]:
-    most = window // _MOST_FREE
-    scaled = style.free * window // _TABLE_WINDOW
+    level = min(each for each in _LEVELS if each > style.free) if is_long else style.free
+    scaled, why = level * window // _TABLE_WINDOW, ""
+    if is_long:
+        why = "conversations of hours survive more rounds with more room after each"
     least = _free_before_halt(halting, window)
-    if is_long and max(scaled, least) < most:
-        return most, "conversations of hours survive more rounds with more room after each"
-    if least > most:
-        return most, "gitguard halts earlier still, and more than a quarter is never kept free"
-    if scaled > most:
-        return most, "a quarter of the window is the most that is kept free"
     if scaled < least:
-        return least, "compressing later would come after gitguard has halted the agent"
-    return scaled, ""
+        scaled, why = least, "compressing later would come after gitguard has halted the agent"
+    if scaled > window // _MOST_FREE:
+        scaled, why = window // _MOST_FREE, "half of the window is the most that is kept free"
+    return scaled, "; ".join(filter(None, (why, _too_much(scaled, window))))
+
+
+def _too_much(free: int, window: int) -> str:
+    """Say that much is kept free, and what would do; empty where it is not much."""
+    enough = window // _MUCH_FREE
+    if free <= enough:
+        return ""
+    return (
+        "that is more than a quarter of the window: if the conversation is compressed too often, "
+        f"{enough:,} are enough"
+    )
 
 
 def _free_before_halt(halting: Halting | None, window: int) -> int:

@@ -41,7 +41,7 @@ CASES: list[tuple[str, Host, str, str, dict[str, str]]] = [
         ".codex/config.toml",
         {"model_auto_compact_token_limit": "75000"},
     ),
-    ("gemini", gemini, "", ".gemini/settings.json", {"model.compressionThreshold": "0.75"}),
+    ("gemini", gemini, "", ".gemini/settings.json", {"model.compressionThreshold": "0.7"}),
     (
         "pi",
         pi,
@@ -121,7 +121,7 @@ def test_codex_without_a_file_gets_one_in_its_own_folder(
     command = ("config", "advise", "codex", "--pattern", "mixed", "--window", "200000")
     done = gitguard_json(*command, "--apply", "--yes", cwd=repo, env=env)
     assert (done["file"], done["backup"]) == (str(path), "")
-    assert path.read_text() == "model_auto_compact_token_limit = 150000\n"
+    assert path.read_text() == "model_auto_compact_token_limit = 140000\n"
     assert git(repo, "status", "--porcelain", "--untracked-files=all") == ""
     gitguard("config", "rollback", "codex", "--yes", cwd=repo, env=env)
     assert not path.exists()

@@ -26,7 +26,7 @@ _RELOAD_SECONDS = 3.0
 ADVISE = ("config", "advise", "openclaw", "--pattern")
 OFFERED = {
     LEGACY: {
-        "compaction.reserveTokensFloor": 50_000,
+        "compaction.reserveTokensFloor": 60_000,
         "contextPruning.mode": "cache-ttl",
         "contextPruning.ttl": "1m",
         "contextPruning.keepLastAssistants": 1,
