@@ -117,7 +117,7 @@ def test_a_repository_only_tightens(user: Path, repository: Path, open_guard: Op
     assert (limits.warning, limits.compress, limits.critical) == (0.5, 0.65, 0.85)
     assert (config.window.cap, config.window.default, dict(config.window.models)) == (
         100_000,
-        200_000,
+        0,
         {},
     )
     assert config.resume.max_tokens == 500

@@ -24,8 +24,9 @@ from gitguard.errors import HeadAdvanced, InvalidConfig, InvalidInput
 from gitguard.guard import Guard
 from gitguard.model.config import Config, Thresholds, WindowConfig
 from gitguard.model.events import Reading
-from gitguard.model.host_session import HostSession
-from gitguard.usecases.gate import judge
+from gitguard.model.host_session import HostSession, Stop
+from gitguard.usecases.gate import after_compaction, judge
+from gitguard.usecases.measuring import measure_pressure, with_proof
 
 from .conftest import Git
 from .test_recovery import BRANCH
@@ -197,6 +198,7 @@ def test_a_window_that_the_user_names_ends_the_assumption() -> None:
     for config in (
         WindowConfig(models={"grok-9": 200_000}),
         WindowConfig(default=190_000),
+        WindowConfig(default=200_000),
         WindowConfig(cap=150_000),
     ):
         pressure = used(189_000, config=config)
@@ -212,6 +214,29 @@ def test_a_reading_above_the_window_raises_it_and_says_so() -> None:
     assert used(201_000, "claude-haiku-4-5").window == Window(200_000, "model")
     assert resolve_window("m", 100_000, WINDOWS, 150_000) == Window(100_000, "host")
     assert used(400_000, config=WindowConfig(cap=150_000)).window.tokens == 150_000
+
+
+def test_a_window_that_was_disproved_stays_so_after_a_compaction() -> None:
+    def pressure(known: HostSession, at: float, tokens: int, model: str) -> Pressure:
+        reading = Reading("hook", at, tokens=tokens, model=model)
+        found = measure_pressure(known, Config(), pushed=reading, first_turn=False)
+        assert found is not None
+        return found
+
+    talk = with_proof(TALK, pressure(TALK, 1, 250_000, "grok-9"), "grok-9").compacted(2)
+    assert pressure(talk, 3, 150_000, "grok-9").window == Window(
+        400_000, "assumed, raised", "grok-9"
+    )
+    assert pressure(talk, 3, 150_000, "grok-8").window == Window(200_000, "assumed", "grok-8")
+    assert with_proof(talk, pressure(talk, 3, 150_000, "grok-9"), "grok-9") == talk
+
+
+def test_after_a_compaction_an_assumption_keeps_no_halt() -> None:
+    halted_talk = TALK.replace(halt=Stop("2026-01-31T09:30:00Z", 0.9, "told"))
+    left = Reading("hook", 5, tokens=190_000, model="grok-9", after_compaction=True)
+    assert after_compaction(halted_talk, Config(), 6, pushed=left).halt is None
+    known = left.replace(model="claude-haiku-4-5")
+    assert after_compaction(halted_talk, Config(), 6, pushed=known).halt is not None
 
 
 def test_a_model_that_is_no_name_is_not_repeated_to_the_agent() -> None:

@@ -31,7 +31,12 @@ from gitguard.store.workspace import THIS_SESSION
 from .conversation import PAYLOADS, Conversation
 from .test_hooks import HALTED, denies, stops
 
-OWNERS = ("gitguard trust --yes", "gitguard override --reason please", "gitguard accept --yes")
+OWNERS = (
+    "gitguard trust --yes",
+    "gitguard override --reason please",
+    "gitguard accept --yes",
+    "gitguard recover --take",
+)
 
 
 @pytest.fixture

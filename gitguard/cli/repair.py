@@ -100,6 +100,8 @@ def recover(console: Console, take: bool) -> None:
 
     Bad files are archived, never deleted; the newest good copy comes back.
     """
+    if take:
+        refuse_agents("recover --take")
     done = console.guard.recover(take=take)
     text = "\n".join(f"Done: {what}." for what in done) or "Nothing needed repair."
     console.say(text, {"done": list(done)})

@@ -111,6 +111,8 @@ def _lines(one: StoredConversation) -> list[str]:
         f"{counted(one.compaction_count, 'compaction')}, used {one.updated_at}",
         f"  Tokens: {tokens} of {one.context_tokens:,}{stale}",
     ]
+    if one.assumption:
+        lines.append(f"  Note: {one.assumption}")
     if one.transcript:
         lines.append(f"  Transcript: {one.transcript} ({one.format})")
     return lines + [f"  Problem: {one.problem}"] * bool(one.problem)

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 OWNER_COMMANDS = ("override", "trust", "accept", "purge")
 """Commands that only a human may run (DESIGN section 4, halt)."""
+TAKE = "--take"
+"""Of `recover`: adopts what somebody else put on top of ours."""
 COMPACTED = "--compacted"
 UNTRUSTED = "--untrusted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
-_NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
 _SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
 _NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
@@ -75,6 +76,8 @@ def _owner_among(arguments: list[str]) -> str:
     subcommand = _first_argument(arguments)
     if subcommand in OWNER_COMMANDS:
         return subcommand
+    if subcommand == "recover" and TAKE in arguments:
+        return f"recover {TAKE}"
     if subcommand == "gate" and COMPACTED in arguments:
         return f"gate {COMPACTED}"
     if subcommand == "restore" and UNTRUSTED in arguments:

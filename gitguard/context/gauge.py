@@ -147,10 +147,9 @@ def _published(model: str) -> Window | None:
 
 
 def _default(model: str, config: WindowConfig) -> Window:
-    # A value that the user changed is the user's word.
-    if config.default != DEFAULT_WINDOW:
+    if config.default:
         return Window(config.default, "config")
-    return _assumed(config.default, model)
+    return _assumed(DEFAULT_WINDOW, model)
 
 
 def _assumed(tokens: int, model: str, source: str = "assumed") -> Window:

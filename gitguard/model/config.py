@@ -117,13 +117,13 @@ class WindowConfig(Section):
     kinds: ClassVar[Mapping[str, Kind]] = {
         "default": Kind(
             "count",
-            "The window where nothing else is known; 200,000 is an assumption, on which nobody is "
+            "The window where nothing else is known. 0: 200,000 are assumed, on which nobody is "
             "halted.",
         ),
         "cap": Kind("count", "An upper limit on every window; 0 for none."),
         "models": Kind("counts", "Windows by `provider/model`, or by model alone."),
     }
-    default: int = DEFAULT_WINDOW
+    default: int = 0
     cap: int = 0
     models: Mapping[str, int] = {}
     extra: Mapping[str, Any] = {}
@@ -131,7 +131,7 @@ class WindowConfig(Section):
     def check(self, what: str) -> None:
         """Refuse windows in which nothing fits."""
         for name, tokens in (
-            ("default", self.default),
+            ("default", self.default or SMALL_WINDOW),
             ("cap", self.cap or SMALL_WINDOW),
             *((f"models.{model}", size) for model, size in self.models.items()),
         ):

@@ -89,6 +89,8 @@ class HostSession(Record):
         "transcript_session": Kind("text", "Which conversation it is, in a place of many."),
         "window": Kind("count", "The window the host reported, 0 if it never did."),
         "window_model": Kind("text", "The model it was reported for."),
+        "proven_tokens": Kind("count", "The most that were in use; a smaller window is disproved."),
+        "proven_model": Kind("text", "The model that they were in use with."),
         "reading": Kind(
             "record", "The newest that a host pushed, for hooks without one.", of=HostReading
         ),
@@ -127,6 +129,8 @@ class HostSession(Record):
     transcript_session: str = ""
     window: int = 0
     window_model: str = ""
+    proven_tokens: int = 0
+    proven_model: str = ""
     used_at: str = NEVER
     reading: HostReading | None = None
     given: HostReading | None = None

@@ -133,6 +133,9 @@ def after_compaction(
     compacted = with_reading(compacted, reading.replace(at=now))
     if known.halt is None or pressure.share < config.thresholds.critical:
         return compacted
+    # An assumption keeps no halt; but an event without a model says nothing of the window at all.
+    if pressure.is_assumed and pressure.window.model:
+        return compacted
     why = f"pressure is {pressure.share:.2f} even after the compaction"
     return compacted.replace(halt=Stop(timestamp(now), pressure.share, why))
 

@@ -29,7 +29,7 @@ from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
 from gitguard.store import states
 from gitguard.store.files import is_refusal, read_bytes
 from gitguard.usecases import gate
-from gitguard.usecases.measuring import measure_pressure, summary_tokens
+from gitguard.usecases.measuring import measure_pressure, summary_tokens, with_proof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,6 +207,12 @@ class Conversation:
             self._mark(error)
             return False, None
         return True, pressure
+
+    def _keep_proof(self, pressure: Pressure | None) -> None:
+        """Remember that more was in use than the window was taken to hold; the record is kept."""
+        reading = self._event.reading
+        model = (reading.model if reading else "") or self._event.model
+        self._known = with_proof(self._known, pressure, model)
 
     def _expect_usage(self, pressure: Pressure) -> None:
         late = self._known.turns > _TURNS_WITHOUT_USAGE and self._known.epoch == 0

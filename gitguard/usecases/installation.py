@@ -12,6 +12,7 @@ from contextlib import nullcontext, suppress
 from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
+from gitguard.model.config import DEFAULT_WINDOW
 from gitguard.model.config_redaction import redactor_of
 from gitguard.model.value import Value
 from gitguard.store import exclude
@@ -148,7 +149,7 @@ class Installer:
             wishes.with_trigger,
             self._config.gauge.checkpoint_at,
             self._config.thresholds.critical,
-            self._config.window.default,
+            self._config.window.default or DEFAULT_WINDOW,
             wishes.directory_hook,
         )
 

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gitguard.context.gauge import Pressure
+    from gitguard.context.gauge import Pressure, Window
     from gitguard.model.config import Config
     from gitguard.model.events import Transcript
     from gitguard.session_store import SessionStore
@@ -46,6 +46,8 @@ class StoredConversation(Value):
     """When it was last used, or its transcript written, whichever is later."""
     context_tokens: int
     """The window of its model."""
+    assumption: str
+    """That the window is assumed, and the setting that ends it; empty where it is not."""
     total_tokens: int | None
     """Tokens in its context, as they were last counted; None where they never were."""
     total_tokens_fresh: bool
@@ -105,13 +107,15 @@ def _stored(name: str, known: HostSession, config: Config) -> StoredConversation
         problem = error.message
         counted, pressure = known, None
     tokens = int(pressure.used) if pressure else _last_tokens(known)
+    window = pressure.window if pressure else _window(known, config)
     return StoredConversation(
         conversation=name,
         session_id=known.transcript_session,
         transcript=known.transcript,
         format=known.transcript_format,
         updated_at=max(known.last_use, written),
-        context_tokens=pressure.window.tokens if pressure else _window(known, config),
+        context_tokens=window.tokens,
+        assumption=window.assumption,
         total_tokens=tokens,
         total_tokens_fresh=pressure is not None and not problem,
         compaction_count=max(known.epoch, counted.compactions),
@@ -140,10 +144,10 @@ def _last_tokens(known: HostSession) -> int | None:
     return int(reading.tokens) if reading is not None and reading.tokens >= 0 else None
 
 
-def _window(known: HostSession, config: Config) -> int:
+def _window(known: HostSession, config: Config) -> Window:
     from gitguard.context.gauge import resolve_window
 
-    return resolve_window(known.window_model, known.window, config.window).tokens
+    return resolve_window(known.window_model, known.window, config.window)
 
 
 # Import

@@ -65,9 +65,25 @@ def _pressure_by(
 ) -> Pressure | None:
     named = (reading.model if reading else "") or model
     reported = (reading.window if reading else None) or reported_window(host_session, named)
-    used = reading.tokens if reading else None
+    used = max(reading.tokens or 0 if reading else 0, _proven(host_session, named))
     window = resolve_window(named, reported, config.window, used)
     return measure(reading, window, first_turn=first_turn)
+
+
+def _proven(host_session: HostSession, named: str) -> int:
+    """Return how many tokens were once in use with a model, so that its window holds them."""
+    is_same = not named or _is_same(named, host_session.proven_model)
+    return host_session.proven_tokens if is_same else 0
+
+
+def with_proof(host_session: HostSession, pressure: Pressure | None, model: str) -> HostSession:
+    """Remember that more was in use than a window was taken to hold: a compaction erases it."""
+    if pressure is None or "raised" not in pressure.window.source:
+        return host_session
+    used = min(int(pressure.used), MOST_TOKENS)
+    if used <= _proven(host_session, model):
+        return host_session
+    return host_session.replace(proven_tokens=used, proven_model=model)
 
 
 def reported_window(host_session: HostSession, named: str) -> int:

@@ -105,6 +105,7 @@ class Turns(Capturing, HandingBack):
     def _about_context(self) -> str:
         """Return the line about the context; advice is in it where tool calls got no answer."""
         _, pressure = self._measure()
+        self._keep_proof(pressure)
         calls = self._store.journal.calls(self._event.host_session)
         told = self._known.told_calls
         # Calls are counted anew once those of others fill what is read of the journal.
@@ -152,6 +153,7 @@ class Turns(Capturing, HandingBack):
         with self._record():
             self._record_answer()
             self._keep_window()
+            self._keep_proof(pressure)
             if self._auto_checkpoint(pressure) is None:
                 self._checkpoint("turn-end", "The turn ended.", pressure=pressure)
         return NEUTRAL
@@ -166,6 +168,7 @@ class Turns(Capturing, HandingBack):
             now = self._workspace.clock()
             # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
             again = now - self._known.compacting_since < _ONE_COMPACTION
+            self._keep_proof(pressure)
             self._checkpoint("compaction", why, pressure=pressure, if_changed=again)
             self._known = self._known.replace(compacting_since=now)
         if self._config.handoff.enabled and not self._is_unknown:
