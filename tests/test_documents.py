@@ -1,0 +1,167 @@
+"""Every sentence of the documents that a program can check: names, numbers and places exist."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from gitguard import errors
+from gitguard.cli.app import app
+from gitguard.model.config import Config
+from gitguard.model.record import Record
+from tests import generate_references as generated
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        ROOT / "SECURITY.md",
+        ROOT / "templates" / "SKILL.md",
+        *(ROOT / "references").glob("*.md"),
+    ]
+)
+OTHERS_OPTIONS = frozenset({"--local", "--force", "--show-signature"})
+"""Options of OpenClaw and git that the documents name by themselves."""
+OTHERS_SETTINGS = frozenset(
+    {
+        *("compaction.enabled", "compaction.auto", "compaction.prune", "compaction.reserved"),
+        *("compaction.reserveTokens", "compaction.tail_turns"),
+    }
+)
+"""Settings of hosts, named as ours might be."""
+EXAMPLES = {"summary-example.md", "resume-example.md"}
+"""Pages that show the state of a made-up project."""
+
+
+def spans(page: Path) -> list[str]:
+    """Return what stands in code spans, outside of code blocks."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", " ".join(text.split("\n\n")).replace("\n", " "))
+
+
+def on_every_page(test: Callable[[Path], None]) -> Callable[[Path], None]:
+    named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+    return named(test)
+
+
+COMMANDS = dict(generated.commands())
+OPTIONS = {option for command in COMMANDS.values() for p in command.params for option in p.opts}
+COMMON = {option for parameter in app.params for option in parameter.opts} | {"--help", "-h"}
+
+
+def command_in(words: list[str]) -> tuple[str, click.Command] | None:
+    """Return the command that a command line names, and its name."""
+    name = ["gitguard"]
+    for word in words[1:]:
+        if word.startswith("-") and len(name) == 1:
+            continue
+        name.append(word)
+        found = COMMANDS.get(" ".join(name))
+        if found is not None:
+            return " ".join(name), found
+    return None
+
+
+@on_every_page
+def test_an_option_is_one_of_the_command_that_it_stands_with(page: Path) -> None:
+    for span in spans(page):
+        words = span.split()
+        found = command_in(words) if words[:1] == ["gitguard"] else None
+        if found is None:
+            continue
+        name, command = found
+        allowed = COMMON | {option for p in command.params for option in p.opts}
+        options = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert options <= allowed, f"`{span}`: {name} has no {options - allowed}"
+
+
+@on_every_page
+def test_an_option_that_stands_alone_is_one_of_ours(page: Path) -> None:
+    for span in spans(page):
+        option = re.fullmatch(r"(--[a-z][a-z-]*)(?:[ =].*)?", span)
+        if option:
+            assert option[1] in OPTIONS | COMMON | OTHERS_OPTIONS, f"`{span}`"
+
+
+def keys(record: type[Record] = Config, prefix: str = "") -> Iterator[str]:
+    for name, kind in record.kinds.items():
+        yield prefix + name
+        if kind.record is not None:
+            yield from keys(kind.record, f"{prefix}{name}.")
+
+
+SECTIONS = {name for name, kind in Config.kinds.items() if kind.shape == "record"}
+
+
+@on_every_page
+def test_a_setting_that_is_named_exists(page: Path) -> None:
+    known = set(keys())
+    for span in spans(page):
+        match = re.fullmatch(r"([a-z_]+)\.([a-z_]+)(?:\.[\w./-]+)?(?:: .*)?", span)
+        if match and match[1] in SECTIONS and span not in OTHERS_SETTINGS:
+            assert f"{match[1]}.{match[2]}" in known, f"`{span}`"
+
+
+CODES = {error.exit_code for error in generated.error_classes()}
+
+
+@on_every_page
+def test_an_exit_code_that_is_named_is_one_of_ours(page: Path) -> None:
+    text = " ".join(page.read_text().split())
+    for code in re.findall(r"\b(?:exit codes?|exits with|ends with) (\d+)\b", text):
+        assert int(code) in CODES | {0, 2}, f"exit code {code}"
+
+
+@on_every_page
+def test_a_file_of_the_repository_that_is_named_exists(page: Path) -> None:
+    # The one tells of what was, the others of a made-up project.
+    for span in spans(page) if page.name not in EXAMPLES | {"CHANGELOG.md"} else ():
+        match = re.fullmatch(r"((?:[a-z_]+/)+[\w.-]+\.(?:py|md|js|j2|yaml|json))(?:::\w+)?", span)
+        if match and match[1].split("/")[0] in ("gitguard", "tests", "templates", "references"):
+            assert (ROOT / match[1]).exists(), f"`{span}`"
+        elif match and (ROOT / "gitguard" / match[1].split("/")[0]).is_dir():
+            assert (ROOT / "gitguard" / match[1]).exists(), f"`{span}`"
+
+
+@on_every_page
+def test_a_module_or_a_target_that_is_named_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for span in spans(page):
+        if re.fullmatch(r"make [a-z-]+", span):
+            assert span.removeprefix("make ") in targets, f"`{span}`"
+        module = re.fullmatch(r"python -m (tests(?:\.\w+)+)\b.*", span)
+        if module:
+            assert importlib.util.find_spec(module[1]) is not None, f"`{span}`"
+
+
+SOURCE = "\n".join(path.read_text() for path in (ROOT / "gitguard").rglob("*.py"))
+
+
+@on_every_page
+def test_a_signal_a_variable_or_an_error_that_is_named_is_in_the_code(page: Path) -> None:
+    kinds = {error.__name__ for error in generated.error_classes()}
+    for span in spans(page):
+        for name in re.findall(r"\bSTATUS:[A-Z_]+|\bGITGUARD_[A-Z_]+", span):
+            assert name in SOURCE, f"`{span}`"
+        if span in vars(errors):
+            assert span in kinds | {"GitguardError", "StatusSignal"}, f"`{span}`"
+
+
+def headings(page: Path) -> set[str]:
+    lines = (line for line in page.read_text().splitlines() if line.startswith("#"))
+    plain = (re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()) for line in lines)
+    return {line.strip().replace(" ", "-") for line in plain}
+
+
+@on_every_page
+def test_a_link_into_a_page_leads_to_a_heading(page: Path) -> None:
+    text = re.sub(r"`[^`]*`", "", page.read_text())
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text):
+        if not target.startswith("https://"):
+            assert anchor in headings(page.parent / target if target else page), anchor
