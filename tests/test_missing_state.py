@@ -14,7 +14,7 @@ import pytest
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
 from gitguard.model.task import REQUIRED, SCHEMA_VERSION, TaskState
-from gitguard.store.states import NEEDED, NEWEST
+from gitguard.store.states import NEEDED, NEWEST, OPTIONAL_LISTS
 from tests.conftest import Git
 from tests.hostile import PAYLOADS, answer, payload
 from tests.scratch import BIN
@@ -56,6 +56,8 @@ DAMAGES: dict[str, Damage] = {
     "goal is empty": _set("goal", ""),
     "next_action is blank": _set("next_action", " \t"),
     "a step is a number": _set("completed_steps", [5]),
+    "a decision is text": _set("decisions", ["use git"]),
+    "the blockers are text": _set("blockers", "none"),
     "the file is torn": lambda path: path.write_bytes(path.read_bytes()[:40]),
     "the file is empty": lambda path: path.write_bytes(b""),
     "the file is absent": _replaced(lambda path: None),
@@ -169,6 +171,9 @@ def test_the_fields_that_every_tool_call_looks_for_are_those_that_are_required()
     lists = {"texts": str, "records": dict}
     for name, kind in NEEDED.items():
         assert kind is (plain | lists)[TaskState.kinds[name].shape]
+    optional = {name: kind.shape for name, kind in TaskState.kinds.items() if name not in NEEDED}
+    listed = {name: lists[shape] for name, shape in optional.items() if shape in lists}
+    assert listed == OPTIONAL_LISTS
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())

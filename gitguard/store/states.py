@@ -105,6 +105,12 @@ NEEDED = {
 
 It stands here as well because reading it off `TaskState` would cost every tool call the import.
 """
+OPTIONAL_LISTS = {
+    **dict.fromkeys(("decisions", "failed_attempts", "tool_outputs", "plan", "exchanges"), dict),
+    **dict.fromkeys(("blockers", "invariants", "learnings", "pending_assumptions"), str),
+    **dict.fromkeys(("mechanical", "files_read", "tools_used"), str),
+}
+"""Every optional field of a state that is a list, and the type of its items."""
 NEWEST = 1
 """The newest version of a state that we read; it stands here as well for the same reason."""
 _NEVER_EMPTY = ("goal", "next_action")
@@ -122,14 +128,20 @@ def seems_whole(data: bytes) -> bool:
     if not NEEDED.keys() <= document.keys():
         return False
     whole = all(_is_of(kind, document[name], name) for name, kind in NEEDED.items())
+    lists = (name for name in OPTIONAL_LISTS if name in document)
+    whole = whole and all(_is_list_of(OPTIONAL_LISTS[name], document[name]) for name in lists)
     whole = whole and document["schema_version"] <= NEWEST
     return whole and all(document[name].strip() for name in _NEVER_EMPTY)
 
 
 def _is_of(kind: type, value: object, name: str) -> bool:
     if name in ("completed_steps", "open_issues", "constraints", "artifacts"):
-        return type(value) is list and all(type(item) is kind for item in value)
+        return _is_list_of(kind, value)
     return type(value) is kind or (kind is float and type(value) is int)
+
+
+def _is_list_of(kind: type, value: object) -> bool:
+    return type(value) is list and all(type(item) is kind for item in value)
 
 
 def empty_field(state: TaskState) -> str:
