@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import re
 import subprocess
+from pathlib import Path
 
 from gitguard.context.models import DISPUTED, MODEL_WINDOWS, published_window
 
@@ -22,8 +24,16 @@ _NEAR = 0.05
 
 
 def of_pi() -> Windows:
-    package = fetch("pi-0.73.1", "@mariozechner/pi-coding-agent@0.73.1")
-    catalog = package / "@mariozechner/pi-ai/dist/models.generated.js"
+    return in_catalog(fetch("pi-0.73.1", "@mariozechner/pi-coding-agent@0.73.1"))
+
+
+def of_older_openclaw() -> Windows:
+    return in_catalog(openclaw_install.install("2026.3.13").modules)
+
+
+def in_catalog(modules: Path) -> Windows:
+    """Return what the catalog says that pi and older versions of OpenClaw ship."""
+    catalog = modules / "@mariozechner/pi-ai/dist/models.generated.js"
     command = [str(node()), "--input-type=module", "-e", _SCRIPT, str(catalog)]
     windows: Windows = json.loads(subprocess.check_output(command))
     return windows
@@ -57,6 +67,15 @@ def of_claude_code() -> Windows:
     return {"anthropic": windows}
 
 
+def of_codex(home: Path) -> Windows:
+    package = fetch("codex-0.169.0", "@openai/codex@0.169.0-linux-x64") / "@openai/codex"
+    [program] = package.glob("vendor/*/bin/codex")
+    environment = {"PATH": os.defpath, "HOME": str(home), "CODEX_HOME": str(home)}
+    listed = subprocess.check_output([program, "debug", "models"], env=environment)
+    models = json.loads(listed)["models"]
+    return {"openai": {model["slug"]: model["context_window"] for model in models}}
+
+
 def check(published: Windows, least: int) -> None:
     """Hold every window of a host against the table: the same, or disputed and no smaller."""
     checked = 0
@@ -83,8 +102,22 @@ def test_the_table_has_the_windows_that_claude_code_publishes() -> None:
     check(of_claude_code(), 20)
 
 
-def test_every_dispute_is_one_between_the_installed_hosts() -> None:
-    hosts = (of_pi(), of_openclaw(), of_claude_code())
+def test_the_table_has_the_windows_that_an_older_openclaw_publishes() -> None:
+    check(of_older_openclaw(), 100)
+
+
+def test_the_table_has_the_windows_that_codex_publishes(tmp_path: Path) -> None:
+    check(of_codex(tmp_path), 10)
+
+
+def test_every_dispute_is_one_between_the_installed_hosts(tmp_path: Path) -> None:
+    hosts = (
+        of_pi(),
+        of_openclaw(),
+        of_older_openclaw(),
+        of_claude_code(),
+        of_codex(tmp_path),
+    )
     for disputed in DISPUTED:
         provider, _, model = disputed.partition("/")
         windows = {host[provider][model] for host in hosts if model in host.get(provider, {})}
