@@ -39,7 +39,7 @@ CASES: list[tuple[str, Host, str, str, dict[str, str]]] = [
         codex,
         "0.169.0",
         ".codex/config.toml",
-        {"model_auto_compact_token_limit": "75000"},
+        {"model_auto_compact_token_limit": "70000"},
     ),
     ("gemini", gemini, "", ".gemini/settings.json", {"model.compressionThreshold": "0.7"}),
     (
@@ -47,7 +47,7 @@ CASES: list[tuple[str, Host, str, str, dict[str, str]]] = [
         pi,
         "0.73.1",
         ".pi/agent/settings.json",
-        {"compaction.reserveTokens": "10000", "compaction.keepRecentTokens": "2000"},
+        {"compaction.reserveTokens": "12000", "compaction.keepRecentTokens": "2000"},
     ),
 ]
 
@@ -121,7 +121,7 @@ def test_codex_without_a_file_gets_one_in_its_own_folder(
     command = ("config", "advise", "codex", "--pattern", "mixed", "--window", "200000")
     done = gitguard_json(*command, "--apply", "--yes", cwd=repo, env=env)
     assert (done["file"], done["backup"]) == (str(path), "")
-    assert path.read_text() == "model_auto_compact_token_limit = 140000\n"
+    assert path.read_text() == "model_auto_compact_token_limit = 150000\n"
     assert git(repo, "status", "--porcelain", "--untracked-files=all") == ""
     gitguard("config", "rollback", "codex", "--yes", cwd=repo, env=env)
     assert not path.exists()
@@ -185,7 +185,7 @@ def test_claude_code_compacts_where_the_advice_says(
 ) -> None:
     claude = replace(claude, extra_env={**claude.extra_env, **variables})
     (bin_dir / "claude").symlink_to(claude.binary)
-    command = ("config", "advise", "claude-code", "--pattern", "tool-heavy", "--window", "200000")
+    command = ("config", "advise", "claude-code", "--pattern", "mixed", "--window", "200000")
     done = gitguard_json(*command, "--apply", "--yes", cwd=repo, env=claude.env)
     assert done["version"] == "2.1.330"
     at = "81,500" if "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE" in variables else "150,000"
