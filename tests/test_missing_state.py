@@ -47,6 +47,12 @@ def _replaced(by: Callable[[Path], object]) -> Damage:
     return damage
 
 
+def _linked(path: Path) -> None:
+    target = path.with_name("linked-state.json")
+    path.rename(target)
+    path.symlink_to(target)
+
+
 DAMAGES: dict[str, Damage] = {
     **{f"{name} is missing": _set(name, _GONE) for name in REQUIRED},
     **{f"{name} is an object": _set(name, {}) for name in REQUIRED},
@@ -63,6 +69,10 @@ DAMAGES: dict[str, Damage] = {
     "the file is absent": _replaced(lambda path: None),
     "the file is a folder": _replaced(Path.mkdir),
     "the file is a pipe": _replaced(os.mkfifo),
+    "the file is a link to its like": _linked,
+    "the file is a link to nothing": _replaced(lambda path: path.symlink_to("nowhere.json")),
+    "the file is a link to itself": _replaced(lambda path: path.symlink_to(path.name)),
+    "the file is a link to a folder": _replaced(lambda path: path.symlink_to(path.parent)),
 }
 
 
@@ -155,6 +165,8 @@ def state_file(host: Host) -> Path:
 
 
 def kept_as_it_lies(path: Path) -> object:
+    if path.is_symlink():
+        return os.readlink(path)
     if not path.exists():
         return None
     return path.read_bytes() if path.is_file() else path.stat().st_mode

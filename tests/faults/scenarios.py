@@ -8,7 +8,13 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from gitguard.errors import EditedState, GitguardError, InvalidInput, NotInitialised
+from gitguard.errors import (
+    EditedState,
+    GitguardError,
+    InvalidInput,
+    MissingState,
+    NotInitialised,
+)
 from gitguard.hosts import claude_code
 from gitguard.model import events
 from gitguard.model.events import HookEvent
@@ -213,6 +219,43 @@ def _compaction(world: World) -> object:
     return _hook(world, events.COMPACTION_START, world.root)
 
 
+def _unusable(world: World) -> None:
+    """Tear the state after three tool calls that only the journal knows."""
+    _with_journal(world, 3)
+    path = _session_file(world, "state.json")
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def _advance_the_copy(world: World) -> object:
+    """Compact beside a state that does not read, which only its copy follows, and recover it."""
+    event = HookEvent(events.COMPACTION_START, "host", str(world.root))
+    world.guard().handle(event, claude_code.ABILITIES)
+    return _recover_if_needed(world)
+
+
+def _recover_if_needed(world: World) -> object:
+    with suppress(MissingState):
+        return world.guard().ensure()
+    world.guard().recover()
+    return world.guard().ensure()
+
+
+def _doubt_the_copy(world: World, outcome: Outcome) -> str:
+    """Miss what was acknowledged before the act: the goal, a learning and three tool calls."""
+    guard = world.guard()
+    try:
+        state = guard.state()
+    except MissingState:
+        return "the state is still refused" * outcome.is_acknowledged
+    if state.goal != GOAL or "acknowledged" not in state.learnings:
+        return f"what was noted before is gone: {state.goal}, {state.learnings}"
+    store = guard.store()
+    folded, _ = store.folded(store.look())
+    paths = {artifact.path for artifact in folded.artifacts}
+    missing = {f"src/file-{number}.py" for number in range(3)} - paths
+    return f"tool calls are gone: {sorted(missing)}" if missing else ""
+
+
 def _checkpoint(world: World) -> object:
     return world.guard().checkpoint("A reason.")
 
@@ -285,6 +328,14 @@ SCENARIOS = (
     Scenario("fork", begin, _fork, _fork_again),
     Scenario("turn-end", lambda world: _with_journal(world, 20), _turn_end, _ensure),
     Scenario("compaction", lambda world: _with_journal(world, 3), _compaction, _ensure),
+    Scenario(
+        "copy-alone",
+        _unusable,
+        _advance_the_copy,
+        _advance_the_copy,
+        may_be_refused=True,
+        doubts=_doubt_the_copy,
+    ),
     Scenario("rotation", lambda world: _with_journal(world, 1600), _checkpoint, _ensure),
     Scenario(
         "sandbox", begin, _sandboxed_note, _ensure, around=lambda world: sealed(world.state_home)
