@@ -135,7 +135,9 @@ class Record(Value):
             if isinstance(kind.of, Later) and name not in vars(self):
                 continue
             value = getattr(self, name)
-            if kind.always or (value is not None and value is not False):
+            if kind.shape == "texts":
+                document[name] = list(value)  # a checkpoint writes thousands of them
+            elif kind.always or (value is not None and value is not False):
                 document[name] = _plain(value)
         return document
 
@@ -178,6 +180,8 @@ def _plain(value: Any) -> Any:
 def read_field(kind: Kind, value: Any, where: str) -> Any:
     """Read one field's value by its kind."""
     if kind.shape == "texts":
+        if type(value) is list and all(type(item) is str and item.isascii() for item in value):
+            return tuple(value)  # most are, and naming each for an error costs more than the look
         return tuple(_text(item, f"{where}[{i}]") for i, item in enumerate(_list(value, where)))
     if kind.shape == "records":
         assert kind.record is not None
