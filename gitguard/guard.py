@@ -284,8 +284,8 @@ class Guard(WorkspaceSessions):
 
         own = self.store(self.any_session())
         if every_session:
-            names = {**self.sessions(), **self.remote_sessions()}
-            return verify_each(stores_of(own, names), tell=tell)
+            keys = {name: name for name in self.remote_sessions()} | self.session_keys()
+            return verify_each(stores_of(own, keys), tell=tell)
         return [verify(own, tell=tell)]
 
     # Secrets

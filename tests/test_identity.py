@@ -431,6 +431,31 @@ def test_whoever_comes_home_finds_everything_as_it_was_left(
     assert open_guard().workspace.faults() == []
 
 
+class Killed(BaseException):
+    """Ends a command where a kill would."""
+
+
+def test_what_was_captured_before_an_interrupted_trust_is_named_and_taken_in_by_recover(
+    begun: Guard, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    there = str(tmp_path / "another-home")
+    open_guard(state_home=there).note({"learnings": ["noted elsewhere"]})
+
+    def die(step: str) -> None:
+        if step == "session-settled":
+            raise Killed
+
+    with pytest.raises(Killed):
+        open_guard(state_home=there, at_step=die).trust()
+    warnings = open_guard(state_home=there).status().warnings
+    assert any("gitguard recover" in warning for warning in warnings)
+    assert any("took in" in done for done in open_guard(state_home=there).recover())
+    after = open_guard(state_home=there)
+    assert after.state().learnings == ("noted elsewhere",)
+    assert after.status().warnings == ()
+    assert not any("took in" in done for done in after.recover())
+
+
 def test_a_note_that_is_wrong_is_refused_under_another_home_as_well(
     begun: Guard, under_another_home: Callable[[], Guard]
 ) -> None:

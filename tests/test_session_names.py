@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -156,6 +157,27 @@ def test_a_name_that_is_mistyped_leaves_nothing_behind(
         attempt(open_guard(session="typo"))
     assert sorted(path.name for path in folder.iterdir()) == before
     assert begun.workspace.session_names() == ["main"]
+
+
+def test_a_session_without_working_files_is_named_by_the_key_in_its_checkpoint(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    key = "Agent: Größe/2"
+    session = Session.of(key)
+    begun.use_session(session)
+    begun.note({"goal": "Ours"})
+    shutil.rmtree(begun.workspace.folder)
+    after = open_guard()
+    assert after.session_keys() == {"main": "main", session.name: key}
+    assert {report.session for report in after.verify(every_session=True)} == {"main", key}
+
+
+def test_a_key_in_a_checkpoint_that_does_not_fit_the_name_is_not_taken(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    git("branch", "gitguard/other", "gitguard/main")
+    shutil.rmtree(begun.workspace.folder)
+    assert open_guard().session_keys() == {"main": "main", "other": "other"}
 
 
 def test_who_waits_for_a_lock_that_came_to_nothing_gets_the_next_one(tmp_path: Path) -> None:

@@ -72,7 +72,8 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     found = store.state() if store.states.read().has_summary else store.states.read()
     if found.state is not None and store.write_summary(found.state):
         done.append("rendered the summary again from the state")
-    return tuple(done)
+    # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
+    return (*done, *(take_in(store) if store.workspace.is_recorded else ()))
 
 
 def _take_signed(store: SessionStore) -> tuple[str, ...]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.checkpoint import parse_commit
 from gitguard.model.host_session import HostSession
+from gitguard.model.session import Session
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store import files
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.session_store import SessionStore
     from gitguard.store.archive import Archived
+    from gitguard.store.repository import Repository
 
+_COMMIT_LIMIT = 1 << 16
 _EVERY = 1_000
 """Entries between two words on how far it is."""
 
@@ -148,6 +152,27 @@ def _window(known: HostSession, config: Config) -> Window:
     from gitguard.context.gauge import resolve_window
 
     return resolve_window(known.window_model, known.window, config.window)
+
+
+def committed_keys(repository: Repository, heads: Mapping[str, str]) -> dict[str, str]:
+    """Return sessions' keys by their names, as the checkpoints at their heads say.
+
+    Whoever can write in the repository can write a key there, so one that does not fit the name is
+    not taken.
+    """
+    with repository.reader() as reader:
+        bodies = reader.read_all(heads.values(), "commit", limit=_COMMIT_LIMIT)
+    return {name: _committed_key(name, head, bodies[head]) for name, head in heads.items()}
+
+
+def _committed_key(name: str, head: str, body: bytes | InvalidDocument) -> str:
+    if isinstance(body, InvalidDocument):
+        return name  # what is wrong with it, `verify` tells
+    try:
+        key = parse_commit(head, body)[0].session_key
+    except InvalidDocument:
+        return name
+    return key if Session(name, name).is_known_as(key) else name
 
 
 # Import

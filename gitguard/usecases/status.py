@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from gitguard.context.gauge import resolve_window, window_warning
@@ -172,6 +173,11 @@ def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
     if head is not None and head.checked_out_in:
         warnings.append(
             f"the session branch is checked out in `{head.checked_out_in}`; checkpoints are pending"
+        )
+    if workspace.is_recorded and os.path.isdir(workspace.apart().folder):
+        warnings.append(
+            "what was captured before the state was trusted is not in it yet; run "
+            "`gitguard recover`"
         )
     if sys.platform not in ("linux", "darwin"):
         warnings.append(f"gitguard is not tested on `{sys.platform}`")

@@ -11,11 +11,10 @@ from gitguard.store.archive import archived_names
 from gitguard.store.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
 from gitguard.store.verification import GO_ON, LEAVE
 from gitguard.usecases.sessions import is_unknown, refuse_unknown
-from gitguard.usecases.status import keys_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from gitguard.store.anchor import Anchor
 
@@ -193,16 +192,15 @@ def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
     return found + ([(head.id, None)] if head.id not in ("", head.committed) else [])
 
 
-def stores_of(own: SessionStore, names: Iterable[str]) -> list[SessionStore]:
+def stores_of(own: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
     """Return the stores of a repository's sessions, archived ones as well.
 
-    One that this workspace has not is known by its name.
+    keys has the sessions' keys by their names; an archived session is known by its name.
     """
-    keys, known = keys_of(own.workspace), frozenset(names)
-    every = sorted({*known, *archived_names(own.workspace)})
+    every = sorted({*keys, *archived_names(own.workspace)})
     sessions = (Session(keys.get(name, name), name) for name in every)
     stores = [SessionStore(own.workspace, session, own.config) for session in sessions]
-    return [store for store in stores if store.session.name in known or _is_archived(store)]
+    return [store for store in stores if store.session.name in keys or _is_archived(store)]
 
 
 def _is_archived(store: SessionStore) -> bool:

@@ -124,10 +124,16 @@ class WorkspaceSessions:
     # What there is
 
     def session_keys(self) -> dict[str, str]:
-        """Return the keys of this workspace's sessions by their names."""
+        """Return the keys of the repository's sessions by their names.
+
+        Without working files it is what the newest checkpoint says, and else the name.
+        """
+        from gitguard.usecases.listing import committed_keys
         from gitguard.usecases.status import keys_of
 
-        return keys_of(self.workspace)
+        keys = keys_of(self.workspace)
+        heads = {name: head for name, head in self.sessions().items() if name not in keys}
+        return {**committed_keys(self.repository(), heads), **keys}
 
     def archived_sessions(self) -> list[Archived]:
         """Return the archived histories of all sessions."""
