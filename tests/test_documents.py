@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,9 @@ from gitguard import errors
 from gitguard.cli.app import app
 from gitguard.model.config import Config
 from gitguard.model.record import Record
+from gitguard.usecases.listing import StoredConversation
 from tests import generate_references as generated
+from tests.test_floors import DOORS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -165,3 +168,19 @@ def test_a_link_into_a_page_leads_to_a_heading(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text):
         if not target.startswith("https://"):
             assert anchor in headings(page.parent / target if target else page), anchor
+
+
+def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
+    lines = (ROOT / "references" / "sessions.md").read_text().splitlines()
+    table = lines[lines.index("| field | what it is |") + 2 :]
+    rows = itertools.takewhile(lambda line: line.startswith("| "), table)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    assert named == set(StoredConversation.field_names)
+
+
+def test_the_page_of_the_architecture_names_every_door() -> None:
+    text = (ROOT / "references" / "architecture.md").read_text()
+    table = text.split("Each library has one door:")[1].split("The user's own status line")[0]
+    doors = {f"`{door}`" for modules in DOORS.values() for door in modules}
+    missing = {door for door in doors if door not in table} - {"`cli/status_line.py`"}
+    assert not missing
