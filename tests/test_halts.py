@@ -323,7 +323,7 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
         "gitguard $'trust' --yes",
         "$(command -v gitguard) trust --yes",
         '"$(which gitguard)" trust --yes',
-        "env -C /work/gitguard gitguard trust --yes",
+        "env -C /srv/gitguard gitguard trust --yes",
         "sudo -u gitguard gitguard trust --yes",
         "python3 -m gitguard trust --yes",
         "sh -c 'gitguard trust --yes'",

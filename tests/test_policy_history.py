@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gitguard.cli.app import app
 from gitguard.context.gauge import Circumstances
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.checkpoint import ADVICE
 from gitguard.policy.history import (
     APPLIED,
@@ -257,7 +257,18 @@ def test_of_a_long_advice_all_changes_are_kept(talk: Conversation) -> None:
     assert advised.advice.changes == changes
 
 
-@pytest.mark.parametrize("line", [b"{", b"\xff\xfe", b"[]", b'{"at": "x"}', b"", b"null"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b'{"at": "x"}',
+        b'{"at":1,"session":"s","head":[],"sentence":"x"}',
+        b"",
+        b"null",
+    ],
+)
 def test_a_line_that_does_not_read_is_passed_over(talk: Conversation, line: bytes) -> None:
     record(talk)
     with open(advice_log.path_in(talk.guard.workspace.state_folder), "ab") as log:
@@ -265,6 +276,17 @@ def test_a_line_that_does_not_read_is_passed_over(talk: Conversation, line: byte
     record(talk, DECLINED)
     outcomes = [each.advice.outcome for each in talk.guard.past_advice().advised]
     assert outcomes == [DECLINED, APPLIED]
+
+
+def test_a_log_that_does_not_read_is_said_and_breaks_no_advice(talk: Conversation) -> None:
+    record(talk)
+    log = Path(advice_log.path_in(talk.guard.workspace.state_folder))
+    log.unlink()
+    log.mkdir()
+    [problem] = talk.guard.past_advice().problems
+    assert "_advice.jsonl" in problem
+    with pytest.raises(InvalidDocument):
+        is_newest(talk.guard.store(), GivenAdvice(MIXED, GIVEN, (TTL,)))
 
 
 def test_of_one_advice_in_a_row_and_again_the_newest_is_known(talk: Conversation) -> None:

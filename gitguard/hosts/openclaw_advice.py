@@ -144,8 +144,8 @@ def _named(agents: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 def _windows(models: ProgramOutcome) -> dict[str, int]:
     """Return the windows of the models that are listed; up to 2026.7 the default one alone is."""
-    said = json_in(models.stdout)
-    listed = said.get("models") if isinstance(said, dict) else None
+    document = json_in(models.stdout)
+    listed = document.get("models") if isinstance(document, dict) else None
     known = (one for one in listed or () if isinstance(one, dict))
     return {
         str(one.get("key")): one["contextWindow"]

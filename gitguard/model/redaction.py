@@ -402,8 +402,8 @@ class Redactor:
             holding = words_with(in_low, low, joined) | words_with(prefixes, joined, joined)
             holding |= words_with([long[begin:end] for begin, end, _plain in encoding], long, long)
             self._remember_ordinary(words - holding, len(joined))
-        told = [literal for _word, literal in literals]
-        return _Plan(tokens, told, [at for _word, at in scans], key_words, bool(encoding))
+        needed = [literal for _word, literal in literals]
+        return _Plan(tokens, needed, [at for _word, at in scans], key_words, bool(encoding))
 
     def _remember_ordinary(self, words: set[str], size: int) -> None:
         """Remember words that hold nothing a rule needs, so that they are not searched again."""

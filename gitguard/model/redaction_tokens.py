@@ -290,14 +290,14 @@ _ESCAPES = ("%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
 
 
 def _heads() -> tuple[dict[str, list[tuple[int, str]]], dict[str, list[tuple[int, str]]]]:
-    """Return the prefixes by their first three characters or all two, and others by their mark."""
+    """Return the prefixes by their first three characters or all two, and marked by their mark."""
     heads: dict[str, list[tuple[int, str]]] = {}
-    others: dict[str, list[tuple[int, str]]] = {}
+    marked: dict[str, list[tuple[int, str]]] = {}
     for at, (_name, prefixes, _rest) in enumerate(TOKENS):
         for prefix in prefixes.split():
             mark = next((char for char in prefix if char in _MARKS), "")
-            (others if mark else heads).setdefault(mark or prefix[:3], []).append((at, prefix))
-    return heads, others
+            (marked if mark else heads).setdefault(mark or prefix[:3], []).append((at, prefix))
+    return heads, marked
 
 
 _HEADS, _OTHERS = _heads()
@@ -356,19 +356,19 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
 
 def _within(words: str) -> list[tuple[int, str]]:
     """Return the prefixes that stand in a longer word."""
-    anywhere = [found for found in _ANYWHERE if found[1] in words]
+    anywhere = [prefix for prefix in _ANYWHERE if prefix[1] in words]
     if "_" not in words and "-" not in words:
         return anywhere
     tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
-    found = [found for tail in tails for found in _BY_TAIL[tail] if found[1] in words]
-    found += [found for found in _BY_TAIL["hf"] if found[1] in words]
-    if not found:
+    prefixes = [prefix for tail in tails for prefix in _BY_TAIL[tail] if prefix[1] in words]
+    prefixes += [prefix for prefix in _BY_TAIL["hf"] if prefix[1] in words]
+    if not prefixes:
         return anywhere
     long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
     # What follows `_v1_` is in hex, which has small letters only.
     long = [word for word in long if "_v1_" in word or not (word.islower() or word.isupper())]
     mixed = " ".join(long)
-    return anywhere + [prefix for prefix in found if prefix[1] in mixed]
+    return anywhere + [prefix for prefix in prefixes if prefix[1] in mixed]
 
 
 def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:

@@ -50,15 +50,29 @@ def append(state_folder: str, advice: LoggedAdvice, clock: Callable[[], float]) 
 
 
 def newest_first(state_folder: str) -> Iterator[LoggedAdvice]:
-    """Yield what was kept, the newest first; a line that does not read is passed over."""
+    """Yield what was kept, the newest first; a line that does not read is passed over.
+
+    Raises `InvalidDocument` or `NotReadable` where the log itself does not.
+    """
     path = path_in(state_folder)
-    if not os.path.exists(path):
+    try:
+        for line in files.lines_backwards(path, most=_MOST):
+            advice = _advice_in(line)
+            if advice is not None:
+                yield advice
+    except FileNotFoundError:
         return
-    for line in files.lines_backwards(path, most=_MOST):
-        try:
-            document = load_json(line, what="an advice")
-            advice = LoggedAdvice(**{name: document[name] for name in LoggedAdvice.field_names})
-        except (InvalidDocument, KeyError, TypeError):
-            continue  # torn by a crash before it was acknowledged
-        if isinstance(advice.at, int) and isinstance(advice.sentence, str):
-            yield advice
+    except OSError as error:
+        raise files.unreadable(path, error) from error
+
+
+def _advice_in(line: bytes) -> LoggedAdvice | None:
+    """Read a line back; None for one that a crash tore before it was acknowledged."""
+    try:
+        document = load_json(line, what="an advice")
+        advice = LoggedAdvice(**{name: document[name] for name in LoggedAdvice.field_names})
+    except (InvalidDocument, KeyError):
+        return None
+    texts = (advice.session, advice.head, advice.sentence)
+    is_whole = type(advice.at) is int and all(isinstance(text, str) for text in texts)
+    return advice if is_whole else None

@@ -281,8 +281,8 @@ class Looker:
         pattern = r"^core\.autocrlf$"
         with _Asked(self._git, "config", "-z", "--get-regexp", pattern) as asked:
             local = asked.answer(fails_with=1).rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
-        values = [value for _, value in self._git.user_settings(pattern)]
-        return (local or "".join(values[-1:])).lower() in ("true", "input", "yes", "on", "1")
+        values = [local or "false", *(value for _, value in self._git.user_settings(pattern))]
+        return (local or values[-1]).lower() in ("true", "input", "yes", "on", "1")
 
     # What lies there
 

@@ -40,8 +40,8 @@ class KeptLook(Record):
 
 def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> None:
     """Keep a look in a file; one that is too large leaves none, so that nothing is taken for it."""
-    kept = KeptLook(checkpoint, _written(git_dir), _with_names(look, _written))
-    data = dump_json({"format": FORMAT, **kept.to_document()})
+    record = KeptLook(checkpoint, _written(git_dir), _with_names(look, _written))
+    data = dump_json({"format": FORMAT, **record.to_document()})
     if len(data) > _LIMIT:
         files.remove(path)
     else:

@@ -84,11 +84,14 @@ def past_advice(
             problems.append(f"{name}{suffix}: {error.message}")
         else:
             advised += checkpoints
-    for logged in advice_log.newest_first(state_folder):
-        advice = advice_in(logged.sentence)
-        if advice is not None:
-            session = logged.session + past_heads.get(logged.head, "")
-            advised.append(Advised(session, logged.at, advice))
+    try:
+        for logged in advice_log.newest_first(state_folder):
+            advice = advice_in(logged.sentence)
+            if advice is not None:
+                session = logged.session + past_heads.get(logged.head, "")
+                advised.append(Advised(session, logged.at, advice))
+    except GitguardError as error:
+        problems.append(error.message)
     advised.sort(key=lambda each: -each.at)
     return Past(tuple(advised), add_up(advised), tuple(problems))
 
