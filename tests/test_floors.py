@@ -23,6 +23,8 @@ PAYLOADS = Path(__file__).parent / "payloads"
 FLOORS = (
     {"errors"},
     {"model"},
+    {"template_runtime"},
+    {"compiled_templates"},
     {"store", "rendering"},
     {"transcripts", "context", "policy", "hosts"},
     {"composing"},
@@ -157,7 +159,10 @@ def test_only_adapters_name_a_host(module: str) -> None:
     assert not re.findall(r".*(?:claude|openclaw).*", text)
 
 
-@pytest.mark.parametrize("module", MODULES)
+WRITTEN_BY_HAND = [module for module in MODULES if module != "compiled_templates.py"]
+
+
+@pytest.mark.parametrize("module", WRITTEN_BY_HAND)
 def test_files_and_functions_stay_small(module: str) -> None:
     assert len((PACKAGE / module).read_text().splitlines()) <= LONGEST_FILE
     long = {f.name: body_lines(f) for f in functions(module) if body_lines(f) > LONGEST_FUNCTION}

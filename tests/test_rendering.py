@@ -1,0 +1,110 @@
+"""Compiled templates: what runs is what Jinja would have rendered."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+from gitguard.compiled_templates import ROOTS, SOURCES
+from gitguard.rendering import TEMPLATES, jinja_environment, render
+from gitguard.template_runtime import TemplateRuntimeError
+
+from .compile_templates import digest, module
+
+TEXT = st.text(max_size=12) | st.sampled_from(["", "a\nb", "<x>&", "\x1b[1m", "\u200b", "{{ x }}"])
+TEXTS = st.lists(TEXT, max_size=3)
+
+
+def records(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[SimpleNamespace]:
+    return st.builds(SimpleNamespace, **fields)
+
+
+def lists_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[SimpleNamespace]]:
+    return st.lists(records(**fields), max_size=2)
+
+
+STATE = records(
+    **dict.fromkeys(("stated_goal", "task_id", "session_id", "status", "current_phase"), TEXT),
+    **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
+    **dict.fromkeys(
+        (
+            *("mechanical", "completed_steps", "blockers", "open_issues", "invariants"),
+            *("constraints", "pending_assumptions", "learnings"),
+        ),
+        TEXTS,
+    ),
+    last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
+    failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT),
+    decisions=lists_of(id=TEXT, what=TEXT, why=TEXT, when=TEXT),
+    artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT),
+    tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
+)
+AROUND = records(
+    **dict.fromkeys(("plan", "last_failure", "self_model", "env_model"), TEXT),
+    changed_besides=st.integers(0, 3),
+    unseen_folders=st.integers(0, 3),
+)
+VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "brief.md.j2": {
+        "fence": TEXT,
+        "goal": TEXT,
+        "task": TEXTS,
+        "sections": lists_of(
+            title=TEXT, items=TEXTS, more=st.integers(0, 2), keeps_wishes=st.booleans()
+        ),
+        "tokens": st.integers(0, 9_999),
+    },
+    "handoff.md.j2": {
+        **dict.fromkeys(("written", "noted_files", "assumptions"), TEXT),
+        **dict.fromkeys(("task", "key_state", "decisions", "changed", "next_steps"), TEXTS),
+        "around": AROUND,
+    },
+    "resume.md.j2": {
+        **dict.fromkeys(("fence", "session", "absent"), TEXT),
+        "origin": records(checkpoint=TEXT, commit=TEXT),
+        "sections": lists_of(
+            heading=TEXT, is_list=st.booleans(), texts=st.lists(TEXT, min_size=1, max_size=3)
+        ),
+    },
+    "summary.md.j2": {"state": STATE},
+}
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@given(data=st.data())
+def test_a_compiled_template_renders_what_jinja_renders(template: str, data: st.DataObject) -> None:
+    values = data.draw(st.fixed_dictionaries(VALUES[template]))
+    assert render(template, **values) == jinja_environment().get_template(template).render(values)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_value_that_a_template_was_not_given_is_an_error_with_its_name(template: str) -> None:
+    with pytest.raises(UndefinedError):
+        jinja_environment().get_template(template).render()
+    with pytest.raises(TemplateRuntimeError, match="was not given"):
+        render(template)
+
+
+def test_the_compiled_templates_are_those_of_today() -> None:
+    assert set(ROOTS) == set(SOURCES) == set(TEMPLATES) == set(VALUES)
+    assert {name: digest(name) for name in TEMPLATES} == SOURCES, "run `make references`"
+    names: dict[str, Any] = {}
+    exec(compile(module(), "compiled", "exec", dont_inherit=True), names)  # noqa: S102
+    assert names["SOURCES"] == SOURCES
+
+
+def test_rendering_does_not_import_jinja() -> None:
+    program = (
+        "import sys; from gitguard.composing import render_summary; "
+        "from gitguard.model.task import new_task; "
+        "render_summary(new_task('main', '2026-01-31T09:30:00Z')); print('jinja2' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "False"
