@@ -231,7 +231,9 @@ def every_command() -> Iterator[Outcome]:
 
 
 def _names(group: click.Group, above: str = "") -> Iterator[str]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from _names(command, f"{above}{name} ")
         else:

@@ -15,11 +15,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
 
+from gitguard.cli.app import GROUPS
 from gitguard.errors import StatusSignal
 from tests.forked import run, simple_command
 from tests.generate_references import commands, error_classes
@@ -531,3 +533,26 @@ def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -
     session.type("git push --quiet --all && cd .. && git clone --quiet origin.git clone")
     told = shell("gitguard ensure", session.root.with_name("clone"), session.home)
     assert "gitguard trust" in told
+
+
+def test_every_command_of_the_modules_is_in_the_table_of_the_help() -> None:
+    table = {name: module for group in GROUPS.values() for name, module in group.items()}
+    folder = ROOT / "gitguard" / "cli"
+    for path in folder.glob("*.py"):
+        module = import_module(f"gitguard.cli.{path.stem}")
+        for command in getattr(module, "COMMANDS", ()):
+            if not path.stem.startswith(("transcript_", "session_", "maintenance")):
+                assert table.pop(command.name) == path.stem
+    assert not table
+
+
+def test_a_command_loads_no_module_of_other_commands() -> None:
+    program = (
+        "import sys; from gitguard.cli.app import app; "
+        "app.get_command(None, 'checkpoint'); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    loaded = {name for name in done.stdout.decode().split() if name.startswith("gitguard.cli.")}
+    others = {f"gitguard.cli.{module}" for group in GROUPS.values() for module in group.values()}
+    # How a checkpoint is reported is the same wherever one is taken.
+    assert loaded & others == {"gitguard.cli.checkpoints", "gitguard.cli.notes"}

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 import time
-import traceback
 from contextlib import suppress
+from importlib import import_module
 
 import click
 
 from gitguard import __version__
-from gitguard.cli import (
-    checkpoints,
-    config,
-    gate,
-    handoff,
-    notes,
-    policy,
-    profile,
-    repair,
-    secrets,
-    sessions,
-    setup,
-    transcript,
-    verify,
-)
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.given import refuse_repeated
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
@@ -60,8 +44,74 @@ class Misused(GitguardError):
     exit_code = USAGE
 
 
+GROUPS: dict[str, dict[str, str]] = {
+    "Everyday": {
+        "init": "setup",
+        "uninstall": "setup",
+        "status": "sessions",
+        "log": "checkpoints",
+        "show": "checkpoints",
+        "diff": "checkpoints",
+        "note": "notes",
+        "checkpoint": "checkpoints",
+        "restore": "repair",
+        "session": "sessions",
+    },
+    "When something is wrong": {
+        "recover": "repair",
+        "accept": "repair",
+        "trust": "repair",
+        "migrate": "repair",
+        "verify": "verify",
+        "override": "sessions",
+        "scan": "secrets",
+        "purge": "secrets",
+    },
+    "For agents and programs": {
+        "ensure": "sessions",
+        "gate": "gate",
+        "bundle": "gate",
+        "resume": "gate",
+        "update": "notes",
+        "handoff": "handoff",
+        "policy": "policy",
+        "hook": "setup",
+    },
+    "Conversations and hosts": {
+        "transcript": "transcript",
+        "profile": "profile",
+        "config": "config",
+        "completion": "setup",
+    },
+}
+"""The commands in the order of the help, and the module of each: only the one that runs is loaded,
+because importing all of them takes longer than most commands do."""
+
+
 class _App(click.Group):
     """The command `gitguard`; what is given to any command of it is kept or refused."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names in the order of the help."""
+        return [name for group in GROUPS.values() for name in group]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; its module is imported now."""
+        names = next((group for group in GROUPS.values() if cmd_name in group), None)
+        if names is None:
+            return None
+        module = import_module(f"gitguard.cli.{names[cmd_name]}")
+        commands: list[click.Command] = module.COMMANDS
+        return next(command for command in commands if command.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list of commands for each group."""
+        for title, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            width = formatter.width - 6 - max(map(len, names))
+            rows = [(name, c.get_short_help_str(width)) for name, c in commands if c is not None]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         refuse_repeated(self, args, ctx.parent, ctx.info_name)
@@ -82,26 +132,6 @@ def app(context: click.Context, /, **common: str | bool) -> None:
     own; your files, index and branches are left alone. Begin with `gitguard init`.
     """
     context.obj = Common(**common)  # type: ignore[arg-type]
-
-
-MODULES = (
-    setup,
-    sessions,
-    notes,
-    gate,
-    checkpoints,
-    handoff,
-    repair,
-    verify,
-    secrets,
-    transcript,
-    profile,
-    policy,
-    config,
-)
-for module in MODULES:
-    for command in module.COMMANDS:
-        app.add_command(command)
 
 
 def run_app() -> None:
@@ -152,6 +182,9 @@ def _misused(error: click.ClickException) -> Misused:
 
 
 def _unexpected(error: Exception) -> Unexpected:
+    import platform
+    import traceback
+
     report = "".join(
         [
             f"gitguard {__version__}, Python {platform.python_version()}, {platform.platform()}\n",

@@ -120,8 +120,7 @@ def completion(shell: str) -> None:
 
     For bash: `gitguard completion bash >> ~/.bashrc`
     """
-    from gitguard.cli.app import app
-
+    app = click.get_current_context().find_root().command
     found = get_completion_class(shell)
     assert found is not None
     click.echo(found(app, {}, "gitguard", "_GITGUARD_COMPLETE").source())
