@@ -20,7 +20,8 @@ from gitguard.context.gauge import Circumstances
 from gitguard.model import journal
 from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import CheckpointRecord
-from gitguard.model.codec import STATE_FILE, sha256
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.digest import sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.journal import Entry
 from gitguard.model.redaction import Redactor

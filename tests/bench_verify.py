@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from gitguard.errors import GitguardError
 from gitguard.model.checkpoint import FILES, CheckpointRecord, format_message
-from gitguard.model.codec import STATE_FILE, sha256
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.digest import sha256
 from gitguard.session_store import SessionStore
 from gitguard.store.anchor import identity_of
 from gitguard.usecases.verifying import verify

@@ -20,21 +20,6 @@ STATE_LIMIT = 256 * 1024
 """Largest state, summary or snapshot that is read or written, in bytes."""
 
 
-# `hashlib` loads OpenSSL, which costs a hook more than all it has to digest.
-try:
-    from _sha2 import sha256 as _digest  # type: ignore[import-not-found]
-except ImportError:
-    try:
-        from _sha256 import sha256 as _digest  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha256 as _digest
-
-
-def sha256(data: bytes) -> str:
-    """Return the hex digest that copies and anchors know a state by."""
-    return str(_digest(data).hexdigest())
-
-
 _UNREADABLE = (ValueError, RecursionError, AttributeError, TypeError, LookupError, ArithmeticError)
 """What the reader of YAML raises besides its own errors where a scalar is not what its tag says."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

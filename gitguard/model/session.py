@@ -58,16 +58,9 @@ def _is_plain(key: str) -> bool:
 
 
 def _slug(key: str) -> str:
-    # Hooks of hosts with keys of their own pass here at every call, and `hashlib` loads OpenSSL.
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256
+    from gitguard.model.digest import sha256
 
-    digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    digest = sha256(key.encode("utf-8", "surrogatepass"))[:8]
     letters = "".join(c if c in _ENDS or c == "-" else "_" for c in key.lower())
     stem = letters.strip("-_")[:48] or "session"
     return f"{stem}-{digest}"

@@ -15,7 +15,8 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
-from gitguard.model.codec import STATE_FILE, sha256
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.digest import sha256
 from gitguard.model.snapshot import folded_upto
 from gitguard.model.task import new_task, update_state
 from gitguard.model.text import counted

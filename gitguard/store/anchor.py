@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, NotReadable
-from gitguard.model.codec import check_format, dump_json, load_json, sha256
+from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.digest import sha256
 from gitguard.model.record import Kind, Record
 from gitguard.model.session import is_session_name
 from gitguard.store import files

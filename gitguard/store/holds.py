@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotWritable
-from gitguard.model.codec import check_format, dump_json, load_json, sha256
+from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.digest import sha256
 from gitguard.model.host_session import NEVER, Hold, Stop
 from gitguard.store import files
 

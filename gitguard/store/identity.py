@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
-from gitguard.model.codec import dump_json, sha256
+from gitguard.model.codec import dump_json
+from gitguard.model.digest import sha256
 from gitguard.model.record import Kind, Record
 from gitguard.store import files
 from gitguard.store.anchor import FORMAT, Identity, identity_of, load_record

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed
+from gitguard.model.digest import sha1
 from gitguard.store import files
 
 TYPE_CHECKING = False
@@ -100,14 +101,10 @@ class LooseObjects:
 
 def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
     """Return an object's id and the content of its file."""
-    from gitdb.fun import loose_object_header
-    from gitdb.stream import ZippedStoreShaWriter
+    import zlib
 
-    writer = ZippedStoreShaWriter()
-    writer.write(loose_object_header(kind.encode(), len(data)))
-    writer.write(data)
-    writer.close()
-    return str(writer.sha(as_hex=True)), bytes(writer.getvalue())
+    header = b"%s %d\0" % (kind.encode(), len(data))
+    return sha1(header, data), zlib.compress(header + data, zlib.Z_BEST_SPEED)
 
 
 class GitObjects:

@@ -17,8 +17,8 @@ from gitguard.model.codec import (
     check_size,
     dump_json,
     load_json,
-    sha256,
 )
+from gitguard.model.digest import sha256
 from gitguard.model.value import Value
 from gitguard.store import files
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
 from gitguard.model.checkpoint import FILES, checkpoint_name, parse_commit
-from gitguard.model.codec import STATE_FILE, STATE_LIMIT, sha256
+from gitguard.model.codec import STATE_FILE, STATE_LIMIT
+from gitguard.model.digest import sha256
 from gitguard.model.value import Value
 from gitguard.store.reader import TREE_LIMIT, entries_of
 

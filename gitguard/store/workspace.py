@@ -15,7 +15,8 @@ from gitguard.errors import (
     NewerFormat,
     NotInitialised,
 )
-from gitguard.model.codec import check_format, dump_json, load_json, sha256
+from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.digest import sha256
 from gitguard.model.host_session import Hold, HostSession, SessionRecord
 from gitguard.model.redaction import Redactor
 from gitguard.model.session import Session, is_session_name

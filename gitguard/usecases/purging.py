@@ -12,8 +12,9 @@ import json
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, Pending
 from gitguard.model.checkpoint import SNAPSHOT_FILE
-from gitguard.model.codec import STATE_FILE, sha256
+from gitguard.model.codec import STATE_FILE
 from gitguard.model.config_redaction import redactor_of
+from gitguard.model.digest import sha256
 from gitguard.model.redaction import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value

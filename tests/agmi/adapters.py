@@ -19,7 +19,8 @@ from agmi.adapters.base import MemoryAdapter, Record
 from gitguard import Guard
 from gitguard.errors import GitguardError
 from gitguard.model.checkpoint import FILES
-from gitguard.model.codec import STATE_FILE, dump_json, load_json, sha256
+from gitguard.model.codec import STATE_FILE, dump_json, load_json
+from gitguard.model.digest import sha256
 from gitguard.model.session import Session
 from gitguard.store.workspace import Places
 
