@@ -16,8 +16,8 @@ from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.model.journal import Entry
 from gitguard.model.session import Session
-from gitguard.usecases import gate
-from gitguard.usecases.turns import Turns
+from gitguard.usecases import gate, turns
+from gitguard.usecases.hook_conversation import Conversation as OpenConversation
 
 from .conversation import BLOCK, Conversation
 
@@ -242,11 +242,12 @@ def test_what_another_hook_stored_while_this_one_started_is_kept(talk: Conversat
     talk.prompt("Begin")
     guard = talk.guard
     event = HookEvent("turn-end", "S1", str(talk.root))
-    slow = Turns(guard.workspace, guard.config, event, abilities=claude_code.ABILITIES)
+    abilities = claude_code.ABILITIES
+    slow = OpenConversation(guard.workspace, guard.config, event, abilities=abilities)
     context = {"context_window_size": 200_000, "current_usage": {"input_tokens": 150_000}}
     talk.send_raw("statusLine", context_window=context)
     talk.guard.note({"learnings": ["something changed"]})
-    slow.reply()
+    turns.answer(slow)
     reading = talk.guard.status().host_sessions["S1"].reading
     assert reading is not None
     assert reading.tokens == 150_000

@@ -18,9 +18,10 @@ from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolC
 from gitguard.model.host_session import HostSession
 from gitguard.policy import warnings
 from gitguard.policy.warnings import highest, tokens_per_call, warning_line
+from gitguard.usecases import tools
 from gitguard.usecases.gate import checkpointed, is_calm, rearmed, risen_to
+from gitguard.usecases.hook_conversation import Conversation as OpenConversation
 from gitguard.usecases.speaking import Moment, calls_left, line_of
-from gitguard.usecases.tools import ToolCalls
 
 from .conversation import Conversation
 from .test_policy_bands import after_failure, after_tool
@@ -235,10 +236,11 @@ def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
         transcript=Transcript(str(talk.transcript), "claude-code"),
     )
     guard = talk.guard
-    calls = [
-        ToolCalls(guard.workspace, guard.config, event, abilities=Abilities()) for _ in range(2)
+    begun = [
+        OpenConversation(guard.workspace, guard.config, event, abilities=Abilities())
+        for _ in range(2)
     ]
-    said = [call.reply().context for call in calls]
+    said = [tools.answer(conversation).context for conversation in begun]
     assert [bool(line) for line in said] == [True, False]
 
 

@@ -16,6 +16,7 @@ from gitguard.store import holds
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.context.gauge import Pressure
+    from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
     from gitguard.model.host_session import Stop
     from gitguard.store.workspace import Places
@@ -135,3 +136,8 @@ def _ways_out(event: HookEvent, abilities: Abilities, *, begin: str) -> str:
         f"{begin} /compact or {abilities.new_conversation}. To continue anyway, run "
         f"`gitguard{named} override --reason …` in a terminal."
     )
+
+
+def stop_text(error: MissingState) -> str:
+    """Return what stops an agent whose state is missing or broken."""
+    return f"{error.status}\n{error.message}. {error.hint}"

@@ -1,0 +1,350 @@
+"""One event's conversation: its session, its record, and what every answer does with them.
+
+A handler is a function over this object. `record` is the conversation's entry in `session.json` as
+it was read, or as a handler changed it; it is kept when `recording` ends.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.context.gauge import FIRST_TURN, Circumstances
+from gitguard.errors import (
+    EditedState,
+    GitguardError,
+    InvalidDocument,
+    MissingState,
+    NotReadable,
+    Tampered,
+)
+from gitguard.model import events
+from gitguard.model.codec import STATE_LIMIT
+from gitguard.model.journal import Entry
+from gitguard.model.text import one_line, shorten
+from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
+from gitguard.store import states
+from gitguard.store.files import read_bytes
+from gitguard.usecases import gate
+from gitguard.usecases.measuring import measure_pressure, summary_tokens, with_proof
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.context.gauge import Pressure
+    from gitguard.model.config import Config
+    from gitguard.model.events import Abilities, HookEvent, ToolCall
+    from gitguard.model.host_session import HostSession
+    from gitguard.model.session import Session
+    from gitguard.session_store import Saved
+    from gitguard.store.lock import Lock
+    from gitguard.store.repository import Repository
+    from gitguard.store.states import Found
+    from gitguard.store.workspace import Workspace
+
+_TURNS_WITHOUT_USAGE = 2
+"""Prompts after which a host that offers pressure must have reported some."""
+_MOST_LISTED = 200
+"""Of one call's files and plan items; a line of any length could not be read back."""
+
+
+class Conversation:
+    """One event of a conversation, bound to the session that its workspace works at.
+
+    A fault of ours is left to the caller, which answers neutrally.
+    """
+
+    record: HostSession
+
+    def __init__(
+        self, workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
+    ) -> None:
+        """Bind the event; the conversation's record is read."""
+        self.workspace = workspace
+        self.config = config
+        self.event = event
+        self.abilities = abilities
+        self.is_apart, session = self._look_apart()
+        """Whether nothing here vouches for the working files, so that we work beside them."""
+        self.store = SessionStore(self.workspace, session, config)
+        self.read_record()
+        self.startup_notes: tuple[str, ...] = ()
+        self.archived_notes: tuple[str, ...] = ()
+        """What is archived of an older session of the same name, where this one was begun."""
+        self.unread: list[str] = []
+        """What was left out of a conversation that takes too long to read whole."""
+
+    def _look_apart(self) -> tuple[bool, Session]:
+        """Work apart from files that nothing here vouches for; return whether that is so."""
+        if not self.workspace.is_recorded:
+            from gitguard.store import apart
+
+            session = apart.session_of(self.workspace)
+            if session is not None and apart.is_unknown(self.workspace):
+                self.workspace = self.workspace.apart()
+                if not os.path.isdir(self.workspace.session_folder(session)):
+                    with self.workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
+                        self.workspace.make_folders(session)
+                return True, session
+        return False, self._session()
+
+    def _session(self) -> Session:
+        if self.workspace.places.session or self.workspace.current_name():
+            return self.workspace.current()
+        from gitguard.recovery.startup import choose_session
+
+        return choose_session(self.workspace, self.repository())
+
+    def repository(self) -> Repository:
+        """Return the repository of the workspace."""
+        from gitguard.store.repository import Repository
+
+        workspace = self.workspace
+        return Repository(workspace.place, workspace.places.environment, workspace.clock)
+
+    def bring_back(self) -> bool:
+        """Bring working files back that were removed; say whether the session can be used."""
+        if self.is_apart or os.path.exists(self.store.states.path):
+            return True
+        try:
+            self.bring_up(always=True)
+        except MissingState as error:
+            self.note_fault(error)
+            return False
+        for note in self.startup_notes:
+            self.note_fault(GitguardError(note))
+        return True
+
+    def bring_up(self, *, always: bool = False) -> None:
+        """Begin or restore the session where it has to be, or always.
+
+        Raises `MissingState` where the agent must stop. A foreign edit or history is marked.
+        """
+        if self.is_apart or (not always and self._seems_fit()):
+            return
+        from gitguard.usecases.sessions import begin
+
+        try:
+            startup = begin(
+                self.workspace,
+                self.repository(),
+                self.config,
+                self.store.session,
+                timeout=HOOK_LOCK_TIMEOUT,
+            )
+        except (EditedState, Tampered) as error:
+            self.note_fault(error)
+            return
+        self.startup_notes, self.archived_notes = startup.notes, startup.older
+        if startup.saved is not None and startup.saved.commit:
+            with self.recording():
+                self.record = self.record.replace(head=startup.saved.commit)
+
+    # Pressure
+
+    def measure(self) -> tuple[bool, Pressure | None]:
+        """Return whether pressure could be read as the host offers it, and the pressure.
+
+        A transcript that is not where the host says, or a window that cannot be, is our fault: it
+        is marked, and stops nobody.
+        """
+        try:
+            pressure = measure_pressure(
+                self.record,
+                self.config,
+                pushed=self.event.reading,
+                transcript=self.event.transcript,
+                model=self.event.model,
+                first_turn=self.abilities.offers_pressure or self.record.turns <= 1,
+            )
+            if self.abilities.offers_pressure and pressure is not None:
+                self._expect_usage(pressure)
+        except GitguardError as error:
+            self.note_fault(error)
+            return False, None
+        return True, pressure
+
+    def keep_proof(self, pressure: Pressure | None) -> None:
+        """Remember that more was in use than the window was taken to hold; the record is kept."""
+        reading = self.event.reading
+        model = (reading.model if reading else "") or self.event.model
+        self.record = with_proof(self.record, pressure, model)
+
+    def _expect_usage(self, pressure: Pressure) -> None:
+        late = self.record.turns > _TURNS_WITHOUT_USAGE and self.record.epoch == 0
+        if pressure.source == FIRST_TURN and late:
+            where = self.event.transcript.path if self.event.transcript else "nowhere"
+            raise InvalidDocument(f"the transcript tells no usage; the host says it is `{where}`")
+
+    def take_due_checkpoint(self, pressure: Pressure | None) -> Saved | None:
+        """Take the checkpoint that pressure has risen to, if it has."""
+        trigger = gate.risen_to(self.record, pressure, self.config)
+        if pressure is None or not trigger:
+            return None
+        saved = self.checkpoint(trigger, f"Pressure is {pressure.share:.2f}.", pressure=pressure)
+        self.record = gate.checkpointed(self.record, pressure)
+        return saved
+
+    def line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:
+        """Return the one line that tells the agent of its context, with a checkpoint if it is due.
+
+        A checkpoint that fails keeps nothing from the agent.
+        """
+        try:
+            saved = self.take_due_checkpoint(pressure)
+        except GitguardError as error:
+            self.note_fault(error)
+            saved = None
+        if pressure is None:
+            return ""
+        from gitguard.usecases.speaking import Moment, line_of
+
+        is_saved = saved is not None and bool(saved.commit)
+        new = self.abilities.new_conversation
+        moment = Moment(calls, saved=is_saved, new_conversation=new, **due)
+        self.record, line = line_of(self.record, pressure, self.config, moment)
+        return line
+
+    def with_transcript(self, known: HostSession) -> HostSession:
+        transcript = self.event.transcript
+        if transcript is None:
+            return known
+        return known.replace(
+            transcript=transcript.path,
+            transcript_format=transcript.format,
+            transcript_session=transcript.session,
+        )
+
+    def noticed(self) -> HostSession:
+        """Return the record after a compaction of which only the transcript tells."""
+        known, transcript = self.record, self.event.transcript
+        try:
+            noticed = gate.notice_compaction(known, self.config, transcript, self.event.model)
+        except GitguardError as error:
+            self.note_fault(error)
+            return known
+        if noticed.compactions > known.compactions:
+            try:
+                noticed = noticed.replace(summary_tokens=summary_tokens(known, transcript))
+            except GitguardError as error:
+                self.note_fault(error)  # the compaction counts all the same
+        return noticed
+
+    # Small parts
+
+    @property
+    def tool(self) -> ToolCall:
+        return self.event.tool or events.ToolCall("")
+
+    def _seems_fit(self) -> bool:
+        """Look at the working files without hashing or git, for every tool call."""
+        try:
+            data = read_bytes(self.store.states.path, limit=STATE_LIMIT)
+        except (InvalidDocument, NotReadable):
+            return False
+        return (
+            data is not None
+            and states.seems_whole(data)
+            and os.path.exists(self.store.states.summary_path)
+        )
+
+    def checkpoint(
+        self,
+        trigger: str,
+        why: str,
+        *,
+        pressure: Pressure | None = None,
+        found: Found | None = None,
+        if_changed: bool = False,
+    ) -> Saved:
+        if self.is_apart:
+            from gitguard.session_store import Saved
+
+            return Saved(trigger, pending="nobody ran `gitguard trust` here yet")
+        if pressure is None:
+            _, pressure = self.measure()
+        circumstances = Circumstances(
+            pressure,
+            self.event.transcript,
+            self.record.epoch,
+            channel=self.event.channel,
+            agent=self.event.agent,
+        )
+        found = found or self.store.state_or_copy()
+        saved = self.store.checkpoint(
+            trigger, why, circumstances, found=found, if_changed=if_changed
+        )
+        if saved.commit:
+            self.record = self.record.replace(head=saved.commit)
+        return saved
+
+    def entry(self, event: str, *, summary: str = "") -> Entry:
+        tool = self.tool
+        return Entry(
+            event=event,
+            at=self.store.now,
+            host_session=self.event.host_session,
+            id=tool.id,
+            tool=tool.name,
+            summary=summary or tool.summary.replace(self.workspace.place.worktree + os.sep, ""),
+            read=self._relative(tool.paths_read),
+            written=self._relative(tool.paths_written),
+            error=shorten(one_line(tool.error), 400),
+            sub_agent=self.event.sub_agent,
+            plan=tool.plan[-_MOST_LISTED:],
+            whole_plan=tool.whole_plan,
+        )
+
+    def _relative(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self.workspace.place.relative(path) for path in paths[-_MOST_LISTED:])
+
+    def lock(self) -> Lock:
+        """Return the session's lock, which a hook waits for only so long."""
+        return self.store.lock(HOOK_LOCK_TIMEOUT)
+
+    def recording(self) -> Recording:
+        """Return a context in which the conversation's record may be changed."""
+        return Recording(self)
+
+    def read_record(self) -> None:
+        """Read the conversation's record."""
+        key, host = self.event.host_session, self.event.host
+        self.record = self._as_read = self.workspace.host_session(self.store.session, key, host)
+
+    def keep_record(self) -> None:
+        """Write the conversation's record, if it was changed; the lock is held."""
+        if self.record != self._as_read:
+            key = self.event.host_session
+            self.workspace.keep_host_session(self.store.session, key, self.record)
+
+    def note_fault(self, error: GitguardError) -> None:
+        """Leave a mark of a fault of ours, which `status` shows; the agent goes on."""
+        self.workspace.note_fault(f"answering {self.event.kind}", error)
+
+
+class Recording:
+    """The conversation's record under the session's lock: read on entering, kept on leaving.
+
+    What was read before the lock was held may be somebody else's by now. Leaving by an error keeps
+    nothing.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        """Prepare the lock; nothing is read yet."""
+        self._conversation = conversation
+        self._lock = conversation.lock()
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        try:
+            self._conversation.read_record()
+        except BaseException:
+            self._lock.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            if kind is None:
+                self._conversation.keep_record()
+        finally:
+            self._lock.__exit__(None, None, None)
