@@ -142,17 +142,17 @@ def handoff(context, missing=missing, *, environment):
     l_1_name = missing
     if t_4:
         pass
-        yield 'none found that changed a short while ago\n'
+        yield 'none found\n'
     if environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'changed_besides'):
         pass
         yield '- … and '
         yield str(environment.finalize(environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'changed_besides')))
         yield ' more\n'
-    if environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'unseen_folders'):
+    if environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'unseen'):
         pass
-        yield '- (folders not looked through: '
-        yield str(environment.finalize(environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'unseen_folders')))
-        yield ')\n'
+        yield '- Not compared: '
+        yield str(environment.finalize(t_1(environment.getattr((undefined(name='around') if l_0_around is missing else l_0_around), 'unseen'))))
+        yield '\n'
     if (undefined(name='noted_files') if l_0_noted_files is missing else l_0_noted_files):
         pass
         yield '- Also part of the task: '
@@ -404,7 +404,7 @@ ROOTS: dict[str, Callable[..., Iterator[str]]] = {
 """Each template's function."""
 SOURCES = {
     "brief.md.j2": "b25031dec974dcc34a9138519c6166eea5f739908340eaac38210f9b170a020a",
-    "handoff.md.j2": "55a892690d805ed72d8ccbf352dd02f8eef5b576b090e7074f774b57e4569e03",
+    "handoff.md.j2": "16fd425d9ee06e79e9000276b20a6c48985342b2405fac05b548e2d6039e663c",
     "resume.md.j2": "61c920fc5f637c47a917a6df3d53dfe68d41cc80ff622fd81a79159966d6e423",
     "summary.md.j2": "ad092c4a46bea36e1278083014f9bbc329c2f5f3555199344e2a5f878c9712bc",
 }
