@@ -20,9 +20,10 @@ from gitguard.model import checkpoint
 from gitguard.model.checkpoint import EVENT_RULES
 from gitguard.model.codec import dump_json
 from gitguard.model.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
+from gitguard.model.fields import Kind
 from gitguard.model.host_session import Hold, HostSession, SessionRecord
 from gitguard.model.journal import Entry
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.model.schema import config_schema, snapshot_schema, state_schema
 from gitguard.model.snapshot import (
     SnapshotMeta,

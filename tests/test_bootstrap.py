@@ -311,7 +311,7 @@ def test_the_newest_conversations_host_says_which_files(
     session = guard.workspace.current()
     for used, host in ((1, "codex"), (2, "gemini")):
         clock.advance(60)
-        known = HostSession(f"2026-01-0{used}T00:00:00Z", transcript_format=host)
+        known = HostSession(started_at=f"2026-01-0{used}T00:00:00Z", transcript_format=host)
         with guard.store().lock():
             guard.workspace.keep_host_session(session, host, known)
     assert [item.name for item in guard.bundle(with_bootstrap=True).items] == ["GEMINI.md"]

@@ -571,7 +571,7 @@ def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun
 
 def test_a_shells_halt_that_an_earlier_version_recorded_keeps_counting(begun: Guard) -> None:
     store, stop = begun.store(), Stop(begun.store().now, 0.9, "full")
-    before = HostSession(store.now, turns=2, halt=stop)
+    before = HostSession(started_at=store.now, turns=2, halt=stop)
     with store.lock():
         begun.workspace.keep_host_session(store.session, "terminal-/dev/pts/7", before)
     calm = Reading("given", begun.clock(), share=0.2)

@@ -175,7 +175,7 @@ def test_whatever_tools_are_called_with_no_checkpoint_grows_too_large(letter: st
     ]
     state = capture.fold(new_task("main", NOW), tuple(entries), NOW)
     work = capture.work_of(tuple(entries), state, seconds(NOW))
-    meta = SnapshotMeta("cp_001", "main", NOW, "manual")
+    meta = SnapshotMeta("cp_001", "main", created_at=NOW, trigger="manual")
     assert len(dump_json(state.to_document())) < STATE_LIMIT
     assert len(render_snapshot(snapshot_of(state, work, meta))) < STATE_LIMIT
 

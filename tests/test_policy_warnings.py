@@ -289,7 +289,7 @@ def test_a_checkpoint_comes_only_where_usage_moved_or_a_warning_came(
 
 
 def test_where_nothing_is_measured_nothing_has_fallen() -> None:
-    told = HostSession("2026-01-31T09:30:00Z", warned=2, checkpointed_tokens=152_000)
+    told = HostSession(started_at="2026-01-31T09:30:00Z", warned=2, checkpointed_tokens=152_000)
     unmeasured = Pressure(0.0, None, Window(200_000, "host"), FIRST_TURN)
     assert rearmed(told, unmeasured, DEFAULTS) == told
     assert is_calm(told, unmeasured, DEFAULTS)

@@ -194,7 +194,7 @@ def test_a_secret_in_the_reason_of_a_purge_is_not_kept(leaked: Guard, tmp_path: 
 
 def test_a_secret_in_the_reason_of_an_override_is_not_kept(begun: Guard, tmp_path: Path) -> None:
     store = begun.store()
-    halted = HostSession(NOW, halt=Stop(NOW, 0.9, "too full"))
+    halted = HostSession(started_at=NOW, halt=Stop(NOW, 0.9, "too full"))
     with store.lock():
         begun.workspace.keep_host_session(store.session, "H", halted)
     begun.override("H", f"Needs {TOKEN} first")

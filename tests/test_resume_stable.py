@@ -148,7 +148,7 @@ def test_so_it_is_of_the_block_that_an_agent_asks_for(
 ) -> None:
     store = begun.store()
     with store.lock():
-        known = HostSession(store.now, epoch=compactions)
+        known = HostSession(started_at=store.now, epoch=compactions)
         begun.workspace.keep_host_session(store.session, "S1", known)
     assert ("a new conversation" in begun.resume("S1")) is warned
     assert "a new conversation" not in begun.resume("S2")

@@ -109,7 +109,7 @@ def test_a_halt_survives_a_record_that_somebody_removed_it_from(begun: Guard) ->
 
     stop = Stop(NOW, 0.9, "too full")
     with store.lock():
-        workspace.keep_host_session(store.session, "H", HostSession(NOW, halt=stop))
+        workspace.keep_host_session(store.session, "H", HostSession(started_at=NOW, halt=stop))
     path = working_file(begun, "session.json")
     document = json.loads(path.read_text())
     del document["host_sessions"]["H"]["halt"]
@@ -187,7 +187,7 @@ def test_what_was_recorded_before_there_was_a_key_is_sealed_with_the_first_one(
 
     store = begun.store()
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "H", HostSession(NOW, turns=7))
+        begun.workspace.keep_host_session(store.session, "H", HostSession(started_at=NOW, turns=7))
     begin_without_a_key(begun)
     open_guard().note({"goal": "Makes the key"})
     workspace = open_guard().workspace

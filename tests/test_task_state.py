@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from gitguard import Guard
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import dump_json, load_json
-from gitguard.model.record import Kind, Record
+from gitguard.model.fields import Kind
+from gitguard.model.record import Record
 from gitguard.model.schema import config_schema, state_schema
 from gitguard.model.task import (
     CAPTURED,

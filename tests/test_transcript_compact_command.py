@@ -207,7 +207,7 @@ def test_a_folder_that_is_none_is_in_nobodys_way(folder: str, user: User, tmp_pa
 def tell(guard: Guard, session: Session, transcript: Transcript) -> None:
     """Record a conversation as hooks do."""
     record = HostSession(
-        "2026-01-01T00:00:00Z",
+        started_at="2026-01-01T00:00:00Z",
         transcript=transcript.path,
         transcript_format=transcript.format,
         transcript_session=transcript.session,

@@ -9,12 +9,14 @@ destructive commands. Prefixes, folders and windows are the user's alone.
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.record import Kind, Later, Record, Section
+from gitguard.model import fields
+from gitguard.model.fields import Later
+from gitguard.model.record import Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any
 
     from gitguard.model.config_handoff import HandoffConfig
     from gitguard.model.config_maintenance import MaintenanceConfig
@@ -45,15 +47,11 @@ _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
 class Thresholds(Section):
     """Shares of the window at which the gate changes its verdict."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "warning": Kind("share", "From here on state and summary are kept fresh."),
-        "compress": Kind("share", "From here on a fresh summary comes before the next action."),
-        "critical": Kind("share", "From here on the agent is halted."),
-    }
-    warning: float = 0.55
-    compress: float = 0.70
-    critical: float = 0.85
-    extra: Mapping[str, Any] = {}
+    warning: float = fields.share("From here on state and summary are kept fresh.", default=0.55)
+    compress: float = fields.share(
+        "From here on a fresh summary comes before the next action.", default=0.70
+    )
+    critical: float = fields.share("From here on the agent is halted.", default=0.85)
 
     def check(self, what: str) -> None:
         """Refuse thresholds that do not rise."""
@@ -67,21 +65,22 @@ class Thresholds(Section):
 class GaugeConfig(Section):
     """When the gauge speaks and warns, and when it checkpoints by itself."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "show_from": Kind("share", "Pressure from which the agent is told how full it is."),
-        "checkpoint_at": Kind("share", "Pressure at which `auto-80pct` is taken."),
-        "checkpoint_step": Kind("share", "How far usage must move before the next `auto-80pct`."),
-        "warn_hand_over": Kind("share", "Pressure at which a warning says to hand work over."),
-        "warn_compact": Kind("share", "Pressure at which one says to compact; `auto-75pct`."),
-        "warn_critical": Kind("share", "Pressure at which one says that the context is critical."),
-    }
-    show_from: float = 0.70
-    checkpoint_at: float = 0.80
-    checkpoint_step: float = 0.05
-    warn_hand_over: float = 0.65
-    warn_compact: float = 0.75
-    warn_critical: float = 0.85
-    extra: Mapping[str, Any] = {}
+    show_from: float = fields.share(
+        "Pressure from which the agent is told how full it is.", default=0.70
+    )
+    checkpoint_at: float = fields.share("Pressure at which `auto-80pct` is taken.", default=0.80)
+    checkpoint_step: float = fields.share(
+        "How far usage must move before the next `auto-80pct`.", default=0.05
+    )
+    warn_hand_over: float = fields.share(
+        "Pressure at which a warning says to hand work over.", default=0.65
+    )
+    warn_compact: float = fields.share(
+        "Pressure at which one says to compact; `auto-75pct`.", default=0.75
+    )
+    warn_critical: float = fields.share(
+        "Pressure at which one says that the context is critical.", default=0.85
+    )
 
     def check(self, what: str) -> None:
         """Refuse levels of warnings that do not rise."""
@@ -114,19 +113,15 @@ class GaugeConfig(Section):
 class WindowConfig(Section):
     """How large the context window is, in tokens."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "default": Kind(
-            "count",
-            "The window where nothing else is known. 0: 200,000 are assumed, on which nobody is "
-            "halted.",
-        ),
-        "cap": Kind("count", "An upper limit on every window; 0 for none."),
-        "models": Kind("counts", "Windows by `provider/model`, or by model alone."),
-    }
-    default: int = 0
-    cap: int = 0
-    models: Mapping[str, int] = {}
-    extra: Mapping[str, Any] = {}
+    default: int = fields.count(
+        "The window where nothing else is known. 0: 200,000 are assumed, on which nobody is "
+        "halted.",
+        default=0,
+    )
+    cap: int = fields.count("An upper limit on every window; 0 for none.", default=0)
+    models: Mapping[str, int] = fields.counts(
+        "Windows by `provider/model`, or by model alone.", default={}
+    )
 
     def check(self, what: str) -> None:
         """Refuse windows in which nothing fits."""
@@ -145,25 +140,19 @@ class WindowConfig(Section):
 class ResumeConfig(Section):
     """The block that hands the state back."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "max_tokens": Kind("count", "Its size, in tokens of four characters."),
-    }
-    max_tokens: int = 700
-    extra: Mapping[str, Any] = {}
+    max_tokens: int = fields.count("Its size, in tokens of four characters.", default=700)
 
 
 class StoreConfig(Section):
     """Where checkpoints and working files lie."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "ref_prefix": Kind(
-            "text", "`refs/heads/gitguard/`, or `refs/gitguard/` to keep them out of branches."
-        ),
-        "directory": Kind("text", "The folder of the working files, inside the workspace."),
-    }
-    ref_prefix: str = "refs/heads/gitguard/"
-    directory: str = ".gitguard"
-    extra: Mapping[str, Any] = {}
+    ref_prefix: str = fields.text(
+        "`refs/heads/gitguard/`, or `refs/gitguard/` to keep them out of branches.",
+        default="refs/heads/gitguard/",
+    )
+    directory: str = fields.text(
+        "The folder of the working files, inside the workspace.", default=".gitguard"
+    )
 
     def check(self, what: str) -> None:
         """Refuse places outside of what gitguard keeps for itself."""
@@ -212,47 +201,53 @@ DESTRUCTIVE = (
 class Config(Record):
     """The configuration in force."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "thresholds": Kind("record", "The gate's thresholds.", of=Thresholds),
-        "gauge": Kind("record", "The gauge.", of=GaugeConfig),
-        "window": Kind("record", "The context window.", of=WindowConfig),
-        "resume": Kind("record", "The resume block.", of=ResumeConfig),
-        "handoff": Kind("record", "The hand-off file.", of=_HANDOFF),
-        "budget": Kind("record", "A conversation's budget.", of=_BUDGET),
-        "pruning": Kind("record", "Pruning of a transcript.", of=_PRUNING),
-        "bootstrap": Kind("record", "Context files in the bundle.", of=_BOOTSTRAP),
-        "compaction": Kind("record", "Compacting a transcript.", of=_COMPACTION),
-        "summarizer": Kind("texts", "A command that summarizes what standard input gives it."),
-        "store": Kind("record", "The store.", of=StoreConfig),
-        "redaction": Kind("record", "What is taken out before anything is written.", of=_REDACTION),
-        "maintenance": Kind("record", "When sessions are archived.", of=_MAINTENANCE),
-        "sign": Kind("flag", "Sign checkpoints with your git key, and take over signed ones."),
-        "signers": Kind(
-            "texts", "Whose signatures count, by SSH principal or fingerprint; empty: all of git's."
-        ),
-        "destructive": Kind("texts", "Further commands that count as destructive."),
-        "reference_mode": Kind(
-            "flag", "Estimate pressure from characters; for tests and reference only."
-        ),
-    }
-    thresholds: Thresholds = Thresholds()
-    gauge: GaugeConfig = GaugeConfig()
-    window: WindowConfig = WindowConfig()
-    resume: ResumeConfig = ResumeConfig()
-    handoff: HandoffConfig = _HANDOFF.default()
-    budget: BudgetConfig = _BUDGET.default()
-    pruning: PruningConfig = _PRUNING.default()
-    bootstrap: BootstrapConfig = _BOOTSTRAP.default()
-    compaction: CompactionConfig = _COMPACTION.default()
-    summarizer: tuple[str, ...] = ()
-    store: StoreConfig = StoreConfig()
-    redaction: RedactionConfig = _REDACTION.default()
-    maintenance: MaintenanceConfig = _MAINTENANCE.default()
-    sign: bool = False
-    signers: tuple[str, ...] = ()
-    destructive: tuple[str, ...] = ()
-    reference_mode: bool = False
-    extra: Mapping[str, Any] = {}
+    thresholds: Thresholds = fields.record(
+        "The gate's thresholds.", of=Thresholds, default=Thresholds()
+    )
+    gauge: GaugeConfig = fields.record("The gauge.", of=GaugeConfig, default=GaugeConfig())
+    window: WindowConfig = fields.record(
+        "The context window.", of=WindowConfig, default=WindowConfig()
+    )
+    resume: ResumeConfig = fields.record(
+        "The resume block.", of=ResumeConfig, default=ResumeConfig()
+    )
+    handoff: HandoffConfig = fields.record(
+        "The hand-off file.", of=_HANDOFF, default=_HANDOFF.default()
+    )
+    budget: BudgetConfig = fields.record(
+        "A conversation's budget.", of=_BUDGET, default=_BUDGET.default()
+    )
+    pruning: PruningConfig = fields.record(
+        "Pruning of a transcript.", of=_PRUNING, default=_PRUNING.default()
+    )
+    bootstrap: BootstrapConfig = fields.record(
+        "Context files in the bundle.", of=_BOOTSTRAP, default=_BOOTSTRAP.default()
+    )
+    compaction: CompactionConfig = fields.record(
+        "Compacting a transcript.", of=_COMPACTION, default=_COMPACTION.default()
+    )
+    summarizer: tuple[str, ...] = fields.texts(
+        "A command that summarizes what standard input gives it.", default=()
+    )
+    store: StoreConfig = fields.record("The store.", of=StoreConfig, default=StoreConfig())
+    redaction: RedactionConfig = fields.record(
+        "What is taken out before anything is written.", of=_REDACTION, default=_REDACTION.default()
+    )
+    maintenance: MaintenanceConfig = fields.record(
+        "When sessions are archived.", of=_MAINTENANCE, default=_MAINTENANCE.default()
+    )
+    sign: bool = fields.flag(
+        "Sign checkpoints with your git key, and take over signed ones.", default=False
+    )
+    signers: tuple[str, ...] = fields.texts(
+        "Whose signatures count, by SSH principal or fingerprint; empty: all of git's.", default=()
+    )
+    destructive: tuple[str, ...] = fields.texts(
+        "Further commands that count as destructive.", default=()
+    )
+    reference_mode: bool = fields.flag(
+        "Estimate pressure from characters; for tests and reference only.", default=False
+    )
 
     def names(self, setting: str) -> bool:
         """Whether a setting was given, even as its default."""

@@ -7,13 +7,13 @@ comes with a clone, and must neither turn the hand-off on nor say which files ar
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.record import Kind, Section
+from gitguard.model import fields
+from gitguard.model.record import Section
 from gitguard.model.text import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
+    pass
 
 DATE = "{date}"
 """What stands for the day in the daily log's path."""
@@ -31,43 +31,46 @@ _WRITTEN = ("file", "recovered", "recovery_file")
 class HandoffConfig(Section):
     """The hand-off file; every path is relative to the workspace's root."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "enabled": Kind(
-            "flag", "Hooks write the file before a compaction, and hand it back in its place."
-        ),
-        "file": Kind("text", "The hand-off file."),
-        "recovered": Kind("text", "Its name once it was handed back."),
-        "recovery_file": Kind("text", "The block, for hosts that cannot be handed text."),
-        "plan": Kind("text", "The plan that the agent keeps."),
-        "failure_log": Kind("text", "The agent's log of failures, `---` between its entries."),
-        "capabilities": Kind("text", "What the agent knows of itself; only its age is told."),
-        "environment": Kind("text", "What it knows of its surroundings; only its age is told."),
-        "daily_log": Kind("text", "The day's log; `{date}` stands for the date."),
-        "max_age_minutes": Kind("count", "The file is handed back only if it is younger."),
-        "recent_minutes": Kind(
-            "count", "Files are listed that changed since the commit checked out so long ago."
-        ),
-        "depth": Kind("count", "Changed files below more folders are counted, not named."),
-        "shown_files": Kind("count", "Of changed files so many are named, the rest counted."),
-        "section_characters": Kind("count", "The most that is handed back of one section."),
-        "total_characters": Kind("count", "The most that is handed back in all."),
-    }
-    enabled: bool = False
-    file: str = ".context-checkpoint.md"
-    recovered: str = ".context-checkpoint.recovered.md"
-    recovery_file: str = "CONTEXT_RECOVERY.md"
-    plan: str = ".active-plan.md"
-    failure_log: str = "skills/failure-recovery/failure-log.md"
-    capabilities: str = "skills/self-model/capabilities.md"
-    environment: str = "skills/env-model/environment.md"
-    daily_log: str = "memory/{date}.md"
-    max_age_minutes: int = 10
-    recent_minutes: int = 30
-    depth: int = 3
-    shown_files: int = 20
-    section_characters: int = 400
-    total_characters: int = 2000
-    extra: Mapping[str, Any] = {}
+    enabled: bool = fields.flag(
+        "Hooks write the file before a compaction, and hand it back in its place.", default=False
+    )
+    file: str = fields.text("The hand-off file.", default=".context-checkpoint.md")
+    recovered: str = fields.text(
+        "Its name once it was handed back.", default=".context-checkpoint.recovered.md"
+    )
+    recovery_file: str = fields.text(
+        "The block, for hosts that cannot be handed text.", default="CONTEXT_RECOVERY.md"
+    )
+    plan: str = fields.text("The plan that the agent keeps.", default=".active-plan.md")
+    failure_log: str = fields.text(
+        "The agent's log of failures, `---` between its entries.",
+        default="skills/failure-recovery/failure-log.md",
+    )
+    capabilities: str = fields.text(
+        "What the agent knows of itself; only its age is told.",
+        default="skills/self-model/capabilities.md",
+    )
+    environment: str = fields.text(
+        "What it knows of its surroundings; only its age is told.",
+        default="skills/env-model/environment.md",
+    )
+    daily_log: str = fields.text(
+        "The day's log; `{date}` stands for the date.", default="memory/{date}.md"
+    )
+    max_age_minutes: int = fields.count(
+        "The file is handed back only if it is younger.", default=10
+    )
+    recent_minutes: int = fields.count(
+        "Files are listed that changed since the commit checked out so long ago.", default=30
+    )
+    depth: int = fields.count("Changed files below more folders are counted, not named.", default=3)
+    shown_files: int = fields.count(
+        "Of changed files so many are named, the rest counted.", default=20
+    )
+    section_characters: int = fields.count(
+        "The most that is handed back of one section.", default=400
+    )
+    total_characters: int = fields.count("The most that is handed back in all.", default=2000)
 
     @property
     def own_names(self) -> tuple[str, ...]:

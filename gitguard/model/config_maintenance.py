@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.record import Kind, Section
+from gitguard.model import fields
+from gitguard.model.record import Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
+    pass
 
 WARN, ENFORCE = "warn", "enforce"
 _BOUNDS = {
@@ -21,19 +21,14 @@ _BOUNDS = {
 class MaintenanceConfig(Section):
     """Which sessions `session maintain` archives."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "mode": Kind(
-            "text", "`warn` lists them, `enforce` archives them.", choices=(WARN, ENFORCE)
-        ),
-        "idle_days": Kind("count", "Those that were not used for longer, in days."),
-        "most_sessions": Kind("count", "Of more than so many, those that were not used longest."),
-        "largest_megabytes": Kind("count", "Those whose working files are larger."),
-    }
-    mode: str = WARN
-    idle_days: int = 30
-    most_sessions: int = 500
-    largest_megabytes: int = 10
-    extra: Mapping[str, Any] = {}
+    mode: str = fields.text(
+        "`warn` lists them, `enforce` archives them.", choices=(WARN, ENFORCE), default=WARN
+    )
+    idle_days: int = fields.count("Those that were not used for longer, in days.", default=30)
+    most_sessions: int = fields.count(
+        "Of more than so many, those that were not used longest.", default=500
+    )
+    largest_megabytes: int = fields.count("Those whose working files are larger.", default=10)
 
     def check(self, what: str) -> None:
         """Refuse limits that would put away what is at work, or nothing ever."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.record import Kind, Record, Section
+from gitguard.model import fields
+from gitguard.model.record import Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
-
     from gitguard.model.redaction import Redactor, Rule
 
 _MOST_RULES = 50
@@ -19,31 +17,22 @@ _MOST_RULES = 50
 class CustomRule(Record):
     """A shape of secret that only a project or its owner knows."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "name": Kind("text", "What the placeholder says: `[REDACTED:name]`."),
-        "pattern": Kind(
-            "text", "Literals, character classes, `\\b`, and one bounded repetition of a class."
-        ),
-    }
-    name: str
-    pattern: str
-    extra: Mapping[str, Any] = {}
+    name: str = fields.text("What the placeholder says: `[REDACTED:name]`.")
+    pattern: str = fields.text(
+        "Literals, character classes, `\\b`, and one bounded repetition of a class."
+    )
 
 
 class RedactionConfig(Section):
     """What counts as a secret, besides the rules that are built in."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "rules": Kind("records", "Further rules.", of=CustomRule),
-        "allow": Kind("texts", "SHA-256 of values that are no secrets, in hex."),
-        "engine": Kind(
-            "text", "A second engine, which has to be installed.", choices=("", "redact-secret")
-        ),
-    }
-    rules: tuple[CustomRule, ...] = ()
-    allow: tuple[str, ...] = ()
-    engine: str = ""
-    extra: Mapping[str, Any] = {}
+    rules: tuple[CustomRule, ...] = fields.records("Further rules.", of=CustomRule, default=())
+    allow: tuple[str, ...] = fields.texts(
+        "SHA-256 of values that are no secrets, in hex.", default=()
+    )
+    engine: str = fields.text(
+        "A second engine, which has to be installed.", choices=("", "redact-secret"), default=""
+    )
 
     def check(self, what: str) -> None:
         """Refuse rules that could not be held against every text, and what is no hash."""

@@ -5,14 +5,14 @@ Adapters in `hosts/` translate to and from these; everything else knows only thi
 
 from __future__ import annotations
 
-from gitguard.model.record import Kind, Record
+from gitguard.model import fields
+from gitguard.model.record import Record
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
+    pass
 
 BOOTSTRAP = "bootstrap"
 """The host builds its system prompt anew, and what we answer becomes part of it."""
@@ -92,17 +92,10 @@ class Abilities(Value):
 class PlanItem(Record):
     """A step of a plan or to-do list that a host keeps."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "id": Kind("text", "The host's number for it."),
-        "text": Kind("text", "What is to be done; empty where it stays as it was."),
-        "done": Kind("flag", "Whether it is done."),
-        "gone": Kind("flag", "Whether it was taken off the list."),
-    }
-    id: str
-    text: str = ""
-    done: bool = False
-    gone: bool = False
-    extra: Mapping[str, Any] = {}
+    id: str = fields.text("The host's number for it.")
+    text: str = fields.text("What is to be done; empty where it stays as it was.", default="")
+    done: bool = fields.flag("Whether it is done.", default=False)
+    gone: bool = fields.flag("Whether it was taken off the list.", default=False)
 
 
 class ToolCall(Value):

@@ -7,13 +7,14 @@ entry count twice or not at all.
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
+from gitguard.model import fields
 from gitguard.model.events import PlanItem
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, ClassVar
+    from collections.abc import Iterable
+    from typing import Any
 
 STARTED = "tool-start"
 ENDED = "tool-end"
@@ -26,41 +27,32 @@ TURN_ENDED = "turn-end"
 class Entry(Record):
     """One line of the journal."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "event": Kind("text", "What happened."),
-        "at": Kind("time", "When."),
-        "host_session": Kind("text", "In which conversation."),
-        "id": Kind("text", "The tool call's id."),
-        "tool": Kind("text", "The tool's name."),
-        "summary": Kind("text", "The parameters, the prompt, or how the answer began."),
-        "read": Kind("texts", "Files the call read."),
-        "written": Kind("texts", "Files the call changed."),
-        "error": Kind("text", "How the call failed."),
-        "sub_agent": Kind("text", "The sub-agent that acted."),
-        "plan": Kind("records", "What the call did to the host's plan.", of=PlanItem),
-        "whole_plan": Kind("flag", "Whether these are all items there are."),
-        "settles": Kind("text", "What the agent had said at length, if a short prompt answers it."),
-        "pivot": Kind("flag", "Whether the prompt answered a long message that is not here."),
-        "long": Kind("flag", "Whether the answer was long, of which this is the beginning."),
-        "calls": Kind("count", "Of the end of a call: how many of the conversation's had ended."),
-    }
-    event: str
-    at: str
-    host_session: str
-    id: str = ""
-    tool: str = ""
-    summary: str = ""
-    read: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
-    error: str = ""
-    sub_agent: str = ""
-    plan: tuple[PlanItem, ...] = ()
-    whole_plan: bool = False
-    settles: str = ""
-    pivot: bool = False
-    long: bool = False
-    calls: int = 0
-    extra: Mapping[str, Any] = {}
+    event: str = fields.text("What happened.")
+    at: str = fields.time("When.")
+    host_session: str = fields.text("In which conversation.")
+    id: str = fields.text("The tool call's id.", default="")
+    tool: str = fields.text("The tool's name.", default="")
+    summary: str = fields.text("The parameters, the prompt, or how the answer began.", default="")
+    read: tuple[str, ...] = fields.texts("Files the call read.", default=())
+    written: tuple[str, ...] = fields.texts("Files the call changed.", default=())
+    error: str = fields.text("How the call failed.", default="")
+    sub_agent: str = fields.text("The sub-agent that acted.", default="")
+    plan: tuple[PlanItem, ...] = fields.records(
+        "What the call did to the host's plan.", of=PlanItem, default=()
+    )
+    whole_plan: bool = fields.flag("Whether these are all items there are.", default=False)
+    settles: str = fields.text(
+        "What the agent had said at length, if a short prompt answers it.", default=""
+    )
+    pivot: bool = fields.flag(
+        "Whether the prompt answered a long message that is not here.", default=False
+    )
+    long: bool = fields.flag(
+        "Whether the answer was long, of which this is the beginning.", default=False
+    )
+    calls: int = fields.count(
+        "Of the end of a call: how many of the conversation's had ended.", default=0
+    )
 
     def line(self) -> dict[str, Any]:
         """Return the entry's document without its empty fields."""

@@ -1,21 +1,24 @@
-"""Records that are read from and written to documents, field by field.
-
-One table per record says what each field must be. Reading, the error messages and the JSON Schema
-all come from it, so they cannot drift apart.
-"""
+"""Records that are read from and written to documents, by the declarations of their fields."""
 
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
+from gitguard.model import fields
+from gitguard.model.fields import Kind, Later
 from gitguard.model.text import is_timestamp
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, ClassVar, Self
+    from typing import Any, ClassVar, Self, dataclass_transform
 
     from gitguard.model.redaction import Finding, Redactor
+else:
+
+    def dataclass_transform(**_options):  # noqa: D103
+        return lambda cls: cls
+
 
 _DEEPEST = 32
 """How deep the values of unknown fields may be nested; ours never are."""
@@ -23,76 +26,48 @@ _LARGEST = 1e300
 """Beyond it whole numbers cannot become floats, and floats are infinite."""
 
 
-class Later:
-    """A record's type that is imported when somebody asks for it: hooks pay for every import."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
-
-    def record(self) -> type[Record]:
-        """Import the type."""
-        module = __import__(self._module, fromlist=[self._name])
-        found: type[Record] = getattr(module, self._name)
-        return found
-
-    def default(self) -> Any:
-        """Return what stands in a class for the record with its defaults."""
-        return _Default(self)
-
-
-class _Default:
-    def __init__(self, of: Later) -> None:
-        self._of = of
-
-    def __get__(self, owner: Record | None, _type: type[Record]) -> Any:
-        return self._of.record()()
-
-
-class Kind(Value):
-    """What one field holds: its type, and where it applies its choices, record and list rule."""
-
-    shape: str
-    doc: str
-    choices: tuple[str, ...] = ()
-    of: type[Record] | Later | None = None
-    """Of `record` and `records`: which."""
-    appends: bool = False
-    """Whether `update` adds to the list or replaces it."""
-    always: bool = False
-    """Whether it is written even when it is null or false; null is read then."""
-
-    @property
-    def record(self) -> type[Record] | None:
-        """The record that the field holds, or holds a list of."""
-        return self.of.record() if isinstance(self.of, Later) else self.of
-
-    @property
-    def is_free_text(self) -> bool:
-        """Whether any text will do."""
-        return self.shape == "text" and not self.choices
-
-    @property
-    def may_be_null(self) -> bool:
-        """Whether null is the same as nothing."""
-        return self.always or self.shape == "record"
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the field is a list."""
-        return self.shape in ("texts", "records")
-
-
+@dataclass_transform(
+    frozen_default=True,
+    field_specifiers=(
+        fields.text,
+        fields.time,
+        fields.share,
+        fields.count,
+        fields.number,
+        fields.flag,
+        fields.counts,
+        fields.texts,
+        fields.record,
+        fields.records,
+        fields.unwritten,
+    ),
+)
 class Record(Value):
-    """A value with a document form; fields it does not know are kept in `extra`."""
+    """A value with a document form, by the order of its declarations."""
 
-    kinds: ClassVar[Mapping[str, Kind]]
-    _free_texts: ClassVar[frozenset[str]]
+    kinds: ClassVar[Mapping[str, Kind]] = {}
+    _free_texts: ClassVar[frozenset[str]] = frozenset()
 
     if not TYPE_CHECKING:
 
         def __init_subclass__(cls) -> None:
+            declared = {n: kind for n, kind in vars(cls).items() if isinstance(kind, Kind)}
+            for name, kind in declared.items():
+                if kind.default is ...:
+                    delattr(cls, name)
+                else:
+                    setattr(cls, name, kind.default)
             super().__init_subclass__()
+            cls.field_names = (*(name for name in cls.field_names if name != "extra"), "extra")
+            cls._known = {*cls.field_names}
+            cls.kinds = {**cls.kinds, **declared}
             cls._free_texts = frozenset(n for n, kind in cls.kinds.items() if kind.is_free_text)
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """The document's fields that the record does not know, which are kept."""
+        extra: Mapping[str, Any] = vars(self).get("extra", {})
+        return extra
 
     @classmethod
     def from_document(cls, document: Any, where: str = "") -> Self:
@@ -130,7 +105,7 @@ class Record(Value):
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""
-        document: dict[str, Any] = dict(getattr(self, "extra"))  # noqa: B009
+        document: dict[str, Any] = dict(self.extra)
         for name, kind in self.kinds.items():
             if isinstance(kind.of, Later) and name not in vars(self):
                 continue
@@ -144,8 +119,6 @@ class Record(Value):
 
 class Section(Record):
     """A part of the configuration, which may hold what cannot be in force."""
-
-    kinds: ClassVar[Mapping[str, Kind]] = {}
 
     def check(self, what: str) -> None:
         """Raise `InvalidConfig` where a value is beyond its bounds; what is the file."""

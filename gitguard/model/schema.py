@@ -10,7 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.record import Kind, Record
+    from gitguard.model.fields import Kind
+    from gitguard.model.record import Record
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TIME = (

@@ -7,16 +7,14 @@ to where the journal is folded; the triggers are ours, and unknown ones are read
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model import fields
 from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.codec import dump_yaml, load_yaml
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
-
     from gitguard.model.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
@@ -46,159 +44,104 @@ class Work(Value):
 class TokenUsage(Record):
     """How full the context was."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "input_tokens": Kind("count", "Tokens in the context.", always=True),
-        "context_window": Kind("count", "The window, in tokens.", always=True),
-        "utilization": Kind("share", "The pressure, 0 to 1.", always=True),
-    }
-    input_tokens: int | None = None
-    context_window: int | None = None
-    utilization: float | None = None
-    extra: Mapping[str, Any] = {}
+    input_tokens: int | None = fields.count("Tokens in the context.", always=True, default=None)
+    context_window: int | None = fields.count("The window, in tokens.", always=True, default=None)
+    utilization: float | None = fields.share("The pressure, 0 to 1.", always=True, default=None)
 
 
 class SnapshotMeta(Record):
     """Where and when the snapshot was taken."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "checkpoint_id": Kind("text", "`cp_` and the sequence, at least three digits."),
-        "session_key": Kind("text", "The session's key as it was given."),
-        "session_file": Kind("text", "The transcript's file name."),
-        "created_at": Kind("time", "When."),
-        "trigger": Kind("text", "What the checkpoint was taken for."),
-        "compaction_count": Kind("count", "Compactions of the conversation so far."),
-        "token_usage": Kind("record", "How full the context was.", of=TokenUsage),
-        "previous_checkpoint": Kind("text", "The checkpoint before.", always=True),
-        "channel": Kind("text", "The host."),
-        "agent_id": Kind("text", "The host's name for the agent."),
-        "journal_id": Kind("text", "The journal that was folded."),
-        "journal_offset": Kind("count", "Up to which byte it is folded."),
-    }
-    checkpoint_id: str
-    session_key: str
-    created_at: str
-    trigger: str
-    token_usage: TokenUsage = TokenUsage()
-    session_file: str = ""
-    compaction_count: int = 0
-    previous_checkpoint: str | None = None
-    channel: str = ""
-    agent_id: str = ""
-    journal_id: str = ""
-    journal_offset: int = 0
-    extra: Mapping[str, Any] = {}
+    checkpoint_id: str = fields.text("`cp_` and the sequence, at least three digits.")
+    session_key: str = fields.text("The session's key as it was given.")
+    session_file: str = fields.text("The transcript's file name.", default="")
+    created_at: str = fields.time("When.", kw_only=True)
+    trigger: str = fields.text("What the checkpoint was taken for.", kw_only=True)
+    compaction_count: int = fields.count("Compactions of the conversation so far.", default=0)
+    token_usage: TokenUsage = fields.record(
+        "How full the context was.", of=TokenUsage, default=TokenUsage()
+    )
+    previous_checkpoint: str | None = fields.text(
+        "The checkpoint before.", always=True, default=None
+    )
+    channel: str = fields.text("The host.", default="")
+    agent_id: str = fields.text("The host's name for the agent.", default="")
+    journal_id: str = fields.text("The journal that was folded.", default="")
+    journal_offset: int = fields.count("Up to which byte it is folded.", default=0)
 
 
 class LastToolCall(Record):
     """The tool call that was interrupted."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "name": Kind("text", "The tool."),
-        "params_summary": Kind("text", "Its parameters in one line."),
-    }
-    name: str
-    params_summary: str = ""
-    extra: Mapping[str, Any] = {}
+    name: str = fields.text("The tool.")
+    params_summary: str = fields.text("Its parameters in one line.", default="")
 
 
 class Working(Record):
     """What was going on."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "topic": Kind("text", "What the user asked last, or the goal."),
-        "status": Kind("text", "What the agent was doing.", choices=STATUSES),
-        "interrupted": Kind("flag", "A call without its end, or a split turn.", always=True),
-        "last_tool_call": Kind(
-            "record", "The call that was interrupted.", of=LastToolCall, always=True
-        ),
-        "next_action": Kind("text", "The next step."),
-    }
-    topic: str
-    status: str
-    next_action: str
-    interrupted: bool = False
-    last_tool_call: LastToolCall | None = None
-    extra: Mapping[str, Any] = {}
+    topic: str = fields.text("What the user asked last, or the goal.")
+    status: str = fields.text("What the agent was doing.", choices=STATUSES)
+    interrupted: bool = fields.flag(
+        "A call without its end, or a split turn.", always=True, default=False
+    )
+    last_tool_call: LastToolCall | None = fields.record(
+        "The call that was interrupted.", of=LastToolCall, always=True, default=None
+    )
+    next_action: str = fields.text("The next step.", kw_only=True)
 
 
 class SnapshotDecision(Record):
     """A choice that later work relies on."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "id": Kind("text", "d1, d2, …"),
-        "what": Kind("text", "What was decided."),
-        "why": Kind("text", "The reason."),
-        "when": Kind("time", "When."),
-    }
-    id: str
-    what: str
-    when: str
-    why: str = ""
-    extra: Mapping[str, Any] = {}
+    id: str = fields.text("d1, d2, …")
+    what: str = fields.text("What was decided.")
+    why: str = fields.text("The reason.", default="")
+    when: str = fields.time("When.", kw_only=True)
 
 
 class Resources(Record):
     """What the session has used."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "files_read": Kind("texts", "Files that were read."),
-        "files_modified": Kind("texts", "Files that were changed."),
-        "tools_used": Kind("texts", "Names of the tools, each once."),
-    }
-    files_read: tuple[str, ...] = ()
-    files_modified: tuple[str, ...] = ()
-    tools_used: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = {}
+    files_read: tuple[str, ...] = fields.texts("Files that were read.", default=())
+    files_modified: tuple[str, ...] = fields.texts("Files that were changed.", default=())
+    tools_used: tuple[str, ...] = fields.texts("Names of the tools, each once.", default=())
 
 
 class KeyExchange(Record):
     """One message of the thread."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "role": Kind("text", "Who spoke.", choices=("user", "agent")),
-        "gist": Kind("text", "The first 120 characters."),
-    }
-    role: str
-    gist: str
-    extra: Mapping[str, Any] = {}
+    role: str = fields.text("Who spoke.", choices=("user", "agent"))
+    gist: str = fields.text("The first 120 characters.")
 
 
 class ThreadSection(Record):
     """The conversation, mechanically (section 11.2)."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "summary": Kind("text", "The first and the last thing the user said."),
-        "key_exchanges": Kind("records", "At most 8 messages.", of=KeyExchange),
-    }
-    summary: str = ""
-    key_exchanges: tuple[KeyExchange, ...] = ()
-    extra: Mapping[str, Any] = {}
+    summary: str = fields.text("The first and the last thing the user said.", default="")
+    key_exchanges: tuple[KeyExchange, ...] = fields.records(
+        "At most 8 messages.", of=KeyExchange, default=()
+    )
 
 
 class Snapshot(Record):
     """The whole snapshot, as `snapshot.yaml` holds it."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "schema": Kind("text", "The schema's name.", choices=(SCHEMA,)),
-        "schema_version": Kind("count", "The schema's version."),
-        "meta": Kind("record", "Where and when.", of=SnapshotMeta),
-        "working": Kind("record", "What was going on.", of=Working),
-        "decisions": Kind("records", "Decisions with their reasons.", of=SnapshotDecision),
-        "resources": Kind("record", "What was used.", of=Resources),
-        "thread": Kind("record", "The conversation.", of=ThreadSection),
-        "open_items": Kind("texts", "Open issues and what is left of the host's plan."),
-        "learnings": Kind("texts", "What was learned."),
-    }
-    schema: str
-    schema_version: int
-    meta: SnapshotMeta
-    working: Working
-    decisions: tuple[SnapshotDecision, ...] = ()
-    resources: Resources = Resources()
-    thread: ThreadSection = ThreadSection()
-    open_items: tuple[str, ...] = ()
-    learnings: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = {}
+    schema: str = fields.text("The schema's name.", choices=(SCHEMA,))
+    schema_version: int = fields.count("The schema's version.")
+    meta: SnapshotMeta = fields.record("Where and when.", of=SnapshotMeta)
+    working: Working = fields.record("What was going on.", of=Working)
+    decisions: tuple[SnapshotDecision, ...] = fields.records(
+        "Decisions with their reasons.", of=SnapshotDecision, default=()
+    )
+    resources: Resources = fields.record("What was used.", of=Resources, default=Resources())
+    thread: ThreadSection = fields.record(
+        "The conversation.", of=ThreadSection, default=ThreadSection()
+    )
+    open_items: tuple[str, ...] = fields.texts(
+        "Open issues and what is left of the host's plan.", default=()
+    )
+    learnings: tuple[str, ...] = fields.texts("What was learned.", default=())
 
 
 def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
@@ -215,7 +158,9 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
             last_tool_call=last if work.interrupted else None,
             next_action=state.next_action,
         ),
-        decisions=tuple(SnapshotDecision(d.id, d.what, d.when, d.why) for d in state.decisions),
+        decisions=tuple(
+            SnapshotDecision(d.id, d.what, d.why, when=d.when) for d in state.decisions
+        ),
         resources=Resources(work.files_read, work.files_modified, work.tools_used),
         thread=ThreadSection(
             work.thread_summary, tuple(KeyExchange(e.role, e.gist) for e in state.exchanges)

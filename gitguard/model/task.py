@@ -6,14 +6,16 @@ Fields, enumerations and list rules follow DESIGN section 3 and the seed's task-
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model import fields
 from gitguard.model.events import PlanItem
-from gitguard.model.record import Kind, Record, read_field
+from gitguard.model.fields import Kind
+from gitguard.model.record import Record, read_field
 from gitguard.model.thread import Exchange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any, ClassVar
+    from typing import Any
 
 SCHEMA_VERSION = 1
 START = "START"
@@ -21,159 +23,120 @@ DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
 STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
 ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
 OUTCOMES = ("success", "partial")
-_MECHANICAL = Kind("flag", "True when gitguard derived the entry and no agent wrote it.")
 
 
 class LastAction(Record):
     """The last action that succeeded."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "summary": Kind("text", "What was done."),
-        "outcome": Kind("text", "How it ended.", choices=OUTCOMES),
-        "at": Kind("time", "When it ended."),
-        "mechanical": _MECHANICAL,
-    }
-    summary: str
-    outcome: str
-    at: str
-    mechanical: bool = False
-    extra: Mapping[str, Any] = {}
+    summary: str = fields.text("What was done.")
+    outcome: str = fields.text("How it ended.", choices=OUTCOMES)
+    at: str = fields.time("When it ended.")
+    mechanical: bool = fields.flag(
+        "True when gitguard derived the entry and no agent wrote it.", default=False
+    )
 
 
 class Artifact(Record):
     """A file or other thing the task touches."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "path": Kind("text", "Where it is; for files relative to the workspace."),
-        "kind": Kind("text", "What it is.", choices=ARTIFACT_KINDS),
-        "description": Kind("text", "What it is for."),
-        "mechanical": _MECHANICAL,
-    }
-    path: str
-    kind: str = "file"
-    description: str = ""
-    mechanical: bool = False
-    extra: Mapping[str, Any] = {}
+    path: str = fields.text("Where it is; for files relative to the workspace.")
+    kind: str = fields.text("What it is.", choices=ARTIFACT_KINDS, default="file")
+    description: str = fields.text("What it is for.", default="")
+    mechanical: bool = fields.flag(
+        "True when gitguard derived the entry and no agent wrote it.", default=False
+    )
 
 
 class Decision(Record):
     """A choice that later work relies on."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "id": Kind("text", "d1, d2, … in the order they were made."),
-        "what": Kind("text", "What was decided."),
-        "why": Kind("text", "The reason."),
-        "when": Kind("time", "When it was decided."),
-        "mechanical": _MECHANICAL,
-    }
-    id: str
-    what: str
-    why: str
-    when: str
-    mechanical: bool = False
-    extra: Mapping[str, Any] = {}
+    id: str = fields.text("d1, d2, … in the order they were made.")
+    what: str = fields.text("What was decided.")
+    why: str = fields.text("The reason.")
+    when: str = fields.time("When it was decided.")
+    mechanical: bool = fields.flag(
+        "True when gitguard derived the entry and no agent wrote it.", default=False
+    )
 
 
 class Failure(Record):
     """An attempt that failed, so that it is not tried again blindly."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "what": Kind("text", "What was tried."),
-        "error": Kind("text", "How it failed."),
-        "when": Kind("time", "When it failed."),
-        "mechanical": _MECHANICAL,
-    }
-    what: str
-    error: str
-    when: str
-    mechanical: bool = False
-    extra: Mapping[str, Any] = {}
+    what: str = fields.text("What was tried.")
+    error: str = fields.text("How it failed.")
+    when: str = fields.time("When it failed.")
+    mechanical: bool = fields.flag(
+        "True when gitguard derived the entry and no agent wrote it.", default=False
+    )
 
 
 class ToolOutput(Record):
     """What a tool said that later work needs."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "tool": Kind("text", "The tool's name."),
-        "summary": Kind("text", "What it said."),
-        "when": Kind("time", "When it said so."),
-        "mechanical": _MECHANICAL,
-    }
-    tool: str
-    summary: str
-    when: str
-    mechanical: bool = False
-    extra: Mapping[str, Any] = {}
-
-
-def _texts(doc: str, *, appends: bool = False) -> Kind:
-    return Kind("texts", doc, appends=appends)
-
-
-def _records(record: type[Record], doc: str) -> Kind:
-    return Kind("records", doc, of=record, appends=True)
+    tool: str = fields.text("The tool's name.")
+    summary: str = fields.text("What it said.")
+    when: str = fields.time("When it said so.")
+    mechanical: bool = fields.flag(
+        "True when gitguard derived the entry and no agent wrote it.", default=False
+    )
 
 
 class TaskState(Record):
     """The whole state of one task, as `state.json` holds it."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "schema_version": Kind("count", "The version of this shape; read before anything else."),
-        "task_id": Kind("text", "Names the task; a new task in the same session gets a new one."),
-        "session_id": Kind("text", "The session's key as it was given."),
-        "goal": Kind("text", "What the task is to reach; START until somebody says it."),
-        "status": Kind("text", "Where the task stands.", choices=STATUSES),
-        "current_phase": Kind("text", "The part of the work that is going on."),
-        "next_action": Kind("text", "The next step; START, or DONE, COMPLETE, FINISH at the end."),
-        "completed_steps": _texts("What is done, oldest first.", appends=True),
-        "open_issues": _texts("What still has to be solved."),
-        "constraints": _texts("Limits the work has to keep to."),
-        "artifacts": _records(Artifact, "What the task touches; one entry a path."),
-        "state_confidence": Kind("share", "How sure the agent is of this state, 0 to 1."),
-        "updated_at": Kind("time", "When the state was last written."),
-        "last_action": Kind("record", "The last action that succeeded.", of=LastAction),
-        "decisions": _records(Decision, "Decisions with their reasons."),
-        "failed_attempts": _records(Failure, "What was tried and failed."),
-        "tool_outputs": _records(ToolOutput, "What tools said that later work needs."),
-        "blockers": _texts("What stops the work."),
-        "invariants": _texts("What must stay true."),
-        "learnings": _texts("What was learned on the way.", appends=True),
-        "pending_assumptions": _texts("What is taken for true and not checked yet."),
-        "mechanical": _texts("Names of the fields that gitguard filled and no agent set."),
-        "files_read": _texts("Files that tools read, the newest last."),
-        "tools_used": _texts("Names of the tools that were called, each once."),
-        "plan": Kind("records", "The host's plan or to-do list.", of=PlanItem),
-        "exchanges": Kind("records", "What of the conversation is kept.", of=Exchange),
-        "dropped": Kind("counts", "Mechanical entries that had no room, by field."),
-    }
-    schema_version: int
-    task_id: str
-    session_id: str
-    goal: str
-    status: str
-    current_phase: str
-    next_action: str
-    completed_steps: tuple[str, ...]
-    open_issues: tuple[str, ...]
-    constraints: tuple[str, ...]
-    artifacts: tuple[Artifact, ...]
-    state_confidence: float
-    updated_at: str
-    last_action: LastAction | None = None
-    decisions: tuple[Decision, ...] = ()
-    failed_attempts: tuple[Failure, ...] = ()
-    tool_outputs: tuple[ToolOutput, ...] = ()
-    blockers: tuple[str, ...] = ()
-    invariants: tuple[str, ...] = ()
-    learnings: tuple[str, ...] = ()
-    pending_assumptions: tuple[str, ...] = ()
-    mechanical: tuple[str, ...] = ()
-    files_read: tuple[str, ...] = ()
-    tools_used: tuple[str, ...] = ()
-    plan: tuple[PlanItem, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
-    dropped: Mapping[str, int] = {}
-    extra: Mapping[str, Any] = {}
+    schema_version: int = fields.count("The version of this shape; read before anything else.")
+    task_id: str = fields.text("Names the task; a new task in the same session gets a new one.")
+    session_id: str = fields.text("The session's key as it was given.")
+    goal: str = fields.text("What the task is to reach; START until somebody says it.")
+    status: str = fields.text("Where the task stands.", choices=STATUSES)
+    current_phase: str = fields.text("The part of the work that is going on.")
+    next_action: str = fields.text("The next step; START, or DONE, COMPLETE, FINISH at the end.")
+    completed_steps: tuple[str, ...] = fields.texts("What is done, oldest first.", appends=True)
+    open_issues: tuple[str, ...] = fields.texts("What still has to be solved.")
+    constraints: tuple[str, ...] = fields.texts("Limits the work has to keep to.")
+    artifacts: tuple[Artifact, ...] = fields.records(
+        "What the task touches; one entry a path.", of=Artifact, appends=True
+    )
+    state_confidence: float = fields.share("How sure the agent is of this state, 0 to 1.")
+    updated_at: str = fields.time("When the state was last written.")
+    last_action: LastAction | None = fields.record(
+        "The last action that succeeded.", of=LastAction, default=None
+    )
+    decisions: tuple[Decision, ...] = fields.records(
+        "Decisions with their reasons.", of=Decision, appends=True, default=()
+    )
+    failed_attempts: tuple[Failure, ...] = fields.records(
+        "What was tried and failed.", of=Failure, appends=True, default=()
+    )
+    tool_outputs: tuple[ToolOutput, ...] = fields.records(
+        "What tools said that later work needs.", of=ToolOutput, appends=True, default=()
+    )
+    blockers: tuple[str, ...] = fields.texts("What stops the work.", default=())
+    invariants: tuple[str, ...] = fields.texts("What must stay true.", default=())
+    learnings: tuple[str, ...] = fields.texts(
+        "What was learned on the way.", appends=True, default=()
+    )
+    pending_assumptions: tuple[str, ...] = fields.texts(
+        "What is taken for true and not checked yet.", default=()
+    )
+    mechanical: tuple[str, ...] = fields.texts(
+        "Names of the fields that gitguard filled and no agent set.", default=()
+    )
+    files_read: tuple[str, ...] = fields.texts(
+        "Files that tools read, the newest last.", default=()
+    )
+    tools_used: tuple[str, ...] = fields.texts(
+        "Names of the tools that were called, each once.", default=()
+    )
+    plan: tuple[PlanItem, ...] = fields.records(
+        "The host's plan or to-do list.", of=PlanItem, default=()
+    )
+    exchanges: tuple[Exchange, ...] = fields.records(
+        "What of the conversation is kept.", of=Exchange, default=()
+    )
+    dropped: Mapping[str, int] = fields.counts(
+        "Mechanical entries that had no room, by field.", default={}
+    )
 
     @property
     def is_done(self) -> bool:

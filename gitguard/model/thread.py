@@ -7,14 +7,14 @@ holds in every language.
 
 from __future__ import annotations
 
-from gitguard.model.record import Kind, Record
+from gitguard.model import fields
+from gitguard.model.record import Record
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.transcript import AGENT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, ClassVar
+    from collections.abc import Callable, Iterable
 
     from gitguard.model.transcript import Message
 
@@ -31,19 +31,13 @@ _LOOKED_AT = 10_000
 class Exchange(Record):
     """One message of the thread."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "role": Kind("text", "Who said it.", choices=(USER, AGENT)),
-        "gist": Kind("text", "Its first 120 characters, in one line."),
-        "when": Kind("text", "When it was said, empty if unknown."),
-        "pivot": Kind("flag", "The user answered a long message of the agent: often a decision."),
-        "long": Kind("flag", "A message of the agent of more than 500 characters."),
-    }
-    role: str
-    gist: str
-    when: str = ""
-    pivot: bool = False
-    long: bool = False
-    extra: Mapping[str, Any] = {}
+    role: str = fields.text("Who said it.", choices=(USER, AGENT))
+    gist: str = fields.text("Its first 120 characters, in one line.")
+    when: str = fields.text("When it was said, empty if unknown.", default="")
+    pivot: bool = fields.flag(
+        "The user answered a long message of the agent: often a decision.", default=False
+    )
+    long: bool = fields.flag("A message of the agent of more than 500 characters.", default=False)
 
 
 def is_decision(agent_length: int, user_text: str) -> bool:

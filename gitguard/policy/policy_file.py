@@ -10,13 +10,13 @@ import re
 from difflib import get_close_matches
 
 from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.record import Kind, Record
+from gitguard.model import fields
+from gitguard.model.record import Record
 from gitguard.policy.spawning import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
+    from typing import Any
 
 NAME = ".context-policy.yml"
 LARGEST = 1 << 14
@@ -34,39 +34,31 @@ _FORM = (
 class ThresholdEntry(Record):
     """One of `context_thresholds`: a pressure, and what holds above it."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "above": Kind("text", "The pressure above which it holds, such as `50%`."),
-        "spawn_if": Kind("text", "Work that is handed over, such as `>3 tool calls`."),
-        "action": Kind("text", "What holds however many calls it takes.", choices=ACTIONS),
-    }
-    above: str
-    spawn_if: str = ""
-    action: str = ""
-    extra: Mapping[str, Any] = {}
+    above: str = fields.text("The pressure above which it holds, such as `50%`.")
+    spawn_if: str = fields.text("Work that is handed over, such as `>3 tool calls`.", default="")
+    action: str = fields.text(
+        "What holds however many calls it takes.", choices=ACTIONS, default=""
+    )
 
 
 class SpawnEntries(Record):
     """`spawn_policy`: what a project says of its categories and thresholds."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "always_spawn": Kind("texts", "Categories that are always handed over."),
-        "never_spawn": Kind("texts", "Categories that never are."),
-        "context_thresholds": Kind("records", "What else decides.", of=ThresholdEntry),
-    }
-    always_spawn: tuple[str, ...] = ()
-    never_spawn: tuple[str, ...] = ()
-    context_thresholds: tuple[ThresholdEntry, ...] | None = None
-    extra: Mapping[str, Any] = {}
+    always_spawn: tuple[str, ...] = fields.texts(
+        "Categories that are always handed over.", default=()
+    )
+    never_spawn: tuple[str, ...] = fields.texts("Categories that never are.", default=())
+    context_thresholds: tuple[ThresholdEntry, ...] | None = fields.records(
+        "What else decides.", of=ThresholdEntry, default=None
+    )
 
 
 class PolicyFile(Record):
     """The whole file."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "spawn_policy": Kind("record", "The project's spawn policy.", of=SpawnEntries),
-    }
-    spawn_policy: SpawnEntries = SpawnEntries()
-    extra: Mapping[str, Any] = {}
+    spawn_policy: SpawnEntries = fields.record(
+        "The project's spawn policy.", of=SpawnEntries, default=SpawnEntries()
+    )
 
 
 def read_policy(document: dict[str, Any]) -> SpawnPolicy:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, NotReadable
+from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.digest import sha256
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.model.session import is_session_name
 from gitguard.store import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar, TypeVar
+    from typing import TypeVar
 
     R = TypeVar("R", bound="Record")
 
@@ -35,45 +35,33 @@ _FORGET = (
 class Identity(Record):
     """Which git directory a path leads to."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "device": Kind("count", "The file system."),
-        "inode": Kind("count", "The folder in it."),
-        "born": Kind("count", "Birth time in nanoseconds, 0 where the system does not tell."),
-    }
-    device: int
-    inode: int
-    born: int
-    extra: Mapping[str, Any] = {}
+    device: int = fields.count("The file system.")
+    inode: int = fields.count("The folder in it.")
+    born: int = fields.count("Birth time in nanoseconds, 0 where the system does not tell.")
 
 
 class Anchor(Record):
     """The head this machine wrote, and the one it is about to write."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "committed": Kind("text", "The newest checkpoint's commit."),
-        "sequence": Kind("count", "Its number."),
-        "state_sha256": Kind("text", "The hash of the state in it."),
-        "pending": Kind("text", "A commit that is written while the ref may not be moved yet."),
-        "pending_sha256": Kind("text", "The hash of the state in that."),
-        "pending_sequence": Kind("count", "Its number; 0 is the next one."),
-        "previous": Kind("text", "The checkpoint before."),
-        "identity": Kind("record", "The git directory they lie in.", of=Identity),
-        "repository": Kind("text", "The identity of the repository they lie in."),
-        "reason": Kind("text", "Why the head was last replaced by another of the same number."),
-        "archived_at": Kind("number", "Unix seconds when its session was last put away; else 0."),
-    }
-    committed: str = ""
-    sequence: int = 0
-    state_sha256: str = ""
-    pending: str = ""
-    pending_sha256: str = ""
-    pending_sequence: int = 0
-    previous: str = ""
-    identity: Identity | None = None
-    repository: str = ""
-    reason: str = ""
-    archived_at: float = 0
-    extra: Mapping[str, Any] = {}
+    committed: str = fields.text("The newest checkpoint's commit.", default="")
+    sequence: int = fields.count("Its number.", default=0)
+    state_sha256: str = fields.text("The hash of the state in it.", default="")
+    pending: str = fields.text(
+        "A commit that is written while the ref may not be moved yet.", default=""
+    )
+    pending_sha256: str = fields.text("The hash of the state in that.", default="")
+    pending_sequence: int = fields.count("Its number; 0 is the next one.", default=0)
+    previous: str = fields.text("The checkpoint before.", default="")
+    identity: Identity | None = fields.record(
+        "The git directory they lie in.", of=Identity, default=None
+    )
+    repository: str = fields.text("The identity of the repository they lie in.", default="")
+    reason: str = fields.text(
+        "Why the head was last replaced by another of the same number.", default=""
+    )
+    archived_at: float = fields.number(
+        "Unix seconds when its session was last put away; else 0.", default=0
+    )
 
     def promoted(self) -> Anchor:
         """Return the anchor once its pending commit has become the head."""
@@ -91,37 +79,25 @@ class Anchor(Record):
 class Worktree(Record):
     """What one worktree wrote last; another may have written the session since."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "git_dir": Kind("text", "The worktree's git directory."),
-        "sha256": Kind("text", "The hash of the state it wrote last."),
-        "previous_sha256": Kind("text", "The hash of the state in its working file before."),
-    }
-    git_dir: str
-    sha256: str
-    previous_sha256: str = ""
-    extra: Mapping[str, Any] = {}
+    git_dir: str = fields.text("The worktree's git directory.")
+    sha256: str = fields.text("The hash of the state it wrote last.")
+    previous_sha256: str = fields.text(
+        "The hash of the state in its working file before.", default=""
+    )
 
 
 class Written(Record):
     """The last state gitguard wrote, as text, and how far the journal is folded into it."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "state": Kind("text", "The state, as `state.json` holds it."),
-        "sha256": Kind("text", "Its hash."),
-        "previous_sha256": Kind("text", "The hash of the state before."),
-        "journal_id": Kind("text", "The journal that was folded into it."),
-        "journal_offset": Kind("count", "Up to which byte."),
-        "worktrees": Kind("records", "Who wrote, and what last.", of=Worktree),
-        "rules": Kind("text", "By which rules secrets were taken out of it."),
-    }
-    state: str
-    sha256: str
-    previous_sha256: str
-    journal_id: str = ""
-    journal_offset: int = 0
-    worktrees: tuple[Worktree, ...] = ()
-    rules: str = ""
-    extra: Mapping[str, Any] = {}
+    state: str = fields.text("The state, as `state.json` holds it.")
+    sha256: str = fields.text("Its hash.")
+    previous_sha256: str = fields.text("The hash of the state before.")
+    journal_id: str = fields.text("The journal that was folded into it.", default="")
+    journal_offset: int = fields.count("Up to which byte.", default=0)
+    worktrees: tuple[Worktree, ...] = fields.records(
+        "Who wrote, and what last.", of=Worktree, default=()
+    )
+    rules: str = fields.text("By which rules secrets were taken out of it.", default="")
 
     def known_to(self, git_dir: str) -> tuple[str, ...]:
         """Return the hashes of older states that a worktree's file may hold and still be ours."""
@@ -299,13 +275,8 @@ class AnchorFile:
 class Current(Record):
     """Which session a worktree works at, for when its working files are gone."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "name": Kind("text", "The session's name."),
-        "identity": Kind("record", "The worktree's git directory.", of=Identity),
-    }
-    name: str
-    identity: Identity
-    extra: Mapping[str, Any] = {}
+    name: str = fields.text("The session's name.")
+    identity: Identity = fields.record("The worktree's git directory.", of=Identity)
 
 
 class CurrentFile:

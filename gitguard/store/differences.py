@@ -17,15 +17,16 @@ import os
 import stat
 
 from gitguard.errors import GitFailed, GitguardError
-from gitguard.model.record import Kind, Record
+from gitguard.model import fields
+from gitguard.model.record import Record
 from gitguard.model.value import Value
 from gitguard.store.files import read_bytes
 from gitguard.store.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any, ClassVar, Self
+    from collections.abc import Iterable
+    from typing import Self
 
     from gitguard.model.redaction import Redactor
     from gitguard.store.plumbing import GitProcess, Plumbing
@@ -62,19 +63,15 @@ _LIST_NEW = ("ls-files", "-z", "--others", "--exclude-standard")
 class Difference(Record):
     """A path whose content is not the one that the commit has."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "path": Kind("text", "From the worktree's root, escaped as Python's `os` does."),
-        "mode": Kind("count", "As git has modes; 0 where nothing lies there."),
-        "id": Kind("text", "Of the content as git would store it; empty if it was not read."),
-        "is_new": Kind("flag", "Whether the commit has no such path."),
-        "is_raw": Kind("flag", "Whether a filter stands between git and the bytes of the id."),
-    }
-    path: str
-    mode: int
-    id: str = ""
-    is_new: bool = False
-    is_raw: bool = False
-    extra: Mapping[str, Any] = {}
+    path: str = fields.text("From the worktree's root, escaped as Python's `os` does.")
+    mode: int = fields.count("As git has modes; 0 where nothing lies there.")
+    id: str = fields.text(
+        "Of the content as git would store it; empty if it was not read.", default=""
+    )
+    is_new: bool = fields.flag("Whether the commit has no such path.", default=False)
+    is_raw: bool = fields.flag(
+        "Whether a filter stands between git and the bytes of the id.", default=False
+    )
 
     @property
     def is_known(self) -> bool:
@@ -95,17 +92,12 @@ class Changes(Value):
 class Differences(Record):
     """What one look at the worktree saw."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "commit": Kind("text", "What it was compared with; empty for no files at all."),
-        "files": Kind("records", "What is different, by path.", of=Difference),
-        "tracked_unseen": Kind("text", "Which tracked files were not compared, and why."),
-        "new_unseen": Kind("text", "Which untracked files were not looked for, and why."),
-    }
-    commit: str
-    files: tuple[Difference, ...] = ()
-    tracked_unseen: str = ""
-    new_unseen: str = ""
-    extra: Mapping[str, Any] = {}
+    commit: str = fields.text("What it was compared with; empty for no files at all.")
+    files: tuple[Difference, ...] = fields.records(
+        "What is different, by path.", of=Difference, default=()
+    )
+    tracked_unseen: str = fields.text("Which tracked files were not compared, and why.", default="")
+    new_unseen: str = fields.text("Which untracked files were not looked for, and why.", default="")
 
     @property
     def new_files(self) -> tuple[str, ...]:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
+from gitguard.model import fields
 from gitguard.model.codec import dump_json
 from gitguard.model.digest import sha256
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.store import files
 from gitguard.store.anchor import FORMAT, Identity, identity_of, load_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any, ClassVar
+    from collections.abc import Iterator
 
     from gitguard.store.workspace import Workspace
 
@@ -34,21 +34,18 @@ _FOLDER_NAME = 16
 class RepositoryRecord(Record):
     """What the state directory knows of one repository."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "identity": Kind("text", "The identity in the common git directory."),
-        "path": Kind("text", "The common git directory."),
-        "worktree": Kind("text", "The root of its main worktree, empty where it has none."),
-        "place": Kind("record", "The common git directory, as the system knows it.", of=Identity),
-        "copied_from": Kind("text", "The identity of the repository that this is a copy of."),
-        "unsaid": Kind("text", "A sentence that no person has read yet."),
-    }
-    identity: str
-    path: str
-    worktree: str = ""
-    place: Identity | None = None
-    copied_from: str = ""
-    unsaid: str = ""
-    extra: Mapping[str, Any] = {}
+    identity: str = fields.text("The identity in the common git directory.")
+    path: str = fields.text("The common git directory.")
+    worktree: str = fields.text(
+        "The root of its main worktree, empty where it has none.", default=""
+    )
+    place: Identity | None = fields.record(
+        "The common git directory, as the system knows it.", of=Identity, default=None
+    )
+    copied_from: str = fields.text(
+        "The identity of the repository that this is a copy of.", default=""
+    )
+    unsaid: str = fields.text("A sentence that no person has read yet.", default="")
 
 
 def folder_name(common_dir: str) -> str:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
+from gitguard.model import fields
 from gitguard.model.codec import dump_json
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.store import files
 from gitguard.store.anchor import FORMAT, load_record
 from gitguard.store.differences import Differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, ClassVar
+    from collections.abc import Callable
 
 FILE = "worktree.json"
 _LIMIT = 1 << 20
@@ -27,15 +27,11 @@ _LIMIT = 1 << 20
 class KeptLook(Record):
     """A look at the worktree, and the checkpoint at which it was taken."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "checkpoint": Kind("text", "The checkpoint's commit."),
-        "git_dir": Kind("text", "The worktree's git directory."),
-        "look": Kind("record", "What was different from the commit checked out.", of=Differences),
-    }
-    checkpoint: str
-    git_dir: str
-    look: Differences
-    extra: Mapping[str, Any] = {}
+    checkpoint: str = fields.text("The checkpoint's commit.")
+    git_dir: str = fields.text("The worktree's git directory.")
+    look: Differences = fields.record(
+        "What was different from the commit checked out.", of=Differences
+    )
 
 
 def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
+from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
-from gitguard.model.record import Kind, Record
+from gitguard.model.record import Record
 from gitguard.store import files
 from gitguard.store.workspace import FORMAT, LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar
-
     from gitguard.model.session import Session
     from gitguard.store.workspace import Workspace
 
@@ -22,13 +20,8 @@ if TYPE_CHECKING:
 class Owner(Record):
     """The worktree that works at a session."""
 
-    kinds: ClassVar[Mapping[str, Kind]] = {
-        "git_dir": Kind("text", "The git directory of the worktree."),
-        "key": Kind("text", "The session's key as it was given."),
-    }
-    git_dir: str = ""
-    key: str = ""
-    extra: Mapping[str, Any] = {}
+    git_dir: str = fields.text("The git directory of the worktree.", default="")
+    key: str = fields.text("The session's key as it was given.", default="")
 
 
 def read(workspace: Workspace, session: Session) -> Owner:
@@ -40,6 +33,7 @@ def read(workspace: Workspace, session: Session) -> Owner:
     try:
         document = load_json(data, what="the session's owner", limit=LIMIT)
         check_format(document, FORMAT, what=f"`{path}`")
+        document.pop("format", None)
         return Owner.from_document(document)
     except NewerFormat:
         raise
@@ -50,13 +44,13 @@ def read(workspace: Workspace, session: Session) -> Owner:
 def own(workspace: Workspace, session: Session) -> None:
     """Make the worktree the owner of a session that no other one owns."""
     git_dir = workspace.place.git_dir
-    owner = Owner(git_dir=git_dir, key=session.key, extra={"format": FORMAT})
+    owner = Owner(git_dir=git_dir, key=session.key)
     known = read(workspace, session)
     path = _path(workspace, session)
     free = known.git_dir in ("", git_dir) and files.is_writable(os.path.dirname(path))
     if free and known != owner:
         files.make_folder(os.path.dirname(path))
-        files.write_bytes(path, dump_json(owner.to_document()))
+        files.write_bytes(path, dump_json({**owner.to_document(), "format": FORMAT}))
 
 
 def _path(workspace: Workspace, session: Session) -> str:

@@ -82,7 +82,7 @@ def _judge_alone(
     from gitguard.usecases.halting import deny, gauge_of, is_exempt
     from gitguard.usecases.measuring import measure_pressure
 
-    known = HostSession(timestamp(now), override=hold.override if hold else None)
+    known = HostSession(started_at=timestamp(now), override=hold.override if hold else None)
     try:
         config = load_user_config(places.config_home, places.state_home)
         pressure = measure_pressure(
