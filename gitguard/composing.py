@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.model import triggers
 from gitguard.model.capture import work_of
 from gitguard.model.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
@@ -49,7 +50,7 @@ def compose(
     if not written:
         state, _ = state.redacted(redactor)
     meta = _meta_of(state, part, sequence, trigger, circumstances, now)
-    work = work_of(part.entries, state, now, compacting=trigger == "compaction")
+    work = work_of(part.entries, state, now, compacting=trigger == triggers.COMPACTION)
     contents = {
         STATE_FILE: written or dump_json(state.to_document()),
         SUMMARY_FILE: render_summary(state).encode(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput
+from gitguard.model import triggers
 from gitguard.store.settings import open_workspace
 from gitguard.store.states import Durable
 from gitguard.usecases.workspace_sessions import WorkspaceSessions
@@ -147,7 +148,7 @@ class Guard(WorkspaceSessions):
         """Commit the state as it is."""
         store = self.store()
         with store.lock():
-            return store.checkpoint("manual", why, Circumstances())
+            return store.checkpoint(triggers.MANUAL, why, Circumstances())
 
     def bundle(
         self,

@@ -217,7 +217,7 @@ class SessionStore:
         found, part = self.fold(found or self.state())
         assert found.state is not None
         self.write_summary(found.state)
-        from gitguard.model.checkpoint import ONLY_IF_CHANGED
+        from gitguard.model.triggers import ONLY_IF_CHANGED
 
         try:
             if found.standing == states.PENDING:

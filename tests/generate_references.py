@@ -17,7 +17,6 @@ from gitguard.cli.app import Interrupted, Misused, Unexpected, app
 from gitguard.composing import render_summary
 from gitguard.errors import GitguardError, StatusSignal
 from gitguard.model import checkpoint
-from gitguard.model.checkpoint import EVENT_RULES
 from gitguard.model.codec import dump_json
 from gitguard.model.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
 from gitguard.model.fields import Kind
@@ -33,6 +32,7 @@ from gitguard.model.snapshot import (
     snapshot_of,
 )
 from gitguard.model.task import REQUIRED, TaskState, new_task, update_state
+from gitguard.model.triggers import EVENT_RULES
 from gitguard.recovery.injection import Origin, build_resume
 from gitguard.store.anchor import Anchor, Written
 from gitguard.store.identity import RepositoryRecord

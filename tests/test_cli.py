@@ -556,3 +556,34 @@ def test_a_command_loads_no_module_of_other_commands() -> None:
     others = {f"gitguard.cli.{module}" for group in GROUPS.values() for module in group.values()}
     # How a checkpoint is reported is the same wherever one is taken.
     assert loaded & others == {"gitguard.cli.checkpoints", "gitguard.cli.notes"}
+
+
+def test_checkpoints_are_named_as_in_git(session: Place) -> None:
+    session.type("gitguard note --goal 'First'")
+    session.type("gitguard checkpoint -m 'because of rain'")
+    session.type("gitguard note --goal 'Second'")
+    session.type("gitguard checkpoint")
+    newest, *_, oldest = session.type("gitguard log --oneline").splitlines()
+    assert re.fullmatch(r"[0-9a-f]{7} cp_\d{3} .+", newest)
+    number = int(newest.split()[1].removeprefix("cp_"))
+    assert session.type(f"gitguard show {number}") == session.type(
+        f"gitguard show state cp_{number:03d}"
+    )
+    assert session.type("gitguard log -1 --oneline") == f"{newest}\n"
+    assert session.type("gitguard log -1 --oneline") == session.type("gitguard log -n 1 --oneline")
+    pair = session.type(f"gitguard diff 1 {number}")
+    assert "Second" in pair
+    assert session.type(f"gitguard diff 1..{number}") == pair
+    assert "cp_001" in oldest
+
+
+def test_the_message_of_a_checkpoint_is_seen_in_the_log(session: Place) -> None:
+    session.type("gitguard note --goal 'First'")
+    session.type("gitguard checkpoint -m 'because of rain'")
+    assert session.type("gitguard log -1").endswith("because of rain\n")
+
+
+def test_what_show_cannot_show_is_refused_with_what_it_can(place: Place) -> None:
+    done = place.run("gitguard show snapshots 1")
+    assert done.returncode == 2
+    assert "`snapshots` is none of state, summary, snapshot" in done.stderr

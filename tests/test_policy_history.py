@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gitguard.cli.app import app
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.checkpoint import ADVICE
+from gitguard.model.triggers import ADVICE
 from gitguard.policy.history import (
     APPLIED,
     DECLINED,

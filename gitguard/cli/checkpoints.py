@@ -11,10 +11,15 @@ from gitguard.cli.notes import pending, saved_text
 from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import one_line, timestamp
+from gitguard.model.triggers import MANUAL
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.checkpoint import Checkpoint
+
+NO_MESSAGE = "Asked for."
+"""Stands in a commit where nobody said why a checkpoint is taken."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
 
 
@@ -36,7 +41,7 @@ def _say(console: Console, text: str, document: dict[str, Any], mark: str) -> No
 
 
 @click.command()
-@click.option("-m", "--message", default="Asked for.", metavar="TEXT", help="Why it is taken")
+@click.option("-m", "--message", default=NO_MESSAGE, metavar="TEXT", help="Why it is taken")
 @with_console
 def checkpoint(console: Console, message: str) -> None:
     """Commit state, summary and snapshot to the session's branch"""
@@ -44,41 +49,80 @@ def checkpoint(console: Console, message: str) -> None:
     console.say(saved_text(saved), {"saved": saved}, pending(saved))
 
 
-@click.command()
+class _Log(click.Command):
+    """A command that takes `-5` for `-n 5`, as git does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spelled = [
+            f"-n{arg[1:]}" if arg[:1] == "-" and arg[1:].isdecimal() else arg for arg in args
+        ]
+        return super().parse_args(ctx, spelled)
+
+
+@click.command(cls=_Log)
 @click.option("-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="How many")
+@click.option("--oneline", is_flag=True, help="Show the short commit id, name and message alone")
 @untrusted_option
 @with_console
-def log(console: Console, most: int, untrusted: bool) -> None:
+def log(console: Console, most: int, oneline: bool, untrusted: bool) -> None:
     """List the newest checkpoints, newest first
 
-    A branch that this machine did not write is refused, as `resume` does, without --untrusted.
+    `-5` is `-n 5`. A branch that this machine did not write is refused, as `resume` does, without
+    --untrusted.
+
+    Example: `gitguard log -5 --oneline`
     """
-    found = console.guard.log(most, untrusted=untrusted)
-    lines = [
-        f"{c.name}  {c.id[:12]}  {timestamp(c.at)}  {c.trigger:18}  {c.subject.partition(': ')[2]}"
-        for c in found
-    ]
+    checkpoints = console.guard.log(most, untrusted=untrusted)
+    lines = [_short_line(c) if oneline else _line(c) for c in checkpoints]
     mark = _mark(console) if untrusted else ""
-    _say(console, "\n".join(lines) or "No checkpoints.", {"checkpoints": found}, mark)
+    _say(console, "\n".join(lines) or "No checkpoints.", {"checkpoints": checkpoints}, mark)
+
+
+def _line(checkpoint: Checkpoint) -> str:
+    at, trigger = timestamp(checkpoint.at), f"{checkpoint.trigger:18}"
+    message = _message(checkpoint)
+    return f"{checkpoint.name}  {checkpoint.id[:12]}  {at}  {trigger}  {message}"
+
+
+def _short_line(checkpoint: Checkpoint) -> str:
+    return f"{checkpoint.id[:7]} {checkpoint.name} {_message(checkpoint)}"
+
+
+def _message(checkpoint: Checkpoint) -> str:
+    """Return what a person said when the checkpoint was taken, else phase and next action."""
+    is_said = checkpoint.trigger == MANUAL and checkpoint.why != NO_MESSAGE
+    return checkpoint.why if is_said else checkpoint.subject.partition(": ")[2]
 
 
 @click.command()
-@click.argument("what", type=click.Choice(list(_FILES)), default="state")
+@click.argument("what", default="", metavar="[state|summary|snapshot]")
 @click.argument("checkpoint", default="")
 @untrusted_option
 @with_console
 def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
     """Print state, summary or snapshot, of now or of a CHECKPOINT
 
-    CHECKPOINT is a number, a name such as cp_003, or a commit id. One that this machine did not
-    write is refused, as `resume` does, without --untrusted.
+    The state where you name none. CHECKPOINT is a number, a name such as cp_003, or a commit id.
+    One that this machine did not write is refused, as `resume` does, without --untrusted.
+
+    Example: `gitguard show summary 17`
     """
-    data = console.guard.show(_FILES[what], checkpoint, untrusted=untrusted)
+    name, wanted = _what_to_show(what, checkpoint)
+    data = console.guard.show(_FILES[name], wanted, untrusted=untrusted)
     text = data.decode("utf-8", "replace")
-    is_working = not checkpoint and what != "snapshot"
-    mark = _mark(console, checkpoint) if untrusted and not is_working else ""
-    document = {"what": what, "checkpoint": checkpoint, "text": text}
+    is_working = not wanted and name != "snapshot"
+    mark = _mark(console, wanted) if untrusted and not is_working else ""
+    document = {"what": name, "checkpoint": wanted, "text": text}
     _say(console, text.rstrip("\n"), document, mark)
+
+
+def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
+    """Return which file of which checkpoint; a checkpoint alone means its state."""
+    if what in _FILES:
+        return what, checkpoint
+    if checkpoint:
+        raise click.BadParameter(f"`{what:.80}` is none of {', '.join(_FILES)}")
+    return "state", what
 
 
 @click.command()
@@ -90,15 +134,19 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
 def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: bool) -> None:
     """Compare two checkpoints field by field
 
-    Without arguments, the newest checkpoint with the state as it is now. Checkpoints that this
-    machine did not write are refused, as `resume` does, without --untrusted.
+    Without arguments, the newest checkpoint with the state as it is now. `1..3` is `1 3`.
+    Checkpoints that this machine did not write are refused, as `resume` does, without --untrusted.
+
+    Example: `gitguard diff 1..3`
     """
-    found = console.guard.diff(older, newer, untrusted=untrusted)
-    lines = [line for change in found.changes for line in change.lines()]
-    if with_text and found.summary:
-        lines.append(found.summary.rstrip())
+    if ".." in older and not newer:
+        older, _, newer = older.partition("..")
+    difference = console.guard.diff(older, newer, untrusted=untrusted)
+    lines = [line for change in difference.changes for line in change.lines()]
+    if with_text and difference.summary:
+        lines.append(difference.summary.rstrip())
     mark = _mark(console, older, newer) if untrusted else ""
-    _say(console, "\n".join(lines) or "No difference.", fields_of(found), mark)
+    _say(console, "\n".join(lines) or "No difference.", fields_of(difference), mark)
 
 
 COMMANDS: list[click.Command] = [checkpoint, log, show, diff]

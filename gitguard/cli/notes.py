@@ -10,6 +10,7 @@ import click
 from gitguard.cli.console import Console, read_input, with_console
 from gitguard.cli.given import InOrder, pairs
 from gitguard.errors import InvalidInput, Pending
+from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def update(console: Console, replace: bool) -> None:
 
 def _say_noted(console: Console, noted: Noted) -> None:
     lines = [f"{name}: {what}" for name, what in noted.report.items()]
-    if noted.saved is not None and noted.saved.trigger == "start":
+    if noted.saved is not None and noted.saved.trigger == triggers.START:
         lines.insert(0, f"A new task begins: {noted.state.task_id}")
     lines += [
         f"{found.path}: redacted, it looks like a secret ({found.rule})" for found in noted.redacted

@@ -22,48 +22,9 @@ _WHY_LIMIT = 1000
 _MOST_DIGITS = 12
 _MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
-ADVICE = "advice"
-"""The trigger by which version 0.1.0 kept what was advised; it is read, and no longer taken."""
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
-
-
-class EventRule(Value):
-    """One row of the table event → checkpoint (DESIGN section 3)."""
-
-    event: str
-    state: str
-    """When the state is on disk."""
-    trigger: str = ""
-    """The checkpoint's trigger; empty when the event takes none."""
-    only_if_changed: bool = False
-
-
-EVENT_RULES = (
-    EventRule("`note`, `update`", "at once"),
-    EventRule("first `ensure`, new task", "yes", "start"),
-    EventRule("tool call that changed files, plan or todo; failed tool", "journal at once"),
-    EventRule("failure that changes the plan", "at once", "failure"),
-    EventRule("before a destructive tool call", "yes", "before-destructive", only_if_changed=True),
-    EventRule("phase or goal changed", "yes", "phase-change"),
-    EventRule("pressure crosses 75 %", "yes", "auto-75pct"),
-    EventRule(
-        "pressure crosses 80 %, and 5 % of the window since the last one", "yes", "auto-80pct"
-    ),
-    EventRule("pressure crosses 85 %, warned of before a halt", "yes", "auto-85pct"),
-    EventRule("before a compaction", "yes", "compaction"),
-    EventRule("end of turn", "yes", "turn-end", only_if_changed=True),
-    EventRule("end of host session", "yes", "session-end", only_if_changed=True),
-    EventRule("halt", "yes", "halt"),
-    EventRule("completion", "yes", "complete"),
-    EventRule("`gitguard checkpoint`", "yes", "manual"),
-    EventRule("state newer than the last checkpoint", "yes", "recovery"),
-    EventRule("before `restore`", "yes", "pre-restore"),
-)
-"""The whole table; every checkpoint that is taken names one of these triggers."""
-ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
-TRIGGERS = (*(rule.trigger for rule in EVENT_RULES if rule.trigger), ADVICE)
 
 
 class Code(Value):

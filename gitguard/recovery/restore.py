@@ -14,6 +14,7 @@ from gitguard.errors import (
     Tampered,
     Untrusted,
 )
+from gitguard.model import triggers
 from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
@@ -183,7 +184,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         state,
         nothing,
         sequence,
-        "recovery",
+        triggers.RECOVERY,
         why,
         head.code,
         _NOTHING,
@@ -295,7 +296,7 @@ def take_in(store: SessionStore) -> tuple[str, ...]:
     for note in notes:
         _take_in_note(store, note)
     apart.remove(workspace, session)
-    store.checkpoint("recovery", "What was captured before the state was trusted.", _NOTHING)
+    store.checkpoint(triggers.RECOVERY, "What was captured before the state was trusted.", _NOTHING)
     count = counted(len(entries) + len(notes), "entry", "entries")
     return (f"took in what was captured until now: {count}",)
 
@@ -305,7 +306,7 @@ def _take_in_note(store: SessionStore, note: PendingNote) -> None:
     assert found.state is not None
     before = found.state
     if note.new_task:
-        store.checkpoint("recovery", "A new task was noted.", _NOTHING, found=found)
+        store.checkpoint(triggers.RECOVERY, "A new task was noted.", _NOTHING, found=found)
         found = store.state()
         before = new_task(store.session.key, now, after=before.task_id)
     try:
@@ -350,13 +351,13 @@ def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Sta
     change = plan_restore(store, wanted, untrusted=untrusted)
     assert change.checkpoint is not None
     name = change.checkpoint.name
-    before = store.checkpoint("pre-restore", f"Before {name} is restored.", _NOTHING)
+    before = store.checkpoint(triggers.PRE_RESTORE, f"Before {name} is restored.", _NOTHING)
     if before.pending:
         raise GitguardError(
             f"nothing was restored, the safety checkpoint is pending: {before.pending}"
         )
     found = store.save(change.after.replace(updated_at=store.now), store.state())
-    saved = store.checkpoint("manual", f"Restored from {name}.", _NOTHING, found=found)
+    saved = store.checkpoint(triggers.MANUAL, f"Restored from {name}.", _NOTHING, found=found)
     return change.replace(saved=saved, notes=(f"restored {name}",))
 
 
@@ -400,7 +401,9 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
     if apart.is_unknown(store.workspace):
         apart.bring_records(store.workspace, store.session)
     found = store.save(change.after.replace(updated_at=store.now), store.states.read())
-    saved = store.checkpoint("manual", "An edited state was accepted.", _NOTHING, found=found)
+    saved = store.checkpoint(
+        triggers.MANUAL, "An edited state was accepted.", _NOTHING, found=found
+    )
     return change.replace(saved=saved, notes=take_in(store))
 
 
@@ -415,7 +418,7 @@ def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
     store.chain.set_aside()
     found = store.save(change.after.replace(updated_at=store.now), found)
     why = "The git directory was made anew."
-    return change.replace(saved=store.checkpoint("manual", why, _NOTHING, found=found))
+    return change.replace(saved=store.checkpoint(triggers.MANUAL, why, _NOTHING, found=found))
 
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:
@@ -435,6 +438,6 @@ def fork(source: SessionStore, target: SessionStore) -> Saved:
     found = target.save(state.replace(session_id=target.session.key, updated_at=target.now), before)
     forked = Circumstances(forked_from=origin or source.session.name)
     why = f"Forked from the session {source.session.name}."
-    saved = target.checkpoint("start", why, forked, found=found)
+    saved = target.checkpoint(triggers.START, why, forked, found=found)
     target.states.end_start()
     return saved

@@ -6,6 +6,7 @@ import os
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, GitguardError, InvalidDocument, LegacyState
+from gitguard.model import triggers
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
 from gitguard.model.session import Session
@@ -176,9 +177,9 @@ def _commit(
     """Commit a state that no checkpoint holds yet."""
     anchor = head.anchor
     if anchor is None or not anchor.committed:
-        trigger, why = "start", "The session begins."
+        trigger, why = triggers.START, "The session begins."
     elif found.standing == states.PENDING or anchor.state_sha256 != found.sha256:
-        trigger, why = "recovery", "The state was newer than the last checkpoint."
+        trigger, why = triggers.RECOVERY, "The state was newer than the last checkpoint."
     else:
         return None
     return store.checkpoint(trigger, why, circumstances, found=_adopt_pending(store, found))

@@ -6,7 +6,7 @@ import os
 from functools import partial
 
 from gitguard.errors import GitguardError, Pending
-from gitguard.model import journal
+from gitguard.model import journal, triggers
 from gitguard.model.text import one_line, shorten_clean
 from gitguard.model.thread import GIST, Exchange, is_decision
 from gitguard.model.transcript import USER
@@ -71,7 +71,7 @@ def _fill(conversation: Conversation, state: TaskState, found: Found, prompt: st
     assert saved.state is not None
     conversation.store.write_summary(saved.state)
     if found.state is not None and filled.task_id != found.state.task_id:
-        conversation.checkpoint("start", "A new task begins.", found=saved)
+        conversation.checkpoint(triggers.START, "A new task begins.", found=saved)
 
 
 def record_answer(conversation: Conversation) -> None:

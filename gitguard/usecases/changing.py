@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput, Pending
-from gitguard.model import task
+from gitguard.model import task, triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
@@ -56,7 +56,7 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
     after = written.state
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
     if not trigger and store.waits:
-        trigger, why = "recovery", "A checkpoint was pending."
+        trigger, why = triggers.RECOVERY, "A checkpoint was pending."
     if not trigger:
         store.write_summary(after)
         return Noted(after, report, redacted=written.redacted)
@@ -81,7 +81,7 @@ def keep_apart(
     with workspace.lock(session, timeout=LOCK_TIMEOUT):
         apart.keep_note(workspace, session, apart.PendingNote(document, new_task, lists))
     saved = Saved(
-        "manual",
+        triggers.MANUAL,
         pending="this machine did not write the task state in this workspace",
         way_out="Look at it with `gitguard log --untrusted`, then run `gitguard trust`: the note "
         "follows then",
@@ -108,7 +108,7 @@ def end_task(store: SessionStore, found: Found) -> Found:
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != found.sha256:
         why = "The task before was newer than its last checkpoint."
-        saved = store.checkpoint("recovery", why, Circumstances(), found=found)
+        saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), found=found)
         if saved.pending and not (found.state and found.state.is_untouched):
             raise Pending(
                 f"the task before is in no checkpoint yet, so no other begins: {saved.pending}",
@@ -130,11 +130,11 @@ def _why_checkpoint(
 ) -> tuple[str, str]:
     """Say which checkpoint a change of state calls for (DESIGN section 3, the table)."""
     if after.is_done:
-        return "complete", "The task is complete."
+        return triggers.COMPLETE, "The task is complete."
     if new_task:
-        return "start", "A new task begins."
+        return triggers.START, "A new task begins."
     if (before.goal, before.current_phase) != (after.goal, after.current_phase):
-        return "phase-change", "Phase or goal changed."
+        return triggers.PHASE_CHANGE, "Phase or goal changed."
     if "failed_attempts" in document:
-        return "failure", "A failure changed the plan."
+        return triggers.FAILURE, "A failure changed the plan."
     return "", ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, NotInitialised, Pending
+from gitguard.model import triggers
 from gitguard.model.session import Session
 from gitguard.recovery.startup import living_owner
 from gitguard.session_store import SessionStore
@@ -53,7 +54,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
         return _newest(store)[1]  # it is archived, and died before it could say so
     is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
     if found.standing != states.ABSENT or found.problem or not is_committed:
-        saved = store.checkpoint("manual", why, Circumstances(), if_changed=True)
+        saved = store.checkpoint(triggers.MANUAL, why, Circumstances(), if_changed=True)
         if saved.pending:
             raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)
     return archive_of(store).put(store.own_head())

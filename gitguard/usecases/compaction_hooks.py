@@ -6,6 +6,7 @@ import os
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError
+from gitguard.model import triggers
 from gitguard.model.session import Session
 from gitguard.recovery.injection import sections_of
 from gitguard.usecases import gate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.usecases.compacting import Compacted
 
-TRIGGER = "compaction"
+TRIGGER = triggers.COMPACTION
 
 
 def owner_of(workspace: Workspace, transcript: Transcript, folder: str) -> Session | None:

@@ -11,6 +11,7 @@ from gitguard.context.gauge import (
     window_warning,
 )
 from gitguard.errors import Complete, GitguardError, InvalidInput
+from gitguard.model import triggers
 from gitguard.model.host_session import Stop
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
@@ -262,9 +263,13 @@ def _save(
         saved = store.checkpoint(trigger, verdict.reasons[0], circumstances)
         return saved, checkpointed(known, pressure)
     if question.phase_or_goal_changed:
-        return store.checkpoint("phase-change", "Phase or goal changed.", circumstances), known
+        return store.checkpoint(
+            triggers.PHASE_CHANGE, "Phase or goal changed.", circumstances
+        ), known
     if verdict.write_checkpoint:
-        return store.checkpoint("turn-end", "The action changed the state.", circumstances), known
+        return store.checkpoint(
+            triggers.TURN_END, "The action changed the state.", circumstances
+        ), known
     return None, known
 
 
@@ -273,9 +278,9 @@ def _save_halt(
 ) -> Saved:
     """Save what there is; a checkpoint that fails does not lift the halt."""
     try:
-        return store.checkpoint("halt", why, circumstances, if_changed=if_changed)
+        return store.checkpoint(triggers.HALT, why, circumstances, if_changed=if_changed)
     except GitguardError as error:
-        return Saved("halt", pending=error.message)
+        return Saved(triggers.HALT, pending=error.message)
 
 
 def _with_saved(known: HostSession, saved: Saved) -> HostSession:
@@ -296,8 +301,11 @@ def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> s
     gauge, last = config.gauge, known.checkpointed_tokens
     at, step = gauge.checkpoint_at, gauge.checkpoint_step
     if crosses_checkpoint(pressure, last, at=at, step=step):
-        return "auto-80pct"
-    for level, trigger in ((gauge.warn_critical, "auto-85pct"), (gauge.warn_compact, "auto-75pct")):
+        return triggers.AUTO_80
+    for level, trigger in (
+        (gauge.warn_critical, triggers.AUTO_85),
+        (gauge.warn_compact, triggers.AUTO_75),
+    ):
         if pressure.share >= level and last < level * pressure.window.tokens:
             return trigger
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, GitguardError, Tampered
+from gitguard.model import triggers
 from gitguard.model.events import HookReply
 from gitguard.model.host_session import Delivery
 from gitguard.policy.runway import death_spiral
@@ -38,7 +39,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
         # No tool runs while a host builds its prompt: what did not end was cut off by a crash.
         cut_off = bool(conversation.store.journal.open_calls())
         why = "What came after the last checkpoint."
-        conversation.checkpoint("recovery", why, if_changed=not cut_off)
+        conversation.checkpoint(triggers.RECOVERY, why, if_changed=not cut_off)
         head = conversation.store.readable_head()
         block = _handoff(conversation)
         if not block:

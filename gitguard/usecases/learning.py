@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.errors import GitguardError
-from gitguard.model.checkpoint import ADVICE
 from gitguard.model.session import Session
+from gitguard.model.triggers import ADVICE
 from gitguard.model.value import Value
 from gitguard.policy.history import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
 from gitguard.store import advice_log

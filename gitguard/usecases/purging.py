@@ -11,6 +11,7 @@ import json
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, Pending
+from gitguard.model import triggers
 from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.config_redaction import redactor_of
@@ -127,7 +128,7 @@ class Secrets:
         done = f"purged from {first.name} on: {said}"
         self._replace_head(head, new[head.id], done)
         old |= self._rewrite_archives(new)
-        saved = self._store.checkpoint("manual", f"Secrets were {done}.", Circumstances())
+        saved = self._store.checkpoint(triggers.MANUAL, f"Secrets were {done}.", Circumstances())
         if saved.pending:
             raise Pending(f"the history is clean, the files are not yet: {saved.pending}")
         self._files.clean()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritable
-from gitguard.model import capture
+from gitguard.model import capture, triggers
 from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.store.states import Found
     from gitguard.store.verification import Verified
 
-_BETWEEN_TURNS = frozenset({"recovery", "turn-end", "session-end"})
+_BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSION_END})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
 

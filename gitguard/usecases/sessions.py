@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitguard.context.gauge import Circumstances
 from gitguard.errors import Complete, GitguardError, InvalidInput, NotInitialised
+from gitguard.model import triggers
 from gitguard.model.session import Session
 from gitguard.recovery import restore, startup
 from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
@@ -100,7 +101,7 @@ def finish(store: SessionStore, found: Found) -> None:
     """Write the final state of a completed task, unless the last checkpoint holds it already."""
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != found.sha256:
-        store.checkpoint("complete", "The task is complete.", Circumstances(), found=found)
+        store.checkpoint(triggers.COMPLETE, "The task is complete.", Circumstances(), found=found)
 
 
 def completion(state: TaskState) -> Complete:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.context.actions import destructive_rule
 from gitguard.errors import Complete, GitguardError
-from gitguard.model import events, journal
+from gitguard.model import events, journal, triggers
 from gitguard.model.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.store import states
@@ -60,7 +60,7 @@ def _begin_tool(conversation: Conversation) -> HookReply:
     rule = destructive_rule(tool.command, DESTRUCTIVE + conversation.config.destructive)
     if rule:
         with conversation.recording():
-            conversation.checkpoint("before-destructive", f"Before `{rule}`: {tool.summary}")
+            conversation.checkpoint(triggers.BEFORE_DESTRUCTIVE, f"Before `{rule}`: {tool.summary}")
     with conversation.lock():
         conversation.store.journal.append(conversation.entry(journal.STARTED))
     return NEUTRAL
@@ -113,7 +113,9 @@ def _save_halt(
             text = _SAVED_BEFORE
             if recorded is None or recorded.halt is None:
                 reason = verdict.reasons[0]
-                text = gate.saved_text(conversation.checkpoint("halt", reason, pressure=pressure))
+                text = gate.saved_text(
+                    conversation.checkpoint(triggers.HALT, reason, pressure=pressure)
+                )
             halt = known.halt.replace(saved=text)
             conversation.record = conversation.record.replace(
                 halt=halt, override=None, warned=known.warned

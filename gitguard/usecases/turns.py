@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.context.gate import HALT_STATUS
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.model import events
+from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.host_session import HostSession
 from gitguard.model.text import one_line
@@ -101,7 +101,9 @@ def _about_halt(conversation: Conversation) -> str:
     assert halt is not None
     _, pressure = conversation.measure()
     if not halt.saved:
-        saved = conversation.checkpoint("halt", halt.reason, pressure=pressure, if_changed=True)
+        saved = conversation.checkpoint(
+            triggers.HALT, halt.reason, pressure=pressure, if_changed=True
+        )
         halt = halt.replace(saved=gate.saved_text(saved))
         conversation.record = conversation.record.replace(halt=halt)
     return pass_prompt(conversation.abilities, halt, pressure)
@@ -170,7 +172,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
         _keep_window(conversation)
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
-            conversation.checkpoint("turn-end", "The turn ended.", pressure=pressure)
+            conversation.checkpoint(triggers.TURN_END, "The turn ended.", pressure=pressure)
     return NEUTRAL
 
 
@@ -186,7 +188,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
         again = now - conversation.record.compacting_since < _ONE_COMPACTION
         conversation.keep_proof(pressure)
-        conversation.checkpoint("compaction", why, pressure=pressure, if_changed=again)
+        conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)
     if conversation.config.handoff.enabled and not conversation.is_apart:
         from gitguard.usecases.handoff import write_handoff
@@ -246,7 +248,7 @@ def _session_end(conversation: Conversation) -> HookReply:
     if not conversation.bring_back():
         return NEUTRAL
     with conversation.recording():
-        conversation.checkpoint("session-end", "The conversation ended.")
+        conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
 
 

@@ -1,0 +1,58 @@
+"""What a checkpoint is taken for: the table of events, and each trigger by its name."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+START = "start"
+FAILURE = "failure"
+BEFORE_DESTRUCTIVE = "before-destructive"
+PHASE_CHANGE = "phase-change"
+AUTO_75 = "auto-75pct"
+AUTO_80 = "auto-80pct"
+AUTO_85 = "auto-85pct"
+COMPACTION = "compaction"
+TURN_END = "turn-end"
+SESSION_END = "session-end"
+HALT = "halt"
+COMPLETE = "complete"
+MANUAL = "manual"
+RECOVERY = "recovery"
+PRE_RESTORE = "pre-restore"
+ADVICE = "advice"
+"""By which version 0.1.0 kept what was advised; it is read, and no longer taken."""
+
+
+class EventRule(Value):
+    """One row of the table event → checkpoint (DESIGN section 3)."""
+
+    event: str
+    state: str
+    """When the state is on disk."""
+    trigger: str = ""
+    """The checkpoint's trigger; empty when the event takes none."""
+    only_if_changed: bool = False
+
+
+EVENT_RULES = (
+    EventRule("`note`, `update`", "at once"),
+    EventRule("first `ensure`, new task", "yes", START),
+    EventRule("tool call that changed files, plan or todo; failed tool", "journal at once"),
+    EventRule("failure that changes the plan", "at once", FAILURE),
+    EventRule("before a destructive tool call", "yes", BEFORE_DESTRUCTIVE, only_if_changed=True),
+    EventRule("phase or goal changed", "yes", PHASE_CHANGE),
+    EventRule("pressure crosses 75 %", "yes", AUTO_75),
+    EventRule("pressure crosses 80 %, and 5 % of the window since the last one", "yes", AUTO_80),
+    EventRule("pressure crosses 85 %, warned of before a halt", "yes", AUTO_85),
+    EventRule("before a compaction", "yes", COMPACTION),
+    EventRule("end of turn", "yes", TURN_END, only_if_changed=True),
+    EventRule("end of host session", "yes", SESSION_END, only_if_changed=True),
+    EventRule("halt", "yes", HALT),
+    EventRule("completion", "yes", COMPLETE),
+    EventRule("`gitguard checkpoint`", "yes", MANUAL),
+    EventRule("state newer than the last checkpoint", "yes", RECOVERY),
+    EventRule("before `restore`", "yes", PRE_RESTORE),
+)
+"""The whole table; every checkpoint that is taken names one of these triggers."""
+ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
+TRIGGERS = (*(rule.trigger for rule in EVENT_RULES if rule.trigger), ADVICE)
