@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
     from gitguard.model.host_session import HostSession
     from gitguard.model.task import TaskState
+    from gitguard.recovery.diagnosis import Problem
     from gitguard.recovery.restore import StateChange
     from gitguard.review.leaks import Leak
     from gitguard.review.verify import Report
@@ -189,6 +190,34 @@ class Guard(WorkspaceSessions):
             return override(store, host_session, reason)
 
     # Repair
+
+    def diagnose(self) -> tuple[Problem, ...]:
+        """Say what is wrong with the session, and the ways out; nothing is changed."""
+        from gitguard.recovery.diagnosis import diagnose
+
+        return diagnose(self.store(self.any_session()))
+
+    def repair_local(self) -> tuple[str, ...]:
+        """Repair this machine's own files, and no branch; return what was done."""
+        from gitguard.recovery import restore
+
+        store = self.store(self.any_session())
+        with store.lock():
+            return restore.repair_local(store)
+
+    def archive_theirs(self) -> tuple[str, ...]:
+        """Put what is ours back in the place of what is not; return what was done.
+
+        That is a branch that somebody moved or deleted, or the state of another tool.
+        """
+        from gitguard.recovery import restore
+
+        moved = self.migrate()
+        if moved:
+            return tuple(f"moved `{old}` to `{new}`" for old, new in moved.items())
+        store = self.store(self.any_session())
+        with store.lock():
+            return restore.archive_theirs(store)
 
     def recover(self, *, take: bool = False) -> tuple[str, ...]:
         """Repair what can be repaired; return what was done."""

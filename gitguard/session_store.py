@@ -158,14 +158,15 @@ class SessionStore:
                 f"`{self.states.path}` is not known on this machine: the repository was moved or "
                 "copied here, or the state directory is another one",
                 "Look at the session's branch with `gitguard log --untrusted` and adopt it with "
-                "`gitguard trust`; this state is kept in the archive then. If there is no branch, "
-                "look at this state and take it with `gitguard accept`",
+                "`gitguard repair --trust`; this state is kept in the archive then. If there "
+                "is no branch, "
+                "look at this state and take it with `gitguard repair --accept`",
             )
         if found.standing == states.EDITED:
             raise EditedState(
                 f"`{self.states.path}` was changed by somebody other than gitguard",
-                "Look at the change and take it with `gitguard accept`, or drop it with "
-                "`gitguard recover`",
+                "Look at the change and take it with `gitguard repair --accept`, or drop it with "
+                "`gitguard repair --local`",
             )
         return found
 

@@ -1,18 +1,44 @@
-"""Commands that repair, and that change course: each shows its change and asks before it."""
+"""Commands that repair, and that change course: each shows its change and asks before it.
+
+`recover`, `accept`, `trust` and `migrate` are what `repair` was before; they stay for scripts.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli.console import Console, asking, confirm, with_console
+from gitguard.cli.console import (
+    Console,
+    asking,
+    can_ask,
+    confirm,
+    fields_of,
+    with_console,
+)
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import refuse_agents
+from gitguard.errors import InvalidInput, NotConfirmed
+from gitguard.model.session import Session
 from gitguard.model.text import one_line
+from gitguard.recovery.diagnosis import (
+    ACCEPT,
+    ARCHIVE_THEIRS,
+    FORGET,
+    FORK,
+    LOCAL,
+    TAKE_THEIRS,
+    TRUST,
+    Way,
+)
 from gitguard.review.history import compare_states
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.guard import Guard
+    from gitguard.recovery.diagnosis import Problem
     from gitguard.recovery.restore import StateChange
 
 
@@ -40,13 +66,145 @@ def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, y
 
 
 @click.command()
+@click.option("--local", is_flag=True, help="Take our own good copy of the state; archive the bad")
+@click.option("--accept", is_flag=True, help="Take a `state.json` that somebody edited by hand")
+@click.option("--trust", is_flag=True, help="Take a branch that this machine does not know")
+@click.option(
+    "--take-theirs", is_flag=True, help="Take a head that somebody else wrote; archive ours"
+)
+@click.option("--archive-theirs", is_flag=True, help="Put ours back; archive what is not ours")
+@click.option("--fork", metavar="NAME", default="", help="Go on with our state as another session")
+@click.option("--forget", is_flag=True, help="Forget that this machine wrote the branch")
+@click.option("--head", metavar="ID", default="", help="The head you looked at")
+@asking
+@with_console
+def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **ways: bool) -> None:
+    """Say what is wrong with the session, and mend it
+
+    Lists what is wrong in plain words, with each way out, what it keeps and what it loses, and
+    asks which to take. Where nobody can be asked it lists the ways as commands. Nothing is ever
+    deleted: what does not come into force is archived. An agent may run `--local` and `--dry-run`;
+    everything else is for a person.
+
+    Example: `gitguard repair --dry-run`
+    """
+    named = [f"--{name.replace('_', '-')}" for name, is_set in ways.items() if is_set]
+    named += [FORK] if fork else []
+    if len(named) > 1:
+        raise click.UsageError(f"{' and '.join(named)} are different ways; name one")
+    if named != [LOCAL] and not (dry_run and not named):
+        refuse_agents(f"repair {' '.join(named)}".strip())
+    if named:
+        _go(console, named[0], head, fork, dry_run=dry_run, yes=yes)
+        return
+    way = _choose(console, dry_run=dry_run, yes=yes)
+    if way is not None:
+        _go(console, way.option, way.head, _ask_name(way), dry_run=False, yes=False)
+
+
+def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
+    """Show what is wrong and let a person choose; None where there is nothing to do."""
+    if yes:
+        raise click.UsageError("--yes answers for one way; name it")
+    problems = console.guard.diagnose()
+    ways = [way for problem in problems for way in problem.ways]
+    refusal = None
+    if problems and not dry_run and not can_ask():
+        refusal = NotConfirmed(
+            "nothing was changed, because there is no terminal to choose on",
+            "Run one of the commands above",
+        )
+    _show_problems(console, problems, refusal)
+    if dry_run or not problems:
+        return None
+    number = click.prompt(
+        "Which one? 0 changes nothing", type=click.IntRange(0, len(ways)), default=0
+    )
+    return ways[number - 1] if number else None
+
+
+def _described(problems: tuple[Problem, ...]) -> Iterator[str]:
+    number = 0
+    for problem in problems:
+        yield one_line(f"{problem.what}.")
+        for way in problem.ways:
+            number += 1
+            yield f"  {number}. {way.does}"
+            yield f"     keeps: {way.keeps}"
+            if way.loses:
+                yield f"     loses: {way.loses}"
+            yield f"     `{way.command}`"
+
+
+def _document(problem: Problem) -> dict[str, Any]:
+    ways = [{**fields_of(way), "command": way.command} for way in problem.ways]
+    return {"kind": problem.kind, "what": problem.what, "ways": ways}
+
+
+def _ask_name(way: Way) -> str:
+    return str(click.prompt("Name of the new session")) if way.option == FORK else ""
+
+
+def _go(console: Console, way: str, head: str, fork: str, *, dry_run: bool, yes: bool) -> None:
+    """Go one way, after showing what it changes and asking."""
+    if way == ACCEPT:
+        _accept(console, dry_run=dry_run, yes=yes)
+    elif way in (TRUST, TAKE_THEIRS):
+        _trust(console, head, dry_run=dry_run, yes=yes)
+    elif way == FORGET:
+        _forget(console, dry_run=dry_run, yes=yes)
+    else:
+        _mend(console, way, fork, dry_run=dry_run, yes=yes)
+
+
+def _mend(console: Console, way: str, fork: str, *, dry_run: bool, yes: bool) -> None:
+    """Go a way that has no change of the state to show, where a problem has it."""
+    guard = console.guard
+    problems = tuple(p for p in guard.diagnose() if way in [w.option for w in p.ways])
+    if not problems and way != LOCAL:
+        raise InvalidInput(
+            f"nothing is wrong that `{way}` would mend", "See `gitguard repair --dry-run`"
+        )
+    if dry_run or (way != LOCAL and not console.as_json):
+        _show_problems(console, problems)
+    if dry_run:
+        return
+    if way != LOCAL:
+        confirm(f"Run `gitguard repair {way}`?", yes=yes)
+    acts: dict[str, Callable[[], tuple[str, ...]]] = {
+        LOCAL: guard.repair_local,
+        ARCHIVE_THEIRS: guard.archive_theirs,
+        FORK: lambda: _fork(guard, fork),
+    }
+    _say_done(console, acts[way]())
+
+
+def _show_problems(
+    console: Console, problems: tuple[Problem, ...], refusal: NotConfirmed | None = None
+) -> None:
+    text = "\n".join(_described(problems)) or "Nothing needs repair."
+    console.say(text, {"problems": [_document(problem) for problem in problems]}, refusal)
+
+
+def _fork(guard: Guard, name: str) -> tuple[str, ...]:
+    saved = guard.fork_session(Session.of(name))
+    return (f"went on as the session `{name}`; {saved_text(saved)}",)
+
+
+def _say_done(console: Console, done: tuple[str, ...]) -> None:
+    text = "\n".join(f"Done: {what}." for what in done) or "Nothing needed repair."
+    console.say(text, {"done": list(done)})
+
+
+@click.command(hidden=True)
 @asking
 @with_console
 def accept(console: Console, dry_run: bool, yes: bool) -> None:
-    """Take a `state.json` that somebody edited by hand
+    """The same as `repair --accept`"""
+    _accept(console, dry_run=dry_run, yes=yes)
 
-    For humans: hooks refuse it to agents.
-    """
+
+def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
     plan = console.guard.accept(dry_run=True)
     if dry_run:
         _show_plan(console, plan)
@@ -56,20 +214,20 @@ def accept(console: Console, dry_run: bool, yes: bool) -> None:
     _say_changed(console, console.guard.accept(plan.sha256))
 
 
-@click.command()
+@click.command(hidden=True)
 @click.option("--head", default="", metavar="ID", help="The head you looked at")
 @click.option("--forget", is_flag=True, help="Set this machine's anchor of the session aside")
 @asking
 @with_console
 def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -> None:
-    """Adopt a session branch that this machine did not write
-
-    For humans: hooks refuse it to agents. Nothing is lost: an own head or state that differs is
-    kept under `refs/gitguard/archive/`.
-    """
+    """The same as `repair --trust`"""
     if forget:
         _forget(console, dry_run=dry_run, yes=yes)
-        return
+    else:
+        _trust(console, head, dry_run=dry_run, yes=yes)
+
+
+def _trust(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
     plan = console.guard.trust(head, dry_run=True)
     if dry_run:
         _show_plan(console, plan)
@@ -92,28 +250,20 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
     console.say(f"Done: {said}.", {"done": [said]})
 
 
-@click.command()
+@click.command(hidden=True)
 @click.option("--take", is_flag=True, help="Adopt a head that somebody else put on top of ours")
 @with_console
 def recover(console: Console, take: bool) -> None:
-    """Repair a missing or broken state, summary or branch
-
-    Bad files are archived, never deleted; the newest good copy comes back.
-    """
+    """The same as `repair --local`, and `repair --archive-theirs` where a branch was moved"""
     if take:
         refuse_agents("recover --take")
-    done = console.guard.recover(take=take)
-    text = "\n".join(f"Done: {what}." for what in done) or "Nothing needed repair."
-    console.say(text, {"done": list(done)})
+    _say_done(console, console.guard.recover(take=take))
 
 
-@click.command()
+@click.command(hidden=True)
 @with_console
 def migrate(console: Console) -> None:
-    """Archive task state of other tools, so that gitguard can begin
-
-    Nothing is deleted or converted; what was found is moved under `.gitguard/archive/`.
-    """
+    """The same as `repair --archive-theirs` for the state of another tool"""
     moved = console.guard.migrate()
     lines = [f"`{old}` is now `{new}`" for old, new in moved.items()]
     console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})
@@ -144,4 +294,4 @@ def _say_changed(console: Console, change: StateChange) -> None:
     console.say("\n".join(lines) or "Done.", document, pending(change.saved))
 
 
-COMMANDS: list[click.Command] = [restore, accept, trust, recover, migrate]
+COMMANDS: list[click.Command] = [restore, repair, accept, trust, recover, migrate]

@@ -18,8 +18,11 @@ OWNER_COMMANDS = ("override", "trust", "accept", "purge")
 TAKE = "--take"
 """Of `recover`: adopts what somebody else put on top of ours."""
 COMPACTED = "--compacted"
-UNTRUSTED = "--untrusted"
 """Of `gate`: for programs without a host, since it ends a halt."""
+UNTRUSTED = "--untrusted"
+"""Of `restore`: takes what may be somebody else's."""
+REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
+"""What an agent may ask of `repair`; every other way out chooses for the user."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
@@ -76,6 +79,8 @@ def _owner_among(arguments: list[str]) -> str:
     subcommand = _first_argument(arguments)
     if subcommand in OWNER_COMMANDS:
         return subcommand
+    if subcommand == "repair" and not _is_safe_repair(arguments):
+        return subcommand
     if subcommand == "recover" and TAKE in arguments:
         return f"recover {TAKE}"
     if subcommand == "gate" and COMPACTED in arguments:
@@ -83,6 +88,15 @@ def _owner_among(arguments: list[str]) -> str:
     if subcommand == "restore" and UNTRUSTED in arguments:
         return f"restore {UNTRUSTED}"
     return ""
+
+
+def _is_safe_repair(arguments: list[str]) -> bool:
+    """Say whether a repair changes nothing, or only puts back what this machine wrote.
+
+    A word that could be another option's value, or begin a comment, makes it unsafe.
+    """
+    after = arguments[arguments.index("repair") + 1 :]
+    return REPAIRS.issuperset(after) and not {"--local", "--dry-run"}.isdisjoint(after)
 
 
 def own_command(command: str, program: str, path: str) -> str:

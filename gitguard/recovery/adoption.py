@@ -58,7 +58,7 @@ def judge(ahead: Ahead, verdicts: Iterable[Verdict], *, most: int = 0) -> Judgem
     if not doubt and most and len(ahead.checkpoints) > most:
         doubt = (
             f"{len(ahead.checkpoints):,} checkpoints are ahead of ours, and only {most:,} are "
-            "checked unasked; `gitguard recover` checks them all"
+            "checked unasked; `gitguard repair --take-theirs` checks them all"
         )
     if doubt:
         return Judgement(doubt=doubt)

@@ -58,10 +58,7 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
 
     take adopts a head that somebody else put on top of ours.
     """
-    done = _repair_record(store)
-    identity_put_back = store.chain.put_identity_back()
-    if identity_put_back:
-        done.append(identity_put_back)
+    done = _repair_around(store)
     head = store.chain.head(settle=True)
     if head.standing == standing.ADVANCED and take:
         done.append(_take(store, head))
@@ -70,12 +67,47 @@ def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
     else:
         done += _take_signed(store)
         standing.refuse_foreign_head(store.chain.head(), store.chain.ref)
-    done += _repair_state(store)
+    return (*done, *_repair_working_files(store))
+
+
+def repair_local(store: SessionStore) -> tuple[str, ...]:
+    """Repair this machine's own files, and no branch; return a sentence for each thing done.
+
+    Safe for an agent: what does not fit is archived, and only what this machine wrote comes back.
+    """
+    done = _repair_around(store)
+    standing.refuse_foreign_head(store.chain.head(settle=True), store.chain.ref)
+    return (*done, *_repair_working_files(store))
+
+
+def archive_theirs(store: SessionStore) -> tuple[str, ...]:
+    """Put the branch back to our newest checkpoint; what stood there is archived."""
+    head = store.chain.head(settle=True)
+    if head.standing not in (standing.MOVED, standing.DELETED):
+        raise InvalidInput(
+            f"`{store.chain.ref}` is not away from what this machine wrote; there is nothing to "
+            "archive",
+            "See what is wrong with `gitguard repair --dry-run`",
+        )
+    return (_put_back(store, head), *_repair_working_files(store))
+
+
+def _repair_around(store: SessionStore) -> list[str]:
+    """Repair what a session's files rest on: the record of its conversations, the identity."""
+    done = _repair_record(store)
+    identity_put_back = store.chain.put_identity_back()
+    return [*done, identity_put_back] if identity_put_back else done
+
+
+def _repair_working_files(store: SessionStore) -> list[str]:
+    done = _repair_state(store)
     found = store.state() if store.states.read().has_summary else store.states.read()
     if found.state is not None and store.write_summary(found.state):
         done.append("rendered the summary again from the state")
     # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
-    return (*done, *(take_in(store) if store.workspace.is_recorded else ()))
+    if store.workspace.is_recorded:
+        done += take_in(store)
+    return done
 
 
 def _take_signed(store: SessionStore) -> tuple[str, ...]:
@@ -92,7 +124,7 @@ def _put_back(store: SessionStore, head: Head) -> str:
             f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",
             "Go on with this machine's copy of the state: `gitguard session fork NAME` begins a "
             "new history and leaves this one as it is"
-            + ("" if head.id else "; or run `gitguard trust --forget`, then `gitguard ensure`"),
+            + ("" if head.id else "; or run `gitguard repair --forget`, then `gitguard ensure`"),
         )
     store.chain.refuse_checked_out(head)
     theirs = ""
@@ -232,7 +264,8 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
         reasons = {
             standing.OURS: f"`{store.chain.ref}` is this machine's own already",
             standing.NONE: f"there is no `{store.chain.ref}` to trust",
-            standing.DELETED: f"`{store.chain.ref}` is gone; `gitguard recover` puts it back",
+            standing.DELETED: f"`{store.chain.ref}` is gone; `gitguard repair --archive-theirs` "
+            "puts it back",
         }
         raise InvalidInput(reasons[head.standing])
     if wanted and not head.id.startswith(wanted):
@@ -243,7 +276,7 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
     if head.standing in (standing.MOVED, standing.ADVANCED) and not wanted:
         raise InvalidInput(
             f"the head {head.id[:12]} is not the one this machine wrote",
-            f"If you looked at it, run `gitguard trust --head {head.id[:12]}`",
+            f"If you looked at it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
         )
     theirs = store.chain.verify_foreign(head.id)
     after = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
@@ -257,8 +290,9 @@ def _refuse_diverged(store: SessionStore, head: Head) -> None:
         raise InvalidInput(
             f"`{ref}` is at {head.id[:12]}, which this machine wrote; `{remote}` is at "
             f"{theirs[:12]}, which is not part of it",
-            f"To take theirs, run `git update-ref {ref} {theirs[:12]}`, then `gitguard trust "
-            f"--head {theirs[:12]}`, which keeps ours in the archive; to keep ours, do nothing",
+            f"To take theirs, run `git update-ref {ref} {theirs[:12]}`, then `gitguard repair "
+            f"--take-theirs --head {theirs[:12]}`, which keeps ours in the archive; to keep "
+            "ours, do nothing",
         )
 
 
@@ -375,18 +409,18 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
         raise InvalidInput(
             f"the edited state belongs to the session `{found.edited.session_id:.80}`, "
             f"not to `{store.session.key}`",
-            "Change `session_id` back, or drop the edit with `gitguard recover`",
+            "Change `session_id` back, or drop the edit with `gitguard repair --local`",
         )
     empty = states.empty_field(found.edited)
     if empty:
         raise MissingState(
             f"the edited state cannot be accepted: `{empty}` is empty",
-            "Fill it in, or drop the edit with `gitguard recover`",
+            "Fill it in, or drop the edit with `gitguard repair --local`",
         )
     if shown and found.edited_sha256 != shown:
         raise EditedState(
             f"`{store.states.path}` was changed again since it was shown",
-            "Look at it again with `gitguard accept`",
+            "Look at it again with `gitguard repair --accept`",
         )
     after, _ = found.edited.redacted(store.workspace.redactor)
     return StateChange(found.state, after, sha256=found.edited_sha256)

@@ -218,7 +218,7 @@ def refuse_legacy(workspace: Workspace) -> None:
     for name in legacy_state(workspace):
         raise LegacyState(
             f"`{os.path.join(workspace.place.worktree, name)}` holds state of another tool",
-            "Archive it with `gitguard migrate`; nothing is deleted",
+            "Archive it with `gitguard repair --archive-theirs`; nothing is deleted",
         )
 
 

@@ -27,8 +27,8 @@ _LIMIT = 1 << 20
 _ASIDE = "archive"
 """The folder, beside a session's anchor, of the anchors that its archived histories had."""
 _FORGET = (
-    "Look at the branch with `git log`, set the anchor aside with `gitguard trust --forget`, then "
-    "take the branch with `gitguard trust`"
+    "Look at the branch with `git log`, set the anchor aside with `gitguard repair --forget`, then "
+    "take the branch with `gitguard repair --trust`"
 )
 
 

@@ -96,7 +96,8 @@ class Chain:
         if ref is not None and ref.points_to:
             raise Tampered(
                 f"`{self.ref}` is a symbolic ref to `{ref.points_to}`, which is refused",
-                f"Remove it with `git symbolic-ref -d {self.ref}` and run `gitguard recover`",
+                f"Remove it with `git symbolic-ref -d {self.ref}` and run `gitguard repair "
+                "--archive-theirs`",
             )
         if ref is None:
             return self._without_ref(anchor, code, refs)

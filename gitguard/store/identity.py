@@ -189,7 +189,7 @@ def refuse_changed(workspace: Workspace) -> None:
     if identity not in ("", record.identity, record.copied_from or record.identity):
         raise Tampered(
             f"{problem}; the history is not used until it is put back",
-            "Put it back with `gitguard recover`",
+            "Put it back with `gitguard repair --local`",
         )
 
 

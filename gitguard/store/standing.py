@@ -53,36 +53,40 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
     refusals: dict[str, GitguardError] = {
         ADVANCED: HeadAdvanced(
             f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based{doubt}",
-            "Take it with `gitguard recover --take`, or keep ours with "
+            f"Take it with `gitguard repair --take-theirs --head {theirs}`, or keep ours with "
             "`gitguard session fork NAME`",
         ),
         MOVED: Tampered(
             f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
             "the other",
-            "Put ours back with `gitguard recover`, or look at theirs with `gitguard log "
-            f"--untrusted` and take it with `gitguard trust --head {theirs}`",
+            "Put ours back with `gitguard repair --archive-theirs`, or look at theirs with "
+            "`gitguard log "
+            f"--untrusted` and take it with `gitguard repair --take-theirs --head {theirs}`",
         ),
         DELETED: Tampered(
             f"`{ref}` is gone; this machine wrote {ours} there",
-            "Put it back with `gitguard recover`, or drop it with `gitguard trust --forget`",
+            "Put it back with `gitguard repair --archive-theirs`, or drop it with `gitguard "
+            "repair --forget`",
         ),
         UNTRUSTED: Untrusted(
             f"`{ref}` is at {theirs}, and this machine did not write it",
             "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
-            "`gitguard trust`, or begin another with `gitguard session use NAME`",
+            "`gitguard repair --trust`, or begin another with `gitguard session use NAME`",
         ),
     }
     if head.replaced_repository and head.standing != UNTRUSTED:
         return Tampered(
             f"another git directory lies here now: the checkpoint {head.lost[:12]} that this "
             f"machine wrote to `{ref}` is not in it",
-            "If that is meant, `gitguard accept` goes on with the state here in a new history, and "
+            "If that is meant, `gitguard repair --accept` goes on with the state here in a new "
+            "history, and "
             "where there is none `gitguard ensure` begins; else put the old git directory back",
         )
     if head.standing == REMOTE_ONLY:
         return Pending(
             f"only `{head.remote}` has this session; no second history is begun beside it",
-            "Adopt it with `gitguard trust`, or begin another with `gitguard session use NAME`",
+            "Adopt it with `gitguard repair --trust`, or begin another with `gitguard session "
+            "use NAME`",
         )
     return refusals.get(head.standing)
 
@@ -93,7 +97,8 @@ def refuse_reading(head: Head, ref: str) -> GitguardError | None:
         return Untrusted(
             f"only `{head.remote}` has this session, at {head.id[:12]}, and this machine did not "
             "write it",
-            "Look at it with `gitguard log --untrusted`, then adopt it with `gitguard trust`",
+            "Look at it with `gitguard log --untrusted`, then adopt it with `gitguard repair "
+            "--trust`",
         )
     return refuse_head(head, ref)
 

@@ -453,19 +453,20 @@ def diagnose(found: Found) -> MissingState | None:
     if found.standing == MISSING:
         return MissingState(
             "the summary is there, the durable task state is missing",
-            "Run `gitguard recover`: it takes the newest good copy",
+            "Run `gitguard repair --local`: it takes the newest good copy",
         )
     if found.standing == BROKEN:
         return MissingState(
             f"the durable task state cannot be used: {found.problem}",
-            "Run `gitguard recover`: it archives the bad file and takes the newest good copy",
+            "Run `gitguard repair --local`: it archives the bad file and takes the newest good "
+            "copy",
         )
     state = found.state if found.standing != EDITED else None  # an edit has ways out of its own
     if state is not None and not state.next_action.strip():
         return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
     if not found.has_summary:
         return MissingState(
-            "the summary is missing", "Run `gitguard recover`: it renders the summary again"
+            "the summary is missing", "Run `gitguard repair --local`: it renders the summary again"
         )
     return None
 

@@ -224,7 +224,7 @@ def _held_against(link: Link, anchor: Anchor) -> Link:
     """Return the newest link with what the anchor says against it."""
     hint = (
         "Look at the history with `gitguard verify`; if it is right, set the anchor aside with "
-        "`gitguard trust --forget` and take the branch with `gitguard trust`"
+        "`gitguard repair --forget` and take the branch with `gitguard repair --trust`"
     )
     checkpoint = link.checkpoint
     if checkpoint is not None and checkpoint.sequence != anchor.sequence:

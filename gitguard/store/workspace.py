@@ -532,7 +532,7 @@ def decode_record(data: bytes, path: str) -> SessionRecord:
     try:
         document = load_json(data, what=f"`{path}`", limit=LIMIT)
     except InvalidDocument as error:
-        raise InvalidDocument(error.message, "Run `gitguard recover`") from error
+        raise InvalidDocument(error.message, "Run `gitguard repair --local`") from error
     check_format(document, FORMAT, what=f"`{path}`")
     document.pop("seal", None)
     hosts = document.pop("host_sessions", {})
@@ -540,5 +540,7 @@ def decode_record(data: bytes, path: str) -> SessionRecord:
         record = SessionRecord.from_document(document)
         sessions = {key: HostSession.from_document(item) for key, item in hosts.items()}
     except (InvalidInput, AttributeError) as error:
-        raise InvalidDocument(f"`{path}` is damaged: {error}", "Run `gitguard recover`") from error
+        raise InvalidDocument(
+            f"`{path}` is damaged: {error}", "Run `gitguard repair --local`"
+        ) from error
     return record.replace(host_sessions=sessions)

@@ -35,7 +35,7 @@ class Noted(Value):
     redacted: tuple[Finding, ...] = ()
     """What was taken out because it looks like a secret."""
     is_apart: bool = False
-    """Whether it waits for `gitguard trust`, apart from the session's state."""
+    """Whether it waits for `gitguard repair --trust`, apart from the session's state."""
 
 
 def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
@@ -83,7 +83,8 @@ def keep_apart(
     saved = Saved(
         triggers.MANUAL,
         pending="this machine did not write the task state in this workspace",
-        way_out="Look at it with `gitguard log --untrusted`, then run `gitguard trust`: the note "
+        way_out="Look at it with `gitguard log --untrusted`, then run `gitguard repair "
+        "--trust`: the note "
         "follows then",
     )
     return Noted(state, report, saved, is_apart=True)

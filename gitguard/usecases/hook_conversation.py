@@ -260,7 +260,7 @@ class Conversation:
         if self.is_apart:
             from gitguard.session_store import Saved
 
-            return Saved(trigger, pending="nobody ran `gitguard trust` here yet")
+            return Saved(trigger, pending="nobody ran `gitguard repair --trust` here yet")
         if pressure is None:
             _, pressure = self.measure()
         circumstances = Circumstances(

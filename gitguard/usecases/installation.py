@@ -264,7 +264,10 @@ def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
     try:
         return begin(), ""
     except Untrusted as error:
-        return None, f"{error.message}; until you run `gitguard trust`, hooks save what happens"
+        return (
+            None,
+            f"{error.message}; until you run `gitguard repair --trust`, hooks save what happens",
+        )
 
 
 def _checked(plan: Plan) -> Plan:

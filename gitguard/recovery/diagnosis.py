@@ -1,0 +1,195 @@
+"""What is wrong with a session, in plain words, and the ways out: what each keeps and loses."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
+from gitguard.model.value import Value
+from gitguard.recovery.startup import legacy_state
+from gitguard.store import identity, standing, states
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.session_store import SessionStore
+    from gitguard.store.standing import Head
+
+LOCAL = "--local"
+ACCEPT = "--accept"
+TRUST = "--trust"
+TAKE_THEIRS = "--take-theirs"
+ARCHIVE_THEIRS = "--archive-theirs"
+FORK = "--fork"
+FORGET = "--forget"
+_ARCHIVE = "`refs/gitguard/archive/`"
+
+
+class Way(Value):
+    """One way out of a problem."""
+
+    option: str
+    """Of `gitguard repair`; `--fork` takes the new session's name."""
+    does: str
+    keeps: str
+    loses: str = ""
+    """Empty where nothing is lost."""
+    head: str = ""
+    """The head that was looked at, which has to be named."""
+
+    @property
+    def command(self) -> str:
+        """The command that goes this way."""
+        name = " NAME" if self.option == FORK else ""
+        head = f" --head {self.head}" if self.head else ""
+        return f"gitguard repair {self.option}{name}{head}"
+
+
+class Problem(Value):
+    """Something that keeps a session from being used, or that a person has to decide."""
+
+    kind: str
+    """legacy-state, damaged-record, changed-identity, missing-state, edited-state, or how the
+    branch stands: advanced, moved, deleted, untrusted, remote-only, another-repository."""
+    what: str
+    ways: tuple[Way, ...]
+
+
+def diagnose(store: SessionStore) -> tuple[Problem, ...]:
+    """Look at a session without changing anything; no problem is an empty tuple."""
+    return store.at_one_moment(lambda: tuple(_problems(store)))
+
+
+def _problems(store: SessionStore) -> list[Problem]:
+    head, state = store.chain.head(), store.states.read()
+    problems = [
+        *_of_other_tools(store, state.standing),
+        *_of_identity(store),
+        *_of_head(head, store.chain.ref),
+        *_of_record(store),
+    ]
+    if state.standing == states.EDITED and not head.replaced_repository:
+        problems.append(_edited(store.states.path))
+    missing = states.diagnose(state)
+    if missing is not None and state.standing != states.EDITED and _has_begun(store, head):
+        problems.append(Problem("missing-state", missing.message, (_TAKE_COPY,)))
+    return problems
+
+
+def _has_begun(store: SessionStore, head: Head) -> bool:
+    return head.standing != standing.NONE or os.path.lexists(store.states.path)
+
+
+_TAKE_COPY = Way(
+    LOCAL,
+    "Take this machine's newest good copy of the state.",
+    "The file that lies there now, beside it.",
+)
+
+
+def _of_other_tools(store: SessionStore, state: str) -> list[Problem]:
+    if state not in (states.ABSENT, states.MISSING):
+        return []
+    names = legacy_state(store.workspace)
+    if not names:
+        return []
+    listed = ", ".join(f"`{name}`" for name in names)
+    way = Way(
+        ARCHIVE_THEIRS,
+        "Move it away, so that gitguard can begin.",
+        "All of it, under `.gitguard/archive/`.",
+    )
+    return [Problem("legacy-state", f"{listed} holds the task state of another tool", (way,))]
+
+
+def _of_identity(store: SessionStore) -> list[Problem]:
+    try:
+        identity.refuse_changed(store.workspace)
+    except Tampered as error:
+        way = Way(LOCAL, "Put the repository's identity back.", "What stands there now, beside it.")
+        return [Problem("changed-identity", error.message, (way,))]
+    return []
+
+
+def _of_record(store: SessionStore) -> list[Problem]:
+    try:
+        store.workspace.read_record(store.session)
+    except NewerFormat:
+        raise
+    except InvalidDocument as error:
+        way = Way(
+            LOCAL,
+            "Begin the record of the conversations anew.",
+            "The damaged file, beside it; halts stay in force.",
+            "What gitguard had recorded of the conversations: turns, gauge, deliveries.",
+        )
+        return [Problem("damaged-record", error.message, (way,))]
+    except GitguardError:
+        return []  # whoever uses it says so
+    return []
+
+
+def _edited(path: str) -> Problem:
+    accept = Way(
+        ACCEPT, "Take the edited state, after you have seen the change.", "The state before it."
+    )
+    what = f"`{path}` was edited, and not by gitguard"
+    drop = _TAKE_COPY.replace(loses="The edit is no longer in force.")
+    return Problem("edited-state", what, (accept, drop))
+
+
+def _of_head(head: Head, ref: str) -> list[Problem]:
+    """Say how the branch stands to what this machine wrote."""
+    if head.standing in (standing.OURS, standing.NONE) and not head.replaced_repository:
+        return []
+    refusal = standing.refuse_head(head, ref)
+    if refusal is None:
+        return []
+    if head.replaced_repository and head.standing != standing.UNTRUSTED:
+        return [Problem("another-repository", refusal.message, (_GO_ON_HERE,))]
+    return [Problem(head.standing, refusal.message, _ways_of_head(head))]
+
+
+_GO_ON_HERE = Way(
+    ACCEPT,
+    "Go on with the state in this worktree, in a new history.",
+    "What this machine knows of the old repository, which is found again if it comes back.",
+)
+
+
+def _ways_of_head(head: Head) -> tuple[Way, ...]:
+    theirs = head.id[:12]
+    keep_ours = Way(
+        FORK,
+        "Go on with our state as a session of its own.",
+        "Both: their branch stays as it is, and our state begins a new one.",
+    )
+    take = Way(
+        TAKE_THEIRS,
+        "Take their head as ours, with its state.",
+        f"Our head and state, under {_ARCHIVE}.",
+        "What only our state says is no longer in force.",
+        theirs,
+    )
+    trust = Way(
+        TRUST,
+        "Take this branch and its state as our own, after you have looked at it.",
+        f"What lies in the worktree now, under {_ARCHIVE}.",
+    )
+    put_back = Way(
+        ARCHIVE_THEIRS,
+        "Put the branch back to our newest checkpoint.",
+        f"Their commits, under {_ARCHIVE}." if head.id else "Everything.",
+    )
+    forget = Way(
+        FORGET,
+        "Forget that this machine wrote this branch.",
+        "The anchor, beside its place in the state directory.",
+        "Nothing tells any more whether the branch was changed.",
+    )
+    return {
+        standing.ADVANCED: (take, keep_ours),
+        standing.MOVED: (put_back, take, keep_ours),
+        standing.DELETED: (put_back, forget),
+        standing.UNTRUSTED: (trust,),
+        standing.REMOTE_ONLY: (trust,),
+    }[head.standing]
