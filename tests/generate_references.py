@@ -288,8 +288,8 @@ begins a task with `START` for `goal` and `next_action` and never leaves either 
 
 `STATUS:MISSING_STATE` says that the state cannot be used: the file or its summary is missing, it
 does not read, a required field is missing or of the wrong type, somebody emptied `goal` or
-`next_action`, or the folder cannot be written. Nothing is overwritten then, and `gitguard accept`
-refuses such a file. `gitguard recover` archives it and takes the newest good copy.
+`next_action`, or the folder cannot be written. Nothing is overwritten then, and `gitguard repair
+--accept` refuses such a file. `gitguard repair --local` archives it and takes the newest good copy.
 
 | event of a host | with a copy on this machine | without one |
 | --- | --- | --- |
@@ -299,8 +299,8 @@ refuses such a file. `gitguard recover` archives it and takes the newest good co
 | before a compaction, end of turn | a checkpoint of the copy is taken | a fault is marked |
 
 The copy is what gitguard wrote last, kept in the state directory, or the newest checkpoint that
-this machine wrote. A stopped agent may still run `gitguard recover`, `ensure`, `note` and `status`,
-each as a command of its own.
+this machine wrote. A stopped agent may still run `gitguard repair --local`, `ensure`, `note` and
+`status`, each as a command of its own.
 
 Fields gitguard does not know survive a round trip. `schema_version` is read before anything else; a
 newer one is refused. [task-state.schema.json](task-state.schema.json) says the same as a JSON

@@ -21,7 +21,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gitguard.cli.app import GROUPS
+from gitguard.cli.app import GROUPS, OLD_NAMES
 from gitguard.errors import StatusSignal
 from tests.forked import run, simple_command
 from tests.generate_references import commands, error_classes
@@ -532,11 +532,12 @@ def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -
     session.type("git remote add origin ../origin.git")
     session.type("git push --quiet --all && cd .. && git clone --quiet origin.git clone")
     told = shell("gitguard ensure", session.root.with_name("clone"), session.home)
-    assert "gitguard trust" in told
+    assert "gitguard repair --trust" in told
 
 
 def test_every_command_of_the_modules_is_in_the_table_of_the_help() -> None:
     table = {name: module for group in GROUPS.values() for name, module in group.items()}
+    table |= OLD_NAMES
     folder = ROOT / "gitguard" / "cli"
     for path in folder.glob("*.py"):
         module = import_module(f"gitguard.cli.{path.stem}")

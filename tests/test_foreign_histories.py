@@ -207,7 +207,7 @@ def test_ensure_in_a_second_clone_does_not_say_that_a_session_began(
     assert isinstance(done.exception, Pending)
     assert "begun" not in done.stdout
     assert "its first checkpoint waits" in done.stdout
-    assert "gitguard trust" in done.exception.hint
+    assert "gitguard repair --trust" in done.exception.hint
 
 
 def test_session_list_names_what_only_a_remote_has(

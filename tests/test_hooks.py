@@ -562,7 +562,7 @@ def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> 
     answer = talk.bash("echo hi")
     assert stops(answer)
     assert "STATUS:MISSING_STATE" in answer["stopReason"]
-    assert "gitguard recover" in answer["stopReason"]
+    assert "gitguard repair --local" in answer["stopReason"]
     handed = talk.prompt("And now?")
     assert handed.startswith("STATUS:MISSING_STATE")
     assert "Goal (the user's prompt): Begin" in handed, "this machine's copy"

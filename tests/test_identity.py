@@ -394,7 +394,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     before = {p: p.read_bytes() for p in Path(begun.workspace.folder).rglob("*") if p.is_file()}
     answer = prompt(under_another_home(), "Asked elsewhere")
     assert "Ours" not in answer
-    assert "gitguard trust" in answer
+    assert "gitguard repair --trust" in answer
     assert len(answer.splitlines()) == 1
     assert prompt(under_another_home(), "Asked again") == ""
     edit(under_another_home(), "made.py", "t1")
@@ -522,7 +522,7 @@ def test_after_git_init_everything_says_what_happened(
     ):
         with pytest.raises(Tampered, match="another git directory") as caught:
             use()
-        assert "gitguard accept" in caught.value.hint
+        assert "gitguard repair --accept" in caught.value.hint
     assert isinstance(made_anew.status().error, Tampered)
     assert git("for-each-ref", "refs/heads/gitguard") == ""
     assert "Ours" not in prompt(open_guard(), "Asked after it")

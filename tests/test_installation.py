@@ -872,4 +872,4 @@ def test_installing_under_another_home_says_that_the_state_waits_to_be_trusted(
     guard.install(HOST, MINE)
     outcome = open_guard(state_home=str(tmp_path / "another")).install(HOST, MINE)
     assert outcome.startup is None
-    assert any("gitguard trust" in note for note in outcome.notes)
+    assert any("gitguard repair --trust" in note for note in outcome.notes)

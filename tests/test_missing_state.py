@@ -199,7 +199,7 @@ def test_a_state_that_cannot_be_used_stops_the_agent_and_its_copy_is_handed_out(
     for event in (host.prompt, host.hands_back):
         handed = host.handed(host.tell(event, prompt="What did you find?"))
         assert handed.startswith(STATUS)
-        assert "gitguard recover" in handed
+        assert "gitguard repair --local" in handed
         assert f"Goal (the user's prompt): {GOAL}" in handed
     for event in (*host.silent, host.compaction):
         assert "<gitguard-resume" not in host.tell(event)

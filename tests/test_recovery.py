@@ -62,7 +62,7 @@ def test_a_head_ahead_of_ours_is_refused_with_both_sides_named(
             ask()
         assert ours[:12] in caught.value.message
         assert theirs[:12] in caught.value.message
-        assert "recover --take" in caught.value.hint
+        assert "repair --take-theirs" in caught.value.hint
         assert "session fork" in caught.value.hint
     assert git("rev-parse", BRANCH) == theirs
     assert begun.state().goal == "Ours"
@@ -122,8 +122,8 @@ def test_a_rewritten_branch_is_tampered_with_until_recover_puts_ours_back(
     for ask in (begun.ensure, lambda: begun.checkpoint("x"), begun.resume):
         with pytest.raises(Tampered) as caught:
             ask()
-        assert "recover" in caught.value.hint
-        assert "trust --head" in caught.value.hint
+        assert "repair --archive-theirs" in caught.value.hint
+        assert "repair --take-theirs --head" in caught.value.hint
     begun.recover()
     assert git("rev-parse", BRANCH) == ours
     assert forged in git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive")
@@ -183,7 +183,7 @@ def test_a_branch_whose_commits_are_gone_names_the_way_out(begun: Guard, git: Gi
             (git.root / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
     with pytest.raises(Tampered) as caught:
         begun.recover()
-    assert "trust --forget" in caught.value.hint
+    assert "repair --forget" in caught.value.hint
     begun.forget()
     assert begun.ensure().state.goal == "Ours"
     assert begun.log(1)[0].sequence == 1
@@ -275,7 +275,7 @@ def test_a_clone_with_a_session_branch_is_data_until_it_is_trusted(
     for ask in asks:
         with pytest.raises(Untrusted) as caught:
             ask()
-        assert "trust" in caught.value.hint
+        assert "repair --trust" in caught.value.hint
     assert [c.sequence for c in theirs.log(untrusted=True)] == [2, 1]
     assert theirs.trust(dry_run=True).after.goal == "Ours"
     theirs.trust()
@@ -369,7 +369,7 @@ def test_a_damaged_anchor_stops_nothing_for_good(begun: Guard, damage: bytes) ->
     for ask in (begun.ensure, lambda: begun.checkpoint("x"), begun.resume):
         with pytest.raises(InvalidDocument) as caught:
             ask()
-        assert "trust --forget" in caught.value.hint
+        assert "repair --forget" in caught.value.hint
     begun.forget()
     with pytest.raises(Untrusted):
         begun.ensure()

@@ -265,8 +265,8 @@ def test_a_session_that_began_in_a_sandbox_beside_a_sealed_one_can_be_accepted(
         inside.note({"goal": "Begun inside"})
     with pytest.raises(Untrusted) as caught:
         open_guard().ensure()
-    assert "`gitguard accept`" in caught.value.hint
-    assert "`gitguard trust`" in caught.value.hint
+    assert "`gitguard repair --accept`" in caught.value.hint
+    assert "`gitguard repair --trust`" in caught.value.hint
     shown = open_guard().accept(dry_run=True)
     saved = open_guard().accept(shown.sha256).saved
     assert saved is not None

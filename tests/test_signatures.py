@@ -431,7 +431,7 @@ def refused(guard: Guard) -> str:
     before = guard.state()
     with pytest.raises(HeadAdvanced) as caught:
         guard.ensure()
-    assert "recover --take" in caught.value.hint
+    assert "repair --take-theirs" in caught.value.hint
     assert guard.state() == before
     assert guard.status().standing == "advanced"
     return caught.value.message

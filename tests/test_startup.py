@@ -77,7 +77,7 @@ def test_a_summary_without_a_state_stops_the_agent(begun: Guard) -> None:
     session_file(begun, "state.json").unlink()
     with pytest.raises(MissingState) as caught:
         begun.ensure()
-    assert "recover" in caught.value.hint
+    assert "repair --local" in caught.value.hint
     assert begun.recover() != ()
     assert begun.ensure().state.goal == "Survive"
 
@@ -105,7 +105,7 @@ def test_a_bad_state_stops_the_agent_and_is_kept_by_recover(begun: Guard, bad: b
         with pytest.raises(MissingState) as caught:
             ask()
         assert len(caught.value.message) < 600
-        assert "recover" in caught.value.hint
+        assert "repair --local" in caught.value.hint
     assert path.read_bytes() == bad
     done = begun.recover()
     assert any("kept the bad state" in sentence for sentence in done)
@@ -289,7 +289,7 @@ def test_an_edited_state_is_used_only_after_accept(begun: Guard) -> None:
     for ask in (begun.ensure, begun.state, lambda: begun.note({"goal": "x"})):
         with pytest.raises(EditedState) as caught:
             ask()
-        assert "accept" in caught.value.hint
+        assert "repair --accept" in caught.value.hint
     change = begun.accept(dry_run=True)
     assert change.before is not None
     assert (change.before.goal, change.after.goal) == ("Survive", "Theirs")
@@ -389,7 +389,7 @@ def test_state_of_another_tool_is_refused_until_it_is_archived(
         (place / "sub").mkdir(parents=True)
     with pytest.raises(LegacyState) as caught:
         guard.ensure()
-    assert "migrate" in caught.value.hint
+    assert "repair --archive-theirs" in caught.value.hint
     (moved,) = guard.migrate().values()
     assert Path(moved).exists()
     assert not place.exists()

@@ -283,7 +283,7 @@ def test_an_anchor_that_notes_another_checkpoint_is_told_apart(
     anchor = json.loads(path.read_text())
     path.write_text(json.dumps(anchor | changes))
     error = refuses(begun, said)
-    assert "trust --forget" in error.hint
+    assert "repair --forget" in error.hint
     begun.forget()
     begun.trust()
     assert "Goal 5" in begun.resume()

@@ -79,7 +79,7 @@ def test_status_names_a_damaged_record_of_conversations(begun: Guard) -> None:
     record.write_text("{{")
     error = begun.status().error
     assert error is not None
-    assert error.hint == "Run `gitguard recover`"
+    assert error.hint == "Run `gitguard repair --local`"
 
 
 def test_a_session_that_nobody_knows_is_not_called_sound(

@@ -1,0 +1,165 @@
+"""`gitguard repair`: what is wrong in plain words, each way out, and who may go it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gitguard.cli.app import app
+from gitguard.context.actions import owner_command
+from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly
+from gitguard.guard import Guard
+from gitguard.model.session import Session
+
+from .conftest import Git, OpenGuard
+from .test_recovery import BRANCH
+from .test_ways_out import state_file
+
+
+def run(guard: Guard, *arguments: str, **variables: str) -> Result:
+    """Run `gitguard repair` without a terminal."""
+    places = guard.workspace.places
+    environment = {
+        "HOME": places.home or places.state_home,
+        "GITGUARD_STATE_DIR": places.state_home,
+        "XDG_CONFIG_HOME": str(Path(places.config_home).parent),
+        **variables,
+    }
+    root = guard.workspace.place.worktree
+    return CliRunner().invoke(app, ["--root", root, "repair", *arguments], env=environment)
+
+
+def edit(guard: Guard) -> None:
+    path = state_file(guard)
+    path.write_text(path.read_text().replace("Ours", "Edited"))
+
+
+def kinds(guard: Guard) -> list[str]:
+    return [problem.kind for problem in guard.diagnose()]
+
+
+def test_where_nothing_is_wrong_that_is_said(begun: Guard) -> None:
+    assert run(begun).output == "Nothing needs repair.\n"
+    assert begun.diagnose() == ()
+
+
+def test_without_a_terminal_every_way_is_listed_as_a_command(begun: Guard) -> None:
+    edit(begun)
+    done = run(begun)
+    assert isinstance(done.exception, NotConfirmed)
+    for words in (
+        "was edited, and not by gitguard",
+        "`gitguard repair --accept`",
+        "`gitguard repair --local`",
+        "keeps: ",
+        "loses: The edit is no longer in force.",
+    ):
+        assert words in done.output
+    assert begun.diagnose()[0].kind == "edited-state"
+
+
+def test_a_program_gets_the_same_as_json(begun: Guard) -> None:
+    edit(begun)
+    [problem] = json.loads(run(begun, "--dry-run", "--json").output)["problems"]
+    assert problem["kind"] == "edited-state"
+    assert [way["command"] for way in problem["ways"]] == [
+        "gitguard repair --accept",
+        "gitguard repair --local",
+    ]
+
+
+def test_local_drops_an_edit_and_keeps_it_beside(begun: Guard) -> None:
+    edit(begun)
+    assert "Done: " in run(begun, "--local").output
+    assert begun.state().goal == "Ours"
+    assert list(state_file(begun).parent.glob("state.json.bad-*"))
+
+
+def test_accept_takes_an_edit(begun: Guard, open_guard: OpenGuard) -> None:
+    edit(begun)
+    assert run(begun, "--accept", "--yes").exit_code == 0
+    assert open_guard().state().goal == "Edited"
+
+
+def test_a_moved_branch_is_put_back_taken_or_left_to_a_fork(
+    begun: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    ours = git("rev-parse", BRANCH)
+    git("update-ref", BRANCH, f"{ours}~1")
+    [problem] = begun.diagnose()
+    assert problem.kind == "moved"
+    options = [way.option for way in problem.ways]
+    assert options == ["--archive-theirs", "--take-theirs", "--fork"]
+    assert isinstance(run(begun, "--archive-theirs").exception, NotConfirmed)
+    assert run(begun, "--archive-theirs", "--yes").exit_code == 0
+    assert git("rev-parse", BRANCH) == ours
+    git("update-ref", BRANCH, f"{ours}~1")
+    theirs = git("rev-parse", BRANCH)
+    assert run(open_guard(), "--take-theirs", "--head", theirs, "--yes").exit_code == 0
+    assert git("rev-parse", BRANCH) == theirs
+    assert kinds(open_guard()) == []
+
+
+def test_a_fork_goes_on_with_our_state(begun: Guard, git: Git, open_guard: OpenGuard) -> None:
+    git("update-ref", BRANCH, f"{git('rev-parse', BRANCH)}~1")
+    assert run(begun, "--fork", "ours", "--yes").exit_code == 0
+    assert open_guard().workspace.current() == Session.of("ours")
+    assert open_guard().state().goal == "Ours"
+
+
+def test_a_branch_that_is_gone_comes_back(begun: Guard, git: Git) -> None:
+    ours = git("rev-parse", BRANCH)
+    git("update-ref", "-d", BRANCH)
+    assert kinds(begun) == ["deleted"]
+    assert run(begun, "--archive-theirs", "--yes").exit_code == 0
+    assert git("rev-parse", BRANCH) == ours
+
+
+def test_a_missing_state_comes_back(begun: Guard) -> None:
+    state_file(begun).write_text("{")
+    assert kinds(begun) == ["missing-state"]
+    assert run(begun, "--local").exit_code == 0
+    assert begun.state().goal == "Ours"
+
+
+def test_a_way_that_no_problem_has_is_refused(begun: Guard) -> None:
+    assert isinstance(run(begun, "--archive-theirs", "--yes").exception, InvalidInput)
+    assert isinstance(run(begun, "--fork", "x", "--yes").exception, InvalidInput)
+    assert run(begun, "--accept", "--trust").exit_code == 2
+    assert run(begun, "--yes").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--accept", "--yes"), ("--trust", "--yes"), ("--take-theirs",), ("--fork", "x")],
+)
+def test_an_agent_may_only_look_and_put_our_own_back(
+    begun: Guard, arguments: tuple[str, ...]
+) -> None:
+    edit(begun)
+    agent = {"CLAUDE_CODE_SESSION_ID": "S1"}
+    assert isinstance(run(begun, *arguments, **agent).exception, OwnerOnly)
+    assert not isinstance(run(begun, "--dry-run", **agent).exception, GitguardError)
+    assert run(begun, "--local", **agent).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "is_refused"),
+    [
+        ("gitguard repair --local", False),
+        ("gitguard repair --dry-run --json", False),
+        ("gitguard --session x repair --local", False),
+        ("gitguard repair", True),
+        ("gitguard repair --trust --yes", True),
+        ("yes | gitguard repair", True),
+        ("gitguard repair --fork --local --yes", True),
+        ("gitguard repair --trust --yes # --local", True),
+        ("gitguard repair --local --trust", True),
+        ("sh -c 'gitguard repair --accept -y'", True),
+    ],
+)
+def test_hooks_refuse_an_agent_every_repair_that_chooses(command: str, is_refused: bool) -> None:
+    assert bool(owner_command(command)) is is_refused
