@@ -1,1 +1,0 @@
-"""What to advise: pure decisions about the work, the context and the settings, with reasons."""

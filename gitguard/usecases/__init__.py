@@ -1,1 +1,0 @@
-"""Use cases that take more than a call: gate, hooks, hand-back, sessions, status, installation."""
