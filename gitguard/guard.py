@@ -6,38 +6,38 @@ lock. Nothing here prints, exits or looks at the environment.
 
 from __future__ import annotations
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput
 from gitguard.model import triggers
-from gitguard.store.settings import open_workspace
-from gitguard.store.states import Durable
-from gitguard.usecases.workspace_sessions import WorkspaceSessions
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.workspace_sessions import WorkspaceSessions
+from gitguard.store.session.settings_files import open_workspace
+from gitguard.store.session.state_file import Durable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.context.bundle import Bundle, ContextItem
-    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.compaction.transcripts import Transcripts
+    from gitguard.hooks.bundle import Bundle, ContextItem
+    from gitguard.hooks.conversation_gate import Gated
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.task import TaskState
-    from gitguard.recovery.diagnosis import Problem
-    from gitguard.recovery.restore import StateChange
-    from gitguard.review.leaks import Leak
-    from gitguard.review.verify import Report
-    from gitguard.session_store import Saved
-    from gitguard.store.workspace import Places
-    from gitguard.usecases.changing import Noted
-    from gitguard.usecases.gate import Gated
-    from gitguard.usecases.installation import Installer, Outcome
-    from gitguard.usecases.learning import Past
-    from gitguard.usecases.looking import Difference
-    from gitguard.usecases.merging import Wishes
-    from gitguard.usecases.purging import Purged, Secrets
-    from gitguard.usecases.status import Overview
-    from gitguard.usecases.transcripts import Transcripts
+    from gitguard.profile.learning import Past
+    from gitguard.sessions.diagnosis import Problem
+    from gitguard.sessions.history import Difference
+    from gitguard.sessions.notes import Noted
+    from gitguard.sessions.repair import StateChange
+    from gitguard.sessions.secrets.leaks import Leak
+    from gitguard.sessions.secrets.purging import Purged, Secrets
+    from gitguard.sessions.status import Overview
+    from gitguard.sessions.verification_report import Report
+    from gitguard.settings.installer import Installer, Outcome
+    from gitguard.settings.project_install import Wishes
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import Saved
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Places
 
 
 class Guard(WorkspaceSessions):
@@ -55,7 +55,7 @@ class Guard(WorkspaceSessions):
     @property
     def transcripts(self) -> Transcripts:
         """What is done with conversations of hosts, this workspace's or any."""
-        from gitguard.usecases.transcripts import Transcripts
+        from gitguard.compaction.transcripts import Transcripts
 
         return Transcripts(self.config, self.clock, self.workspace)
 
@@ -69,19 +69,19 @@ class Guard(WorkspaceSessions):
 
     def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
         """Add to the state what the agent knows; the same as `update`, with lists appended."""
-        from gitguard.model.task import APPEND
+        from gitguard.store.session.task import APPEND
 
         return self._change(changes, new_task=new_task, lists=APPEND)
 
     def update(self, document: dict[str, Any], *, replace: bool = False) -> Noted:
         """Apply a document of fields, whole or not at all; replace does so with every list."""
-        from gitguard.model.task import BY_FIELD, REPLACE
+        from gitguard.store.session.task import BY_FIELD, REPLACE
 
         lists = REPLACE if replace else BY_FIELD
         return self._change(document, new_task=False, lists=lists)
 
     def _change(self, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
-        from gitguard.usecases.changing import change, keep_apart
+        from gitguard.sessions.notes import change, keep_apart
 
         kept = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
         if kept is not None:
@@ -112,7 +112,7 @@ class Guard(WorkspaceSessions):
         one whose conversation asks, as far as the caller knows. Raises
         `MissingState` and `Complete`.
         """
-        from gitguard.usecases.gate import Question, ask
+        from gitguard.hooks.conversation_gate import Question, ask
 
         if reading is not None and reading.share is not None and not reading.share >= 0:
             raise InvalidInput(f"the pressure `{reading.share}` is not a share of the window")
@@ -140,8 +140,8 @@ class Guard(WorkspaceSessions):
                 "pressure is not guessed from characters",
                 "Give the host's own pressure; `reference_mode: true` is for tests only",
             )
-        from gitguard.context.estimate import estimate_tokens
         from gitguard.model.events import Reading
+        from gitguard.pressure.estimate import estimate_tokens
 
         return Reading("estimate", self.clock(), tokens=estimate_tokens(characters))
 
@@ -161,7 +161,7 @@ class Guard(WorkspaceSessions):
         pressure: float = 0.0,
     ) -> Bundle:
         """Return the working context for the next major action; host is whose context files."""
-        from gitguard.usecases.bundling import Wanted, bundle
+        from gitguard.hooks.bundling import Wanted, bundle
 
         wanted = Wanted(with_summary, with_bootstrap, host, self._folder)
         return bundle(self.workspace, self.config, self.state(), items, wanted, pressure=pressure)
@@ -171,8 +171,8 @@ class Guard(WorkspaceSessions):
 
         host_session is the conversation that asks; how often it was compacted is said.
         """
-        from gitguard.policy.runway import death_spiral
-        from gitguard.usecases.resume import resume_block, take_over
+        from gitguard.pressure.runway import death_spiral
+        from gitguard.sessions.resume.building import resume_block, take_over
 
         store = self.store()
         known = self.workspace.host_session(store.session, host_session)
@@ -181,7 +181,7 @@ class Guard(WorkspaceSessions):
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""
-        from gitguard.usecases.gate import override
+        from gitguard.hooks.conversation_gate import override
 
         if not reason.strip():
             raise InvalidInput("an override needs a reason", "Say why with --reason")
@@ -193,39 +193,39 @@ class Guard(WorkspaceSessions):
 
     def diagnose(self) -> tuple[Problem, ...]:
         """Say what is wrong with the session, and the ways out; nothing is changed."""
-        from gitguard.recovery.diagnosis import diagnose
+        from gitguard.sessions.diagnosis import diagnose
 
         return diagnose(self.store(self.any_session()))
 
     def repair_local(self) -> tuple[str, ...]:
         """Repair this machine's own files, and no branch; return what was done."""
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store(self.any_session())
         with store.lock():
-            return restore.repair_local(store)
+            return repair.repair_local(store)
 
     def archive_theirs(self) -> tuple[str, ...]:
         """Put what is ours back in the place of what is not; return what was done.
 
         That is a branch that somebody moved or deleted, or the state of another tool.
         """
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         moved = self.migrate()
         if moved:
             return tuple(f"moved `{old}` to `{new}`" for old, new in moved.items())
         store = self.store(self.any_session())
         with store.lock():
-            return restore.archive_theirs(store)
+            return repair.archive_theirs(store)
 
     def recover(self, *, take: bool = False) -> tuple[str, ...]:
         """Repair what can be repaired; return what was done."""
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store(self.any_session())
         with store.lock():
-            return restore.recover(store, take=take)
+            return repair.recover(store, take=take)
 
     def restore(
         self, wanted: str, *, dry_run: bool = False, untrusted: bool = False
@@ -234,10 +234,10 @@ class Guard(WorkspaceSessions):
 
         What is kept aside and not known to be ours is refused, unless untrusted is given.
         """
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store()
-        act = restore.plan_restore if dry_run else restore.restore
+        act = repair.plan_restore if dry_run else repair.restore
         with store.lock():
             return act(store, wanted, untrusted=untrusted)
 
@@ -246,31 +246,31 @@ class Guard(WorkspaceSessions):
 
         shown is the hash of what somebody looked at; anything else is refused.
         """
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store()
         with store.lock():
-            return (restore.plan_accept if dry_run else restore.accept)(store, shown)
+            return (repair.plan_accept if dry_run else repair.accept)(store, shown)
 
     def trust(self, head: str = "", *, dry_run: bool = False) -> StateChange:
         """Make a branch that this machine did not write its own, or show what it holds."""
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store(self.any_session())
         with store.lock():
-            return (restore.plan_trust if dry_run else restore.trust)(store, head)
+            return (repair.plan_trust if dry_run else repair.trust)(store, head)
 
     def forget(self) -> str:
         """Set this machine's anchor of the session aside."""
-        from gitguard.recovery import restore
+        from gitguard.sessions import repair
 
         store = self.store(self.any_session())
         with store.lock():
-            return restore.forget(store)
+            return repair.forget(store)
 
     def migrate(self) -> dict[str, str]:
         """Archive state of other tools; return where each part is now."""
-        from gitguard.recovery.startup import archive_legacy
+        from gitguard.sessions.startup import archive_legacy
 
         return archive_legacy(self.workspace, f"{self.clock():.0f}")
 
@@ -281,25 +281,25 @@ class Guard(WorkspaceSessions):
 
         A branch that this machine did not write is refused, unless an untrusted one is asked for.
         """
-        from gitguard.usecases.looking import newest
+        from gitguard.sessions.history import newest
 
         return newest(self.store(self.any_session()), most, untrusted=untrusted)
 
     def show(self, name: str, wanted: str = "", *, untrusted: bool = False) -> bytes:
         """Return a checkpoint's file, or the working one when no checkpoint is named."""
-        from gitguard.usecases.looking import show
+        from gitguard.sessions.history import show
 
         return show(self.store(self.any_session()), name, wanted, untrusted=untrusted)
 
     def diff(self, older: str = "", newer: str = "", *, untrusted: bool = False) -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
-        from gitguard.usecases.looking import diff
+        from gitguard.sessions.history import diff
 
         return diff(self.store(self.any_session()), older, newer, untrusted=untrusted)
 
     def why_not_ours(self, *wanted: str) -> str:
         """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is."""
-        from gitguard.usecases.looking import why_not_ours
+        from gitguard.sessions.history import why_not_ours
 
         return why_not_ours(self.store(self.any_session()), *wanted)
 
@@ -310,7 +310,7 @@ class Guard(WorkspaceSessions):
 
         tell is called with how many checkpoints of a session are verified, of how many.
         """
-        from gitguard.usecases.verifying import stores_of, verify, verify_each
+        from gitguard.sessions.verification import stores_of, verify, verify_each
 
         own = self.store(self.any_session())
         if every_session:
@@ -341,7 +341,7 @@ class Guard(WorkspaceSessions):
         value is one that no rule recognises. tell is called with how many checkpoints are written
         of how many.
         """
-        from gitguard.model.session import Session
+        from gitguard.store.session.naming import Session
 
         secrets = self._secrets(value)
         with secrets.lock():
@@ -354,19 +354,19 @@ class Guard(WorkspaceSessions):
 
     def past_advice(self) -> Past:
         """Return what was advised on hosts' settings in all sessions, and what became of it."""
-        from gitguard.usecases.learning import past_advice
+        from gitguard.profile.learning import past_advice
 
         archived = self.archived_sessions()
         return past_advice(self.store, self.sessions(), archived, self.workspace.state_folder)
 
     def _secrets(self, value: str) -> Secrets:
-        from gitguard.usecases.purging import Secrets
+        from gitguard.sessions.secrets.purging import Secrets
 
         return Secrets(self.store(self.any_session()), self.config.redaction, value)
 
     def status(self) -> Overview:
         """Describe the session without changing anything."""
-        from gitguard.usecases.status import describe
+        from gitguard.sessions.status import describe
 
         return describe(self.workspace, self.config)
 
@@ -387,7 +387,7 @@ class Guard(WorkspaceSessions):
 
     def _installer(self, host: str) -> Installer:
         from gitguard.hosts import find_host
-        from gitguard.usecases.installation import Installer
+        from gitguard.settings.installer import Installer
 
         return Installer(self.workspace, self.config, find_host(host))
 
@@ -395,8 +395,8 @@ class Guard(WorkspaceSessions):
 
     def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
         """Answer one event of a host with these abilities."""
-        from gitguard.usecases.hooks import handle
-        from gitguard.usecases.refusing import refuse_first
+        from gitguard.hooks.answering import handle
+        from gitguard.hooks.refusing import refuse_first
 
         refusal = refuse_first(event, abilities, self.workspace.places, self.clock())
         if refusal is not None:

@@ -15,21 +15,21 @@ from functools import partial
 from pathlib import Path
 
 import gitguard
-from gitguard.composing import compose
-from gitguard.context.gauge import Circumstances
-from gitguard.model import journal
-from gitguard.model.capture import work_of
-from gitguard.model.checkpoint import CheckpointRecord
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
 from gitguard.model.events import PlanItem, Transcript
-from gitguard.model.journal import Entry
-from gitguard.model.redaction import Redactor
-from gitguard.model.task import TaskState
-from gitguard.recovery.injection import Origin, build_resume
-from gitguard.session_store import SessionStore
-from gitguard.store.journal import JournalPart
-from gitguard.store.standing import Head
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.store.session import entries as journal
+from gitguard.store.session.capture import work_of
+from gitguard.store.session.checkpoint import CheckpointRecord
+from gitguard.store.session.composing import compose
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.journal import JournalPart
+from gitguard.store.session.standing import Head
+from gitguard.store.session.store import SessionStore
+from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
 from tests import bench_verify
 from tests.bench_verify import import_history

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from gitguard.model.redaction import Redactor
-from gitguard.model.redaction_engine import SecondEngine
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.redaction.second_engine import SecondEngine
 from tests.bench_workspace import full_state
 from tests.measuring import markdown, median
 from tests.secret_corpus import (

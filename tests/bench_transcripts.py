@@ -17,13 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config.config import DEFAULTS
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.profile.profiling import profile_of
 from gitguard.transcripts import find_format
 from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.rewriting.repair import repair
-from gitguard.usecases.profiling import profile_of
 from tests.measuring import (
     Row,
     compare,

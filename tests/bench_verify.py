@@ -6,12 +6,12 @@ import time
 from typing import TYPE_CHECKING
 
 from gitguard.errors import GitguardError
-from gitguard.model.checkpoint import FILES, CheckpointRecord, format_message
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.session_store import SessionStore
-from gitguard.store.anchor import identity_of
-from gitguard.usecases.verifying import verify
+from gitguard.sessions.verification import verify
+from gitguard.store.session.anchor import identity_of
+from gitguard.store.session.checkpoint import FILES, CheckpointRecord, format_message
+from gitguard.store.session.store import SessionStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitguard import Guard
-from gitguard.model.task import TaskState, new_task, update_state
-from gitguard.session_store import SessionStore
-from gitguard.store.workspace import Places
+from gitguard.store.session.store import SessionStore
+from gitguard.store.session.task import TaskState, new_task, update_state
+from gitguard.store.session.workspace import Places
 from tests.measuring import Row, compare
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from gitguard.guard import Guard
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")  # what fails for one has to fail for all

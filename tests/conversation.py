@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gitguard import Guard
-from gitguard.hosts import claude_code
+from gitguard.hosts.claude_code import hooks
 from gitguard.model.text import timestamp
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 BLOCK = "<gitguard-resume "
@@ -121,9 +121,9 @@ class Conversation:
             **changes,
         }
         environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
-        event = claude_code.parse_event(document, environment, self.clock())
-        reply = self.guard.handle(event, claude_code.ABILITIES)
-        return claude_code.render_reply(event, reply)
+        event = hooks.parse_event(document, environment, self.clock())
+        reply = self.guard.handle(event, hooks.ABILITIES)
+        return hooks.render_reply(event, reply)
 
     def prompt(self, text: str = "go on") -> str:
         """The user says something; return what is added to the context."""

@@ -14,29 +14,29 @@ import click
 
 from gitguard import errors
 from gitguard.cli.app import Interrupted, Misused, Unexpected, app
-from gitguard.composing import render_summary
 from gitguard.errors import GitguardError, StatusSignal
-from gitguard.model import checkpoint
 from gitguard.model.codec import dump_json
-from gitguard.model.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
+from gitguard.model.config.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
 from gitguard.model.fields import Kind
-from gitguard.model.host_session import Hold, HostSession, SessionRecord
-from gitguard.model.journal import Entry
 from gitguard.model.record import Record
 from gitguard.model.schema import config_schema, snapshot_schema, state_schema
-from gitguard.model.snapshot import (
+from gitguard.model.triggers import EVENT_RULES
+from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.store.session import checkpoint
+from gitguard.store.session.anchor import Anchor, Written
+from gitguard.store.session.composing import render_summary
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
+from gitguard.store.session.identity import RepositoryRecord
+from gitguard.store.session.kept_look import KeptLook
+from gitguard.store.session.snapshot import (
     SnapshotMeta,
     TokenUsage,
     Work,
     render_snapshot,
     snapshot_of,
 )
-from gitguard.model.task import REQUIRED, TaskState, new_task, update_state
-from gitguard.model.triggers import EVENT_RULES
-from gitguard.recovery.injection import Origin, build_resume
-from gitguard.store.anchor import Anchor, Written
-from gitguard.store.identity import RepositoryRecord
-from gitguard.store.kept_look import KeptLook
+from gitguard.store.session.task import REQUIRED, TaskState, new_task, update_state
 from tests import compile_templates
 
 FOLDER = Path(__file__).parent.parent / "references"

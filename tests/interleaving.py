@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gitguard.store import lock
+from gitguard.store.disk import lock
 from tests.faults.acting import act_apart
 from tests.faults.scenarios import Scenario
 from tests.faults.step_faults import steps_of

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 
 from .needed import need
 

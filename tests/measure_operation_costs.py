@@ -19,7 +19,7 @@ from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.tokens import estimate
-from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.formats.recognition import recognise
 
 from .e2e.claude_code import SealedClaude
 from .e2e.claude_code import install as install_claude

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 
 from .secret_corpus import Document, Sample, is_left, samples, texts_of
 from .secret_shapes import SHAPES

@@ -11,9 +11,9 @@ import pytest
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.model.session import Session
-from gitguard.store.archive import Archived
-from gitguard.transcripts.recognition import recognise
+from gitguard.store.session.archive import Archived
+from gitguard.store.session.naming import Session
+from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation

@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.context.bootstrap import Bootstrap, collect
-from gitguard.context.bundle import HIGH, MEDIUM
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
+from gitguard.hooks.bundle import HIGH, MEDIUM
+from gitguard.hooks.workspace_files import Bootstrap, collect
 from gitguard.hosts.context_files import NAMES, context_files
-from gitguard.model.config_transcripts import BootstrapConfig
+from gitguard.model.config.transcripts import BootstrapConfig
 from gitguard.model.context_files import ContextFiles
-from gitguard.model.host_session import HostSession
 from gitguard.model.text import cut_to
-from gitguard.store.workspace import Places
+from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, OpenGuard
 

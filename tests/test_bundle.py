@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from gitguard.context.bundle import (
+from gitguard.errors import InvalidInput
+from gitguard.guard import Guard
+from gitguard.hooks.bundle import (
     HIGH,
     LOW,
     MEDIUM,
@@ -17,10 +19,8 @@ from gitguard.context.bundle import (
     build_bundle,
     relevant_artifacts,
 )
-from gitguard.errors import InvalidInput
-from gitguard.guard import Guard
-from gitguard.model.config import Thresholds
-from gitguard.model.task import TaskState, new_task, read_state
+from gitguard.model.config.config import Thresholds
+from gitguard.store.session.task import TaskState, new_task, read_state
 
 from .test_task_state import state_document
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.guard import Guard
-from gitguard.model import capture
-from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.events import PlanItem
-from gitguard.model.journal import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, Entry
-from gitguard.model.snapshot import Snapshot, read_snapshot
-from gitguard.model.task import Artifact, Decision, TaskState, new_task, read_state
 from gitguard.model.text import seconds, timestamp
+from gitguard.store.session import capture
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, Entry
+from gitguard.store.session.snapshot import Snapshot, read_snapshot
+from gitguard.store.session.task import Artifact, Decision, TaskState, new_task, read_state
 
 from .conftest import OpenGuard
 from .conversation import Conversation

@@ -10,8 +10,8 @@ import pytest
 
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
-from gitguard.model.config import DEFAULTS
-from gitguard.store.workspace import Places
+from gitguard.model.config.config import DEFAULTS
+from gitguard.store.session.workspace import Places
 
 from .conftest import OpenGuard
 from .conversation import Conversation

@@ -18,8 +18,8 @@ import pytest
 
 from gitguard.errors import GitFailed, GitguardError, NotReadable, NotWritable
 from gitguard.guard import Guard
-from gitguard.model.session import Session
-from gitguard.store.workspace import Places
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
 from .test_recovery import BRANCH, advance_from_elsewhere
@@ -200,7 +200,7 @@ def test_a_git_that_hangs_is_given_up(
     begun: Guard, git: Git, tmp_path: Path, places: Places
 ) -> None:
     """Only that a limit exists; waiting for it would take half a minute."""
-    from gitguard.store import plumbing
+    from gitguard.store.git import plumbing
 
     assert 0 < plumbing.TIME_LIMIT <= 60
 
@@ -371,7 +371,7 @@ def test_a_lock_that_a_living_process_holds_names_it_and_its_age(
 _WORKER = """
 import os, sys, time
 from gitguard.guard import Guard
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 root, state, config, name = sys.argv[1:]
 guard = Guard(root, Places(state, config, environment=dict(os.environ)), time.time)
 for number in range(10):

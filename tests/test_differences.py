@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.model.redaction import Redactor
-from gitguard.store import differences
-from gitguard.store.differences import Changes, Differences, Looker
-from gitguard.store.kept_look import keep_look, kept_look
-from gitguard.store.place import locate
-from gitguard.store.repository import Repository
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.store.git import differences
+from gitguard.store.git.differences import Changes, Differences, Looker
+from gitguard.store.git.place import locate
+from gitguard.store.git.repository import Repository
+from gitguard.store.session.kept_look import keep_look, kept_look
 
 from .conftest import Git
 

@@ -13,9 +13,9 @@ import pytest
 
 from gitguard import errors
 from gitguard.cli.app import app
-from gitguard.model.config import Config
+from gitguard.model.config.config import Config
 from gitguard.model.record import Record
-from gitguard.usecases.listing import StoredConversation
+from gitguard.sessions.listing import StoredConversation
 from tests import generate_references as generated
 from tests.test_floors import DOORS
 

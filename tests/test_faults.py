@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gitguard
-from gitguard.store import files
+from gitguard.store.disk import files
 from tests.faults import proof, step_faults
 from tests.faults.acting import Outcome
 from tests.faults.crowd import SHAPES, Crowd, Shape

@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, Git
 from .needed import need

@@ -36,24 +36,24 @@ FLOORS = (
 )
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 DOORS = {
-    "git": ("store/objects.py",),
-    "gitdb": ("store/objects.py",),
+    "git": ("store/git/objects.py",),
+    "gitdb": ("store/git/objects.py",),
     "subprocess": (
-        "store/child.py",
-        "store/plumbing.py",
-        "store/program.py",
-        "store/summarizer.py",
+        "store/disk/child.py",
+        "store/git/plumbing.py",
+        "store/disk/program.py",
+        "store/disk/summarizer.py",
         "cli/status_line.py",
     ),
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
     "click": ("cli/",),
-    "redact_secret": ("model/redaction_engine.py",),
+    "redact_secret": ("model/redaction/second_engine.py",),
     "sqlite3": ("transcripts/database.py",),
-    "backports": ("transcripts/openclaw_database.py",),
-    "compression": ("transcripts/openclaw_database.py",),
+    "backports": ("transcripts/formats/openclaw/database.py",),
+    "compression": ("transcripts/formats/openclaw/database.py",),
     "orjson": ("transcripts/fast_json.py",),
-    "tomlkit": ("store/toml_text.py",),
+    "tomlkit": ("store/disk/toml_text.py",),
     "filelock": ("transcripts/rewriting/locks.py",),
 }
 """Which modules may import a library; three run the user's own: host, summarizer, status line."""
@@ -142,7 +142,7 @@ def test_every_module_has_a_floor() -> None:
 def test_the_library_is_mute(module: str) -> None:
     forbidden = {"print", "input", "sys.exit", "os.environ", "os.getenv", "Path.home"}
     forbidden |= {"os.path.expanduser", "time.time", "datetime.now", "datetime.utcnow"}
-    if module not in ("store/lock.py", "transcripts/rewriting/locks.py"):
+    if module not in ("store/disk/lock.py", "transcripts/rewriting/locks.py"):
         forbidden |= {"time.monotonic", "time.sleep"}
     used = {names_of_node(node) for node in ast.walk(TREES[module])}
     assert not used & forbidden, f"{module} must be given this, not look it up"
@@ -196,7 +196,7 @@ def opens_for_writing(node: ast.AST) -> bool:
     return any(isinstance(m, ast.Constant) and set("wax+") & set(str(m.value)) for m in given)
 
 
-@pytest.mark.parametrize("module", [m for m in LIBRARY if m != "store/files.py"])
+@pytest.mark.parametrize("module", [m for m in LIBRARY if m != "store/disk/files.py"])
 def test_one_writer_of_files(module: str) -> None:
     tree = TREES[module]
     assert not any(opens_for_writing(node) for node in ast.walk(tree))
@@ -209,12 +209,12 @@ CHANGES_NAMES = {
     for name in ("replace", "rename", "link", "symlink", "unlink", "remove", "rmdir", "mkdir")
 } | {"os.makedirs", "shutil.rmtree", "shutil.move"}
 ELSEWHERE = {
-    "store/files.py": "the one module",
-    "store/folders.py": "it opens and makes our folders",
-    "store/disk.py": "hosts' settings",
-    "store/objects.py": "git's objects",
-    "usecases/installation.py": "hosts' folders",
-    "usecases/giving_back.py": "hosts' backups",
+    "store/disk/files.py": "the one module",
+    "store/disk/folders.py": "it opens and makes our folders",
+    "store/disk/changes.py": "hosts' settings",
+    "store/git/objects.py": "git's objects",
+    "settings/installer.py": "hosts' folders",
+    "settings/rollback.py": "hosts' backups",
 }
 """Modules that change names in folders that are not ours, where links are the user's affair."""
 
@@ -305,7 +305,7 @@ def test_a_calm_hook_loads_nothing_heavy(
     done = run_python("-c", DRIVER, host, home=tmp_path, stdin=payload)
     assert done.stdout == ""
     loaded = set(done.stderr.split())
-    assert "gitguard.usecases.hooks" in loaded, "the event did not reach its answer"
+    assert "gitguard.hooks.answering" in loaded, "the event did not reach its answer"
     assert {name for name in HEAVY if name in loaded} == set()
     journal = workspace / ".gitguard" / "sessions"
     assert any("python3 hello.py" in j.read_text() for j in journal.glob("*/journal.jsonl"))

@@ -19,7 +19,7 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 
 BRANCH = "refs/heads/gitguard/main"

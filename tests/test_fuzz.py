@@ -20,16 +20,16 @@ from hypothesis import strategies as st
 from gitguard import errors
 from gitguard.errors import GitguardError
 from gitguard.hosts import find_host
-from gitguard.model.checkpoint import parse_commit
 from gitguard.model.codec import STATE_LIMIT, load_json, load_yaml
-from gitguard.model.config import DEFAULTS, read_config
+from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.events import Transcript
-from gitguard.model.snapshot import folded_upto, read_snapshot
-from gitguard.store.anchor import AnchorFile
-from gitguard.store.journal import JournalFile
-from gitguard.store.settings import load_config
-from gitguard.store.states import decode_state, seems_whole
-from gitguard.store.workspace import decode_record
+from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.journal import JournalFile
+from gitguard.store.session.settings_files import load_config
+from gitguard.store.session.snapshot import folded_upto, read_snapshot
+from gitguard.store.session.state_file import decode_state, seems_whole
+from gitguard.store.session.workspace import decode_record
 from gitguard.transcripts import find_format
 
 from .conftest import Git

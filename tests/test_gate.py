@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.context.gate import HALT_STATUS, decide
-from gitguard.context.gauge import (
+from gitguard.errors import HeadAdvanced, InvalidConfig, InvalidInput
+from gitguard.guard import Guard
+from gitguard.hooks.conversation_gate import after_compaction, judge
+from gitguard.hooks.gate import HALT_STATUS, decide
+from gitguard.model.config.config import Config, Thresholds, WindowConfig
+from gitguard.model.events import Reading
+from gitguard.pressure.gauge import (
     Pressure,
     Window,
     crosses_checkpoint,
@@ -19,14 +24,9 @@ from gitguard.context.gauge import (
     resolve_window,
     window_warning,
 )
-from gitguard.context.models import DISPUTED, MODEL_WINDOWS, published_window
-from gitguard.errors import HeadAdvanced, InvalidConfig, InvalidInput
-from gitguard.guard import Guard
-from gitguard.model.config import Config, Thresholds, WindowConfig
-from gitguard.model.events import Reading
-from gitguard.model.host_session import HostSession, Stop
-from gitguard.usecases.gate import after_compaction, judge
-from gitguard.usecases.measuring import measure_pressure, with_proof
+from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
+from gitguard.pressure.readings import measure_pressure, with_proof
+from gitguard.store.session.host_session import HostSession, Stop
 
 from .conftest import Git
 from .test_recovery import BRANCH

@@ -12,8 +12,8 @@ import pytest
 
 from gitguard.errors import GitFailed
 from gitguard.guard import Guard
-from gitguard.store.child import Child
-from gitguard.store.workspace import Places
+from gitguard.store.disk.child import Child
+from gitguard.store.session.workspace import Places
 
 from .conftest import Git, OpenGuard
 from .needed import need_root

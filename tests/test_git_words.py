@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError
 from gitguard.guard import Guard
-from gitguard.model.git_words import git_words
+from gitguard.store.git.complaints import git_words
 
 from .conftest import Git
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.compaction.transcripts import Transcripts
+from gitguard.compaction.with_session import Asking, Surroundings
 from gitguard.errors import InvalidInput, NotInitialised
 from gitguard.guard import Guard
-from gitguard.model.config import DEFAULTS
-from gitguard.model.session import Session
-from gitguard.store.workspace import Places
+from gitguard.model.config.config import DEFAULTS
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 from gitguard.transcripts.exporting import Wishes
-from gitguard.usecases.session_compaction import Asking, Surroundings
-from gitguard.usecases.transcripts import Transcripts
 
 from . import written_conversations as written
 from .conftest import Clock, OpenGuard

@@ -17,16 +17,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitguard.cli import hook
-from gitguard.context.actions import own_command, owner_command
 from gitguard.guard import Guard
-from gitguard.hosts import claude_code
+from gitguard.hooks.shell_commands import own_command, owner_command
+from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.codec import dump_json
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
-from gitguard.model.host_session import Hold, HostSession, Stop
-from gitguard.model.session import Session
-from gitguard.store import holds
-from gitguard.store.workspace import THIS_SESSION
+from gitguard.store.session import holds
+from gitguard.store.session.host_session import Hold, HostSession, Stop
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import THIS_SESSION
 
 from .conversation import PAYLOADS, Conversation
 from .test_hooks import HALTED, denies, stops
@@ -64,7 +64,7 @@ class Process:
             **changes,
         }
         try:
-            text = hook.answer([claude_code.NAME], json.dumps(document).encode())
+            text = hook.answer([hooks.NAME], json.dumps(document).encode())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)  # this process goes on, as a hook never does
         return dict(json.loads(text)) if text else {}
@@ -206,7 +206,7 @@ def test_a_halt_holds_where_the_agent_goes_to_another_repository(
 def test_a_damaged_record_of_a_conversation_halts_it(talk: Conversation, content: bytes) -> None:
     talk.prompt("Begin")
     assert talk.bash("echo hi") == {}
-    path = Path(holds.path_of(str(talk.root.parent / "state"), claude_code.NAME, "S1"))
+    path = Path(holds.path_of(str(talk.root.parent / "state"), hooks.NAME, "S1"))
     path.parent.mkdir()
     path.write_bytes(content)
     assert denies(talk.bash("echo hi"))
@@ -394,7 +394,7 @@ def test_no_nesting_hides_a_tool_call_from_its_refusal(halted: Process, depth: i
     text = json.dumps({**document, **where, "tool_input": "HERE"})
     data = text.replace('"HERE"', f'{{"x": {hidden}, "command": "echo hi"}}').encode()
     try:
-        answer = json.loads(hook.answer([claude_code.NAME], data))
+        answer = json.loads(hook.answer([hooks.NAME], data))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     assert denies(answer)
@@ -486,7 +486,7 @@ def test_what_counts_as_one_command_runs_nothing_else_in_a_shell(text: str) -> N
 def test_a_tool_that_takes_more_than_a_command_is_never_exempt(halted: Process) -> None:
     for call in (ToolCall("mcp__x__run", command="gitguard status"), ToolCall("Read")):
         event = HookEvent(
-            events.TOOL_START, "S1", str(halted.talk.root), host=claude_code.NAME, tool=call
+            events.TOOL_START, "S1", str(halted.talk.root), host=hooks.NAME, tool=call
         )
         assert halted.talk.guard.handle(event, Abilities()).refuse
 
@@ -603,6 +603,6 @@ def test_a_halt_that_the_gate_began_is_kept_for_the_hooks_of_its_conversation(
 ) -> None:
     process = Process(talk)
     reading = Reading("given", talk.clock(), share=0.95)
-    assert talk.guard.gate(talk.session, reading, host=claude_code.NAME).verdict.action == "halt"
+    assert talk.guard.gate(talk.session, reading, host=hooks.NAME).verdict.action == "halt"
     (talk.root / ".gitguard" / "current").write_text("another\n")
     assert denies(process.bash("ls"))

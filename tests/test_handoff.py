@@ -15,9 +15,8 @@ import pytest
 
 from gitguard.errors import GitguardError, InvalidDocument, NotConfirmed, NotWritable
 from gitguard.guard import Guard
-from gitguard.model.config_handoff import HandoffConfig
-from gitguard.session_store import SessionStore
-from gitguard.usecases.handoff import (
+from gitguard.model.config.handoff import HandoffConfig
+from gitguard.sessions.handoff.file import (
     FILE_LIMIT,
     Handoff,
     Recovered,
@@ -25,6 +24,7 @@ from gitguard.usecases.handoff import (
     recover_handoff,
     write_handoff,
 )
+from gitguard.store.session.store import SessionStore
 from tests.conftest import Git, OpenGuard
 from tests.faults.change_faults import crashes
 from tests.scratch import environment, make_repository
@@ -608,7 +608,7 @@ def test_the_lines_stay_while_another_worktree_needs_them(
 def test_installing_and_the_hand_off_give_back_what_they_took(
     store: SessionStore, repo: Path
 ) -> None:
-    from gitguard.store import exclude
+    from gitguard.store.git import exclude
 
     path = repo / ".git/info/exclude"
     before = path.read_bytes()

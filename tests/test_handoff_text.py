@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.context.handoff import (
+from gitguard.errors import InvalidConfig, InvalidInput
+from gitguard.model.config.handoff import HandoffConfig
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.sessions.handoff.file import FILE_LIMIT
+from gitguard.sessions.handoff.recovery import Source, build_recovery, cut, stale_because
+from gitguard.sessions.handoff.text import (
     Surroundings,
     age_text,
     is_as_written,
@@ -17,13 +22,8 @@ from gitguard.context.handoff import (
     without_mark,
     written_for,
 )
-from gitguard.context.handoff_recovery import Source, build_recovery, cut, stale_because
-from gitguard.errors import InvalidConfig, InvalidInput
-from gitguard.model.config_handoff import HandoffConfig
-from gitguard.model.redaction import Redactor
-from gitguard.model.snapshot import Work
-from gitguard.model.task import TaskState, new_task, update_state
-from gitguard.usecases.handoff import FILE_LIMIT
+from gitguard.store.session.snapshot import Work
+from gitguard.store.session.task import TaskState, new_task, update_state
 
 NOW = "2026-01-31T09:30:00Z"
 SECTIONS = (

@@ -13,8 +13,9 @@ import pytest
 
 from gitguard.cli import hook
 from gitguard.errors import GitFailed
-from gitguard.hosts import claude_code, claude_code_settings
-from gitguard.store import plumbing
+from gitguard.hosts.claude_code import hooks as claude_code
+from gitguard.hosts.claude_code import installing
+from gitguard.store.git import plumbing
 
 from .conversation import PAYLOADS, Conversation
 from .waiting import wait_until
@@ -231,7 +232,7 @@ def test_a_git_that_hangs_is_ended_with_all_it_started(
 
 def test_a_hook_ends_itself_before_its_host_would_end_it() -> None:
     for name, kind in claude_code._KINDS.items():  # noqa: SLF001
-        hooks = claude_code_settings.merge({}, "x")["hooks"][name]
+        hooks = installing.merge({}, "x")["hooks"][name]
         assert claude_code.time_limit(kind) == hooks[0]["hooks"][0]["timeout"]
         assert claude_code.time_limit(kind) >= hook._SHORTEST_LIMIT  # noqa: SLF001
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
-from gitguard.hosts import claude_code
+from gitguard.hooks import conversation_gate, turns
+from gitguard.hooks.conversation import Conversation as OpenConversation
+from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.usecases import gate, turns
-from gitguard.usecases.hook_conversation import Conversation as OpenConversation
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
 
 from .conversation import BLOCK, Conversation
 
@@ -242,7 +242,7 @@ def test_what_another_hook_stored_while_this_one_started_is_kept(talk: Conversat
     talk.prompt("Begin")
     guard = talk.guard
     event = HookEvent("turn-end", "S1", str(talk.root))
-    abilities = claude_code.ABILITIES
+    abilities = hooks.ABILITIES
     slow = OpenConversation(guard.workspace, guard.config, event, abilities=abilities)
     context = {"context_window_size": 200_000, "current_usage": {"input_tokens": 150_000}}
     talk.send_raw("statusLine", context_window=context)
@@ -778,11 +778,11 @@ def test_a_compaction_that_leaves_it_critical_does_not_end_the_halt(
     talk.compacts(tokens)
     talk.clock.pass_by(2)
     now = talk.clock()
-    after = gate.after_compaction(halted, talk.guard.config, now)
+    after = conversation_gate.after_compaction(halted, talk.guard.config, now)
     assert after.epoch == halted.epoch + 1
     assert (after.halt is not None) is stays
     talk.clock.pass_by(2)
-    again = gate.after_compaction(after, talk.guard.config, talk.clock())
+    again = conversation_gate.after_compaction(after, talk.guard.config, talk.clock())
     assert again.halt is None, "the mark of the compaction before tells nothing of this one"
 
 
@@ -1050,7 +1050,7 @@ def test_a_host_session_begun_anew_inherits_no_halt(talk: Conversation) -> None:
     assert talk.bash("ls")
     assert talk.guard.status().host_sessions["S1"].halt
     anew = events.STARTED_ANEW
-    host = claude_code.NAME
+    host = hooks.NAME
     event = HookEvent(events.SESSION_START, "S1", str(talk.root), source=anew, host=host)
     talk.guard.handle(event, Abilities())
     assert talk.guard.status().host_sessions["S1"].halt is None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.model.session import Session
+from gitguard.store.session.naming import Session
 
 from .conftest import Git
 from .hostile import answer, every_hook, gitguard, inside, payload, recorded

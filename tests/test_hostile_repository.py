@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.errors import NotARepository
 from gitguard.guard import Guard
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 
 from .conftest import Git
 from .hostile import (

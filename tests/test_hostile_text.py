@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.context.handoff_recovery import Source, build_recovery
-from gitguard.model.snapshot import Work
-from gitguard.model.task import new_task, update_state
 from gitguard.model.text import encodable, spelled_out, visible
-from gitguard.recovery.injection import Origin, build_resume
+from gitguard.sessions.handoff.recovery import Source, build_recovery
+from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.store.session.snapshot import Work
+from gitguard.store.session.task import new_task, update_state
 
 from .conftest import Git
 from .hostile import answer, every_hook, gitguard, inside, payload, tree_of

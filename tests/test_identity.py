@@ -12,9 +12,9 @@ import pytest
 from gitguard.errors import EditedState, InvalidInput, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
-from gitguard.model.session import Session
-from gitguard.store import identity
-from gitguard.store.workspace import Places
+from gitguard.store.session import identity
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .conftest import Git, OpenGuard
 from .test_recovery import BRANCH

@@ -17,11 +17,11 @@ from skills_ref.validator import validate  # type: ignore[import-untyped]
 
 from gitguard.errors import GitFailed, InvalidDocument, NotWritable
 from gitguard.guard import Guard
-from gitguard.hosts import claude_code_settings as settings
-from gitguard.hosts.claude_code import HOOK_EVENTS
-from gitguard.store.disk import FileChange, make_all
-from gitguard.usecases.installation import Outcome
-from gitguard.usecases.merging import Wishes
+from gitguard.hosts.claude_code import installing as settings
+from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
+from gitguard.settings.installer import Outcome
+from gitguard.settings.project_install import Wishes
+from gitguard.store.disk.changes import FileChange, make_all
 
 from .conftest import Git, OpenGuard
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.model import capture
-from gitguard.model import journal as journaling
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.events import PlanItem
-from gitguard.model.journal import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
-from gitguard.model.snapshot import SnapshotMeta, render_snapshot, snapshot_of
-from gitguard.model.task import Artifact, Failure, LastAction, new_task
 from gitguard.model.text import seconds
-from gitguard.store.journal import JournalFile
+from gitguard.store.session import capture
+from gitguard.store.session import entries as journaling
+from gitguard.store.session.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
+from gitguard.store.session.journal import JournalFile
+from gitguard.store.session.snapshot import SnapshotMeta, render_snapshot, snapshot_of
+from gitguard.store.session.task import Artifact, Failure, LastAction, new_task
 
 from .conftest import Clock, Git
 from .test_startup import session_file

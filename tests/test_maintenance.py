@@ -24,11 +24,11 @@ from gitguard.errors import (
     Tampered,
 )
 from gitguard.guard import Guard
-from gitguard.model.host_session import HostSession, Stop
-from gitguard.model.session import Session
-from gitguard.store.archive import Archived, archived_names
-from gitguard.usecases.closing import archive_of, bring_back, close, find_archived
-from gitguard.usecases.maintaining import Maintained, Maintenance
+from gitguard.sessions.archiving import archive_of, bring_back, close, find_archived
+from gitguard.sessions.maintenance import Maintained, Maintenance
+from gitguard.store.session.archive import Archived, archived_names
+from gitguard.store.session.host_session import HostSession, Stop
+from gitguard.store.session.naming import Session
 
 from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation

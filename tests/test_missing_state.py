@@ -13,8 +13,8 @@ import pytest
 
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
-from gitguard.model.task import REQUIRED, SCHEMA_VERSION, TaskState
-from gitguard.store.states import NEEDED, NEWEST, OPTIONAL_LISTS
+from gitguard.store.session.state_file import NEEDED, NEWEST, OPTIONAL_LISTS
+from gitguard.store.session.task import REQUIRED, SCHEMA_VERSION, TaskState
 from tests.conftest import Git
 from tests.hostile import PAYLOADS, answer, payload
 from tests.scratch import BIN

@@ -12,11 +12,11 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Locked, Tampered
 from gitguard.guard import Guard
-from gitguard.hosts import claude_code
+from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
-from gitguard.store.lock import Lock
-from gitguard.store.moment import Moment, Unsettled
+from gitguard.store.disk.lock import Lock
+from gitguard.store.session.moment import Moment, Unsettled
 from tests.faults import scenarios
 from tests.faults.running import fast_folder
 from tests.faults.scenarios import BY_NAME
@@ -70,7 +70,7 @@ WRITERS = ("note", "first-ensure", "rotation", "recover", "trust", "fork", "clos
 def _hook(kind: str) -> Read:
     def answer(guard: Guard) -> object:
         event = HookEvent(kind, "host", guard.workspace.place.worktree, prompt="Go on")
-        reply = guard.handle(event, claude_code.ABILITIES)
+        reply = guard.handle(event, hooks.ABILITIES)
         return reply.refuse or reply.stop or "answered"
 
     return answer

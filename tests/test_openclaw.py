@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument
-from gitguard.hosts import find_host, openclaw, surrounding_session
+from gitguard.hosts import find_host, surrounding_session
+from gitguard.hosts.openclaw import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent, HookReply
 
@@ -34,7 +35,7 @@ def recorded(version: str, name: str) -> dict[str, Any]:
 
 
 def parse(payload: dict[str, Any], environment: dict[str, str] | None = None) -> HookEvent:
-    return openclaw.parse_event(payload, environment or ENVIRONMENT, NOW)
+    return hooks.parse_event(payload, environment or ENVIRONMENT, NOW)
 
 
 def tool_event(name: str, parameters: dict[str, Any], **event: Any) -> HookEvent:
@@ -351,15 +352,15 @@ def test_a_compactions_end_says_what_is_left() -> None:
 def test_answers_are_what_the_plugin_understands(
     name: str, reply: HookReply, answer: dict[str, str] | None
 ) -> None:
-    text = openclaw.render_reply(parse(recorded(VERSIONS[0], name)), reply)
+    text = hooks.render_reply(parse(recorded(VERSIONS[0], name)), reply)
     assert text == "" if answer is None else json.loads(text) == answer
 
 
-@pytest.mark.parametrize("kind", [*openclaw.KINDS.values(), events.OTHER])
+@pytest.mark.parametrize("kind", [*hooks.KINDS.values(), events.OTHER])
 def test_the_plugin_is_answered_before_the_host_stops_waiting(kind: str) -> None:
     # 15 s for tool calls, which are refused without an answer, and for prompts; 30 s for others.
     impatient = kind in (events.TOOL_START, events.PROMPT, events.BOOTSTRAP)
-    assert 2 < openclaw.time_limit(kind) < (15 if impatient else 30)
+    assert 2 < hooks.time_limit(kind) < (15 if impatient else 30)
 
 
 # --- The shell of an agent
@@ -376,7 +377,7 @@ def test_the_plugin_is_answered_before_the_host_stops_waiting(kind: str) -> None
     ],
 )
 def test_an_agents_shell_is_told_from_a_persons(environment: dict[str, str], session: str) -> None:
-    assert openclaw.host_session(environment) == session
+    assert hooks.host_session(environment) == session
     assert surrounding_session(environment) == session
 
 
@@ -411,7 +412,7 @@ INNER = st.sampled_from(
 ANYTHING = st.dictionaries(NAMES, JSON | st.dictionaries(INNER, JSON, max_size=6), max_size=8)
 
 
-@given(ANYTHING, st.sampled_from([*openclaw.KINDS, "other"]))
+@given(ANYTHING, st.sampled_from([*hooks.KINDS, "other"]))
 def test_whatever_comes_in_only_our_errors_come_out(payload: dict[str, Any], name: str) -> None:
     ctx = {"sessionKey": KEY, "workspaceDir": "/repo"}
     for document in (payload, {"ctx": ctx, **payload, "hook": name}):
@@ -419,7 +420,7 @@ def test_whatever_comes_in_only_our_errors_come_out(payload: dict[str, Any], nam
             event = parse(document)
         except GitguardError:
             continue
-        openclaw.render_reply(event, HookReply(context="x", stop="y"))
+        hooks.render_reply(event, HookReply(context="x", stop="y"))
 
 
 @given(

@@ -14,11 +14,11 @@ import pytest
 
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hosts import openclaw_settings as settings
 from gitguard.hosts.base import SettingsWishes
-from gitguard.store.program import ProgramOutcome, find_program
-from gitguard.usecases.installation import Outcome
-from gitguard.usecases.merging import Wishes
+from gitguard.hosts.openclaw import installing as settings
+from gitguard.settings.installer import Outcome
+from gitguard.settings.project_install import Wishes
+from gitguard.store.disk.program import ProgramOutcome, find_program
 
 from .conftest import Git, OpenGuard
 

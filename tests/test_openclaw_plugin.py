@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gitguard.hosts import openclaw
-from gitguard.hosts import openclaw_settings as settings
+from gitguard.hosts.openclaw import hooks as openclaw
+from gitguard.hosts.openclaw import installing as settings
 from gitguard.model import events
 from gitguard.rendering import template_source
 

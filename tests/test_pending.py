@@ -13,8 +13,8 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
 from gitguard.guard import Guard
-from gitguard.model.journal import ENDED, FAILED, Entry
-from gitguard.store.workspace import Places
+from gitguard.store.session.entries import ENDED, FAILED, Entry
+from gitguard.store.session.workspace import Places
 
 from .conftest import Git, OpenGuard
 from .test_recovery import BRANCH

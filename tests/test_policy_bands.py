@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.hosts import openclaw
+from gitguard.hosts.openclaw import hooks
 from gitguard.model.events import (
     PROMPT,
     TOOL_END,
@@ -21,9 +21,9 @@ from gitguard.model.events import (
     Reading,
     ToolCall,
 )
-from gitguard.model.journal import ENDED, FAILED, Entry
-from gitguard.policy.bands import BANDS, band_of
-from gitguard.store.journal import JournalFile
+from gitguard.pressure.bands import BANDS, band_of
+from gitguard.store.session.entries import ENDED, FAILED, Entry
+from gitguard.store.session.journal import JournalFile
 
 from .conversation import Conversation
 
@@ -187,7 +187,7 @@ def unheard(talk: Conversation, kind: str, tokens: int) -> str:
 
 
 def test_where_tool_calls_get_no_answer_the_next_prompt_advises(talk: Conversation) -> None:
-    assert not openclaw.ABILITIES.hears_after_tools
+    assert not hooks.ABILITIES.hears_after_tools
     for _ in range(5):
         assert unheard(talk, TOOL_END, 104_000) == ""
     assert "more than 3" in unheard(talk, PROMPT, 104_000)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.delegation.brief import LONGEST, Wishes, build_brief
+from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
-from gitguard.model.task import TaskState, new_task, update_state
-from gitguard.policy.brief import LONGEST, Wishes, build_brief
-from gitguard.usecases.briefing import brief
+from gitguard.store.session.task import TaskState, new_task, update_state
 
 from .secret_samples import some
 

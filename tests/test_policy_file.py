@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.delegation.answering import policy_of
+from gitguard.delegation.policy import SpawnPolicy, Threshold
+from gitguard.delegation.policy_file import LARGEST, NAME, read_policy
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml
-from gitguard.policy.policy_file import LARGEST, NAME, read_policy
-from gitguard.policy.spawning import SpawnPolicy, Threshold
-from gitguard.usecases.spawning import policy_of
 
 REFERENCE = Path(__file__).parent.parent / "references" / "policy.md"
 

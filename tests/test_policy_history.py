@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.triggers import ADVICE
-from gitguard.policy.history import (
+from gitguard.pressure.gauge import Circumstances
+from gitguard.profile.habits import (
     APPLIED,
     DECLINED,
     GIVEN,
@@ -30,9 +30,9 @@ from gitguard.policy.history import (
     advice_in,
     sentence,
 )
-from gitguard.policy.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
-from gitguard.store import advice_log
-from gitguard.usecases.learning import is_newest, record_advice
+from gitguard.profile.learning import is_newest, record_advice
+from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
+from gitguard.settings import advice_log
 
 from .conversation import Conversation
 from .test_profile import members, named_on_the_page
@@ -303,7 +303,7 @@ def test_of_one_advice_in_a_row_and_again_the_newest_is_known(talk: Conversation
 
 
 def test_all_sessions_are_looked_through(talk: Conversation) -> None:
-    from gitguard.model.session import Session
+    from gitguard.store.session.naming import Session
 
     record(talk)
     talk.guard.use_session(Session.of("other"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.policy.patterns import (
+from gitguard.profile.patterns import (
     BURSTY,
     CONVERSATIONAL,
     MIXED,
@@ -15,7 +15,7 @@ from gitguard.policy.patterns import (
     UNKNOWN,
     classify,
 )
-from gitguard.policy.tally import (
+from gitguard.profile.tally import (
     ANSWERS,
     TOOL_CALLS,
     TOOL_RESULTS,

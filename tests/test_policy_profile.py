@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gitguard.policy.profiling import (
+from gitguard.pressure.runway import death_spiral, runway
+from gitguard.profile.profile import (
     BASELINE,
     COUNTED,
     DEDUCED,
@@ -24,8 +25,7 @@ from gitguard.policy.profiling import (
     Scale,
     profile,
 )
-from gitguard.policy.runway import death_spiral, runway
-from gitguard.policy.tally import (
+from gitguard.profile.tally import (
     ANSWERS,
     HOST_NOTES,
     THOUGHTS,

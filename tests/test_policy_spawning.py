@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.errors import InvalidInput
-from gitguard.guard import Guard
-from gitguard.policy.spawning import (
+from gitguard.delegation.answering import Told, answer, standing, told_of
+from gitguard.delegation.policy import (
     ACTIONS,
     ASK,
     CATEGORIES,
@@ -26,7 +25,8 @@ from gitguard.policy.spawning import (
     Threshold,
     decide,
 )
-from gitguard.usecases.spawning import Told, answer, standing, told_of
+from gitguard.errors import InvalidInput
+from gitguard.guard import Guard
 
 from .conversation import Conversation
 

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from gitguard.cli.app import app
+from gitguard.delegation.answering import Standing, Told, standing, told_of
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import timestamp
-from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.profiling import profile_of
-from gitguard.usecases.spawning import Standing, Told, standing, told_of
+from gitguard.profile.profiling import profile_of
+from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import Clock
 from .conversation import Conversation

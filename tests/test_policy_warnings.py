@@ -10,18 +10,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitguard.context.gate import decide as gate_decision
-from gitguard.context.gauge import FIRST_TURN, Pressure, Window
+from gitguard.hooks import tool_calls, warnings
+from gitguard.hooks.conversation import Conversation as OpenConversation
+from gitguard.hooks.conversation_gate import checkpointed, is_calm, rearmed, risen_to
+from gitguard.hooks.gate import decide as gate_decision
+from gitguard.hooks.notices import Moment, calls_left, line_of
+from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
 from gitguard.model import events
-from gitguard.model.config import DEFAULTS, GaugeConfig
+from gitguard.model.config.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
-from gitguard.model.host_session import HostSession
-from gitguard.policy import warnings
-from gitguard.policy.warnings import highest, tokens_per_call, warning_line
-from gitguard.usecases import tools
-from gitguard.usecases.gate import checkpointed, is_calm, rearmed, risen_to
-from gitguard.usecases.hook_conversation import Conversation as OpenConversation
-from gitguard.usecases.speaking import Moment, calls_left, line_of
+from gitguard.pressure.gauge import FIRST_TURN, Pressure, Window
+from gitguard.store.session.host_session import HostSession
 
 from .conversation import Conversation
 from .test_policy_bands import after_failure, after_tool
@@ -240,7 +239,7 @@ def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
         OpenConversation(guard.workspace, guard.config, event, abilities=Abilities())
         for _ in range(2)
     ]
-    said = [tools.answer(conversation).context for conversation in begun]
+    said = [tool_calls.answer(conversation).context for conversation in begun]
     assert [bool(line) for line in said] == [True, False]
 
 

@@ -19,14 +19,15 @@ from hypothesis import strategies as st
 
 from gitguard.cli.app import app
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config.config import DEFAULTS
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TEXT, THINKING, Block, Entry
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import timestamp
-from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, TOOL_HEAVY, UNKNOWN
-from gitguard.policy.profiling import COUNTED, DEDUCED, HIDDEN, MEASURED, RULE, Component, Range
-from gitguard.policy.tally import (
+from gitguard.profile.patterns import BURSTY, CONVERSATIONAL, MIXED, TOOL_HEAVY, UNKNOWN
+from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, MEASURED, RULE, Component, Range
+from gitguard.profile.profiling import Profiled, _given, profile_of
+from gitguard.profile.tally import (
     ANSWERS,
     HOST_NOTES,
     THOUGHTS,
@@ -42,8 +43,7 @@ from gitguard.policy.tally import (
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.thinning import thinned
-from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.profiling import Profiled, _given, profile_of
+from gitguard.transcripts.formats.recognition import recognise
 
 from .conversation import Conversation
 from .measuring import peak_megabytes
@@ -696,10 +696,10 @@ def test_however_damaged_a_file_is_its_profile_holds_together(
 def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
     """Four times as long a file, both longer than what is kept of one."""
     program = (
-        "from gitguard.model.config import DEFAULTS\n"
-        "from gitguard.model.redaction import Redactor\n"
-        "from gitguard.transcripts.recognition import recognise\n"
-        "from gitguard.usecases.profiling import profile_of\n"
+        "from gitguard.model.config.config import DEFAULTS\n"
+        "from gitguard.model.redaction.redactor import Redactor\n"
+        "from gitguard.transcripts.formats.recognition import recognise\n"
+        "from gitguard.profile.profiling import profile_of\n"
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
         "assert found.profile.notes[0].endswith('they would not fit a window')\n"
     )

@@ -12,11 +12,11 @@ import pytest
 from gitguard.errors import InvalidInput, Pending
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json
-from gitguard.model.host_session import HostSession, Stop
-from gitguard.model.journal import Entry
-from gitguard.model.redaction import Redactor
-from gitguard.review.leaks import clean_checkpoint
-from gitguard.store.workspace import Places
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.sessions.secrets.leaks import clean_checkpoint
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.host_session import HostSession, Stop
+from gitguard.store.session.workspace import Places
 
 from .conftest import Git, OpenGuard
 from .conversation import Conversation
@@ -230,7 +230,7 @@ def test_purge_names_refs_and_sessions_that_still_hold_it(
     leaked: Guard, git: Git, open_guard: OpenGuard
 ) -> None:
     git("update-ref", "refs/remotes/origin/gitguard/main", BRANCH)
-    from gitguard.model.session import Session
+    from gitguard.store.session.naming import Session
 
     blind = open_guard()
     blind.workspace.redactor = Blind()

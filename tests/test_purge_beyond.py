@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.review.leaks import UNREAD
-from gitguard.store.workspace import Places
-from gitguard.usecases.handoff import Handoff
+from gitguard.sessions.handoff.file import Handoff
+from gitguard.sessions.secrets.leaks import UNREAD
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
 from .test_purge import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked

@@ -18,9 +18,9 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.store.workspace import Places
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
 from .test_startup import own_file, session_file

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.redaction import (
+from gitguard.model.redaction.keyed import KEY_WORDS
+from gitguard.model.redaction.redactor import (
     Finding,
     Redactor,
 )
-from gitguard.model.redaction_keyed import KEY_WORDS
-from gitguard.model.redaction_rules import PHRASES, PLACEHOLDER, SCANS, WORDS
-from gitguard.model.redaction_tokens import TOKENS
+from gitguard.model.redaction.rules import PHRASES, PLACEHOLDER, SCANS, WORDS
+from gitguard.model.redaction.tokens import TOKENS
 from tests.secret_samples import HEX, SECRET, WORD, some
 
 REDACTOR = Redactor()

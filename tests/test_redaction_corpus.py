@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.model.redaction import Finding, Redactor
+from gitguard.model.redaction.redactor import Finding, Redactor
 from tests.bench_redaction import (
     LEAST_RECALL,
     MOST_FALSE,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidConfig
 from gitguard.guard import Guard
-from gitguard.model.config_redaction import RedactionConfig, redactor_of
-from gitguard.model.redaction import Redactor
-from gitguard.model.redaction_engine import SecondEngine
-from gitguard.store.workspace import Places
+from gitguard.model.config.redaction import RedactionConfig, redactor_of
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.redaction.second_engine import SecondEngine
+from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 from tests.secret_corpus import Document, held_out, is_left, samples
 from tests.secret_shapes import SHAPES

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.redaction import Redactor
-from gitguard.model.redaction_patterns import check_pattern, custom_rule, is_rule_name
-from gitguard.model.redaction_rules import PHRASES, WORDS
-from gitguard.model.redaction_tokens import TOKENS
+from gitguard.model.redaction.patterns import check_pattern, custom_rule, is_rule_name
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.redaction.rules import PHRASES, WORDS
+from gitguard.model.redaction.tokens import TOKENS
 from tests.secret_samples import parsed, repetitions, some
 
 OWN_RULE = custom_rule("acme-key", r"\bacme_(?P<secret>[a-z0-9]{20,64})")

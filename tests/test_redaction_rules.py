@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from gitguard.model.redaction import (
+from gitguard.model.redaction.names import PASSWORD, STRONG, WEAK, strength
+from gitguard.model.redaction.redactor import (
     Redactor,
 )
-from gitguard.model.redaction_names import PASSWORD, STRONG, WEAK, strength
-from gitguard.model.redaction_rules import PHRASES, PLACEHOLDER, WORDS
-from gitguard.model.redaction_tokens import TOKENS
+from gitguard.model.redaction.rules import PHRASES, PLACEHOLDER, WORDS
+from gitguard.model.redaction.tokens import TOKENS
 from tests.secret_samples import HEX, SECRET, WORD, a_match, parsed, repetitions, some
 
 REDACTOR = Redactor()

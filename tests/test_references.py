@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.model.checkpoint import parse_commit
 from gitguard.model.codec import load_json, load_yaml
-from gitguard.model.config import DEFAULTS, read_config
-from gitguard.model.task import read_state
+from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.triggers import TRIGGERS
+from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.task import read_state
 from tests import generate_references as generated
 from tests import written_conversations as written
 from tests.scratch import console_blocks, is_as_promised, make_repository, shell

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
-from gitguard.context.actions import owner_command
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly
 from gitguard.guard import Guard
-from gitguard.model.session import Session
+from gitguard.hooks.shell_commands import owner_command
+from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
 from .test_recovery import BRANCH

@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
-from gitguard.model.session import Session
+from gitguard.store.session.naming import Session
 
 from .conftest import Clock, Git, OpenGuard
 

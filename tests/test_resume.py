@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.snapshot import Work
-from gitguard.model.task import Artifact, Decision, Failure, LastAction, TaskState, new_task
 from gitguard.model.text import shorten
-from gitguard.recovery.filling import Filled, Item, Section, fill, length
-from gitguard.recovery.injection import LEAST_TOKENS, Origin, build_resume
+from gitguard.sessions.resume.block import LEAST_TOKENS, Origin, build_resume
+from gitguard.sessions.resume.filling import Filled, Item, Section, fill, length
+from gitguard.store.session.snapshot import Work
+from gitguard.store.session.task import Artifact, Decision, Failure, LastAction, TaskState, new_task
 
 NOW = "2026-01-31T09:30:00Z"
 ORIGIN = Origin("main", "cp_012", "a" * 40)

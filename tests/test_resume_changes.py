@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from gitguard import Guard
-from gitguard.model.checkpoint import Code
-from gitguard.model.redaction import Redactor
-from gitguard.recovery.changes import Drift, changes_since
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.sessions.resume.drift import Drift, changes_since
+from gitguard.store.session.checkpoint import Code
 
 from .conftest import Git, OpenGuard
 from .conversation import Conversation

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from gitguard import Guard
-from gitguard.context.gauge import Circumstances
-from gitguard.model import journal
-from gitguard.model.host_session import HostSession
-from gitguard.model.journal import Entry
-from gitguard.usecases.resume import stable_block
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.resume.building import stable_block
+from gitguard.store.session import entries
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.host_session import HostSession
 
 from .conftest import Clock, Git
 
@@ -82,10 +82,10 @@ def test_nothing_changes_it_before_the_next_checkpoint(
         change_files,
         leave,
         lambda: clock.advance(86_400),
-        lambda: happens(begun, journal.PROMPT, summary="and now?"),
-        lambda: happens(begun, journal.STARTED, **calls),
-        lambda: happens(begun, journal.ENDED, **calls, written=("new.py",)),
-        lambda: happens(begun, journal.FAILED, **calls, error="boom"),
+        lambda: happens(begun, entries.PROMPT, summary="and now?"),
+        lambda: happens(begun, entries.STARTED, **calls),
+        lambda: happens(begun, entries.ENDED, **calls, written=("new.py",)),
+        lambda: happens(begun, entries.FAILED, **calls, error="boom"),
     ):
         change()
         assert block_of(begun) == before
@@ -95,7 +95,7 @@ def test_nothing_changes_it_before_the_next_checkpoint(
 def test_the_next_checkpoint_changes_it(begun: Guard) -> None:
     before = block_of(begun)
     begun.note({"constraints": ["newer"]})
-    happens(begun, journal.FAILED, id="t1", tool="Bash", summary="make", error="boom")
+    happens(begun, entries.FAILED, id="t1", tool="Bash", summary="make", error="boom")
     checkpoint(begun, "turn-end")
     block = block_of(begun)
     assert block != before
@@ -111,14 +111,14 @@ def test_what_is_different_now_is_only_in_the_other_block(begun: Guard, git: Git
 
 
 def test_a_call_that_a_crash_interrupted_is_in_it(begun: Guard) -> None:
-    happens(begun, journal.STARTED, id="t1", tool="Bash", summary="sleep 1000")
+    happens(begun, entries.STARTED, id="t1", tool="Bash", summary="sleep 1000")
     checkpoint(begun, "recovery")
     assert "Began and did not end: Bash: sleep 1000" in block_of(begun)
 
 
 @pytest.mark.parametrize("trigger", ["before-destructive", "compaction", "manual"])
 def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger: str) -> None:
-    happens(begun, journal.STARTED, id="t1", tool="Bash", summary="sleep 1000")
+    happens(begun, entries.STARTED, id="t1", tool="Bash", summary="sleep 1000")
     begun.note({"learnings": [trigger]})
     checkpoint(begun, trigger)
     block = block_of(begun)
@@ -136,7 +136,7 @@ def test_the_death_spiral_is_part_of_the_block(begun: Guard) -> None:
 
 
 def test_so_it_is_of_the_block_of_a_prompt(begun: Guard) -> None:
-    from gitguard.usecases.resume import resume_block
+    from gitguard.sessions.resume.building import resume_block
 
     assert ADVICE in resume_block(begun.store(), spiral=SPIRAL)
     assert "a new conversation" not in resume_block(begun.store())

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from gitguard.errors import EditedState, InvalidDocument, InvalidInput, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json, dump_line
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.store.seal import Seal
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
+from gitguard.store.session.seal import Seal
 
 from .conftest import Git, OpenGuard
 from .conversation import Conversation
@@ -105,7 +105,7 @@ def test_what_somebody_writes_as_the_agents_answer_becomes_no_decision(talk: Con
 
 def test_a_halt_survives_a_record_that_somebody_removed_it_from(begun: Guard) -> None:
     store, workspace = begun.store(), begun.workspace
-    from gitguard.model.host_session import HostSession, Stop
+    from gitguard.store.session.host_session import HostSession, Stop
 
     stop = Stop(NOW, 0.9, "too full")
     with store.lock():
@@ -183,7 +183,7 @@ def test_a_line_of_one_journal_does_not_count_in_another(
 def test_what_was_recorded_before_there_was_a_key_is_sealed_with_the_first_one(
     begun: Guard, open_guard: OpenGuard
 ) -> None:
-    from gitguard.model.host_session import HostSession
+    from gitguard.store.session.host_session import HostSession
 
     store = begun.store()
     with store.lock():

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidInput, MissingState
 from gitguard.guard import Guard
-from gitguard.model.session import Session, is_session_name
-from gitguard.store.lock import Lock
+from gitguard.store.disk.lock import Lock
+from gitguard.store.session.naming import Session, is_session_name
 
 from .conftest import Git, OpenGuard
 

@@ -11,10 +11,10 @@ import pytest
 from gitguard.errors import InvalidDocument, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
-from gitguard.model.host_session import HostReading, HostSession
-from gitguard.model.session import Session
-from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.listing import import_transcript, stored_conversations
+from gitguard.sessions.listing import import_transcript, stored_conversations
+from gitguard.store.session.host_session import HostReading, HostSession
+from gitguard.store.session.naming import Session
+from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import OpenGuard
 from .conversation import Conversation

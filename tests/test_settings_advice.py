@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hosts import openclaw_advice
-from gitguard.hosts.advising import NAMES, Found, Offer, Surroundings, find_adviser
+from gitguard.hosts.adviser import NAMES, Found, Offer, Surroundings, find_adviser
+from gitguard.hosts.openclaw import advice
 from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
-from gitguard.policy.advice import Halting, figures_for, judge
-from gitguard.policy.patterns import PATTERNS
-from gitguard.store.program import ProgramOutcome
-from gitguard.usecases.advising import Desk, Question, advise
+from gitguard.profile.patterns import PATTERNS
+from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.figures import Halting, figures_for, judge
+from gitguard.store.disk.program import ProgramOutcome
 
 USUAL = Halting(0.80, 0.85)
 OLDER, NEWER = "2026.3.13", "2026.9.6"
@@ -181,7 +181,7 @@ def test_a_question_that_means_nothing_is_refused(
 def offered(version: str, figures: Figures, **standing: str) -> dict[str, Setting]:
     named = {f"agents.defaults.{key.replace('__', '.')}": text for key, text in standing.items()}
     found = Found(version, "/x", named, figures.window)
-    settings = openclaw_advice.offer(found, figures).settings
+    settings = advice.offer(found, figures).settings
     return {one.key.removeprefix("agents.defaults."): one for one in settings}
 
 
@@ -260,9 +260,9 @@ def test_work_with_a_browser_gets_a_tip_until_it_is_done(version: str) -> None:
     figures = figures_for("mixed", 200_000)
     tip = "`--protect browser --protect canvas`"
     found = Found(version, "/x", {})
-    assert any(tip in note for note in openclaw_advice.offer(found, figures).notes)
+    assert any(tip in note for note in advice.offer(found, figures).notes)
     done = found.replace(standing={"agents.defaults.contextPruning.tools.deny": '["browser"]'})
-    assert not any(tip in note for note in openclaw_advice.offer(done, figures).notes)
+    assert not any(tip in note for note in advice.offer(done, figures).notes)
 
 
 def test_without_a_window_nothing_is_said_in_tokens_of_it() -> None:
@@ -631,7 +631,7 @@ def test_agents_for_which_the_same_numbers_mean_something_else_are_named(
     figures = figures_for("mixed", 200_000)
     for version in (OLDER, NEWER):
         found = Found(version, "/x", {}, 200_000, exceptions=older)
-        assert set(older) <= set(openclaw_advice.offer(found, figures).notes)
+        assert set(older) <= set(advice.offer(found, figures).notes)
 
 
 @pytest.mark.parametrize(
@@ -655,7 +655,7 @@ def test_what_older_versions_keep_free_besides_the_floor_is_not_more_than_it(
 
 def test_where_openclaw_does_not_compact_by_itself_it_is_not_said_when_it_does() -> None:
     found = Found(NEWER, "/x", {"agents.defaults.compaction.enabled": "false"}, 200_000)
-    notes = openclaw_advice.offer(found, figures_for("mixed", 200_000)).notes
+    notes = advice.offer(found, figures_for("mixed", 200_000)).notes
     assert any("does not compact by itself" in note for note in notes)
     assert not any("% of the window of" in note for note in notes)
 
@@ -668,10 +668,10 @@ def test_where_gitguard_halts_before_openclaw_compacts_the_report_says_so(
     window: int, critical: float, noted: bool
 ) -> None:
     figures = figures_for("mixed", window, halting=Halting(0.6, critical))
-    notes = openclaw_advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    notes = advice.offer(Found(NEWER, "/x", {}, window), figures).notes
     assert any("gitguard halts the agent before that" in note for note in notes) == noted
     figures = figures_for("mixed", window)
-    notes = openclaw_advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    notes = advice.offer(Found(NEWER, "/x", {}, window), figures).notes
     assert not any("halts" in note for note in notes)
 
 

@@ -22,20 +22,20 @@ from gitguard.errors import (
     SettingsMoved,
 )
 from gitguard.guard import Guard
-from gitguard.hosts.advising import find_adviser, only_host
-from gitguard.policy.history import DECLINED, GIVEN, NOTHING_NEW
-from gitguard.store import advice_log
-from gitguard.store.settings_changes import ChangesFile
-from gitguard.usecases.advice_memory import (
+from gitguard.hosts.adviser import find_adviser, only_host
+from gitguard.profile.habits import DECLINED, GIVEN, NOTHING_NEW
+from gitguard.profile.learning import Past
+from gitguard.settings import advice_log
+from gitguard.settings.advice import Advice, Desk, Question, Work, advise
+from gitguard.settings.change import Applied, apply, plan_change
+from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.memory import (
     remember_advice,
     remember_change,
     remember_rollback,
     with_lessons,
 )
-from gitguard.usecases.advising import Advice, Desk, Question, Work, advise
-from gitguard.usecases.applying import Applied, apply, plan_change
-from gitguard.usecases.giving_back import forget, newest_change, plan_rollback, roll_back
-from gitguard.usecases.learning import Past
+from gitguard.settings.rollback import forget, newest_change, plan_rollback, roll_back
 
 from .conftest import Git
 from .settings_host import NEWER, SECRET, SettingsHost
@@ -396,11 +396,11 @@ def test_no_backup_stays_of_a_change_whose_document_cannot_be_written(
 
 KILLED = """
 import os, signal, sys
-from gitguard.hosts.advising import find_adviser
-from gitguard.model.config import DEFAULTS
-from gitguard.store.workspace import Places
-from gitguard.usecases.advising import Desk, Question, advise
-from gitguard.usecases.applying import apply, plan_change
+from gitguard.hosts.adviser import find_adviser
+from gitguard.model.config.config import DEFAULTS
+from gitguard.store.session.workspace import Places
+from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.change import apply, plan_change
 state, reach, path, when = sys.argv[1:]
 def at_step(step):
     if step == when:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from gitguard.store import advice_log
-from gitguard.store.lock import Lock
-from gitguard.store.settings_changes import ChangesFile
+from gitguard.settings import advice_log
+from gitguard.settings.made_changes import ChangesFile
+from gitguard.store.disk.lock import Lock
 
 from . import written_conversations as written
 from .forked import run, simple_command

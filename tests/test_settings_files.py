@@ -11,11 +11,11 @@ import pytest
 
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.guard import Guard
-from gitguard.hosts.advising import find_adviser
-from gitguard.store.settings_changes import ChangesFile
-from gitguard.usecases.advising import Advice, Desk, Question, advise
-from gitguard.usecases.applying import Applied, apply, plan_change
-from gitguard.usecases.giving_back import plan_rollback, roll_back
+from gitguard.hosts.adviser import find_adviser
+from gitguard.settings.advice import Advice, Desk, Question, advise
+from gitguard.settings.change import Applied, apply, plan_change
+from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.rollback import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 from .needed import need_root

@@ -9,11 +9,11 @@ import pytest
 
 from gitguard.errors import SettingsMoved
 from gitguard.guard import Guard
-from gitguard.hosts.advising import find_adviser
-from gitguard.usecases.advising import Desk, Question, advise
-from gitguard.usecases.applying import apply, plan_change
-from gitguard.usecases.giving_back import plan_rollback, roll_back
-from gitguard.usecases.merging import Wishes
+from gitguard.hosts.adviser import find_adviser
+from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.change import apply, plan_change
+from gitguard.settings.project_install import Wishes
+from gitguard.settings.rollback import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument
-from gitguard.store.json5_text import load, set_value
+from gitguard.store.disk.json5_text import load, set_value
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=6)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | NAMES

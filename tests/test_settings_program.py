@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import Locked
-from gitguard.store.lock import Lock
-from gitguard.store.program import find_program
+from gitguard.store.disk.lock import Lock
+from gitguard.store.disk.program import find_program
 
 from .alarms import alarm_lent
 from .waiting import wait_until
@@ -27,8 +27,8 @@ touch "$1/written"
 """
 RUN = """
 import sys, time
-from gitguard.store.lock import Lock
-from gitguard.store.program import find_program
+from gitguard.store.disk.lock import Lock
+from gitguard.store.disk.program import find_program
 folder = sys.argv[1]
 program = find_program("host", {"PATH": folder + ":/usr/bin:/bin"}, "")
 with Lock(folder + "/lock", timeout=0, clock=time.time):

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from gitguard.errors import GitguardError, HeadAdvanced, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
-from gitguard.model.checkpoint import Checkpoint, Code
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.model.signature import BAD, GOOD, UNKNOWN, UNSIGNED, Verdict, judge_gpg, judge_ssh
-from gitguard.recovery.adoption import MOST_UNASKED, Ahead, judge
-from gitguard.store import plumbing
-from gitguard.store.place import locate
-from gitguard.store.repository import Repository
+from gitguard.sessions.adoption import MOST_UNASKED, Ahead, judge
+from gitguard.store.git import plumbing
+from gitguard.store.git.place import locate
+from gitguard.store.git.repository import Repository
+from gitguard.store.git.signature import BAD, GOOD, UNKNOWN, UNSIGNED, Verdict, judge_gpg, judge_ssh
+from gitguard.store.session.checkpoint import Checkpoint, Code
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
 
 from .conftest import Clock, Git
 from .keys import GpgKeys, Machine, SshKeys

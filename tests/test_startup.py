@@ -25,11 +25,11 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.model.journal import Entry
-from gitguard.model.session import Session
-from gitguard.store import owners
-from gitguard.store.anchor import AnchorFile
-from gitguard.store.workspace import Places
+from gitguard.store.session import owners
+from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .conftest import Clock, Git, OpenGuard
 

@@ -8,17 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.composing import render_summary
 from gitguard.errors import InvalidDocument
-from gitguard.model.checkpoint import (
+from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
+from gitguard.model.text import one_line, shorten, visible
+from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.store.session.checkpoint import (
     SNAPSHOT_FILE,
     CheckpointRecord,
     Code,
     format_message,
     parse_commit,
 )
-from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
-from gitguard.model.snapshot import (
+from gitguard.store.session.composing import render_summary
+from gitguard.store.session.snapshot import (
     Snapshot,
     SnapshotMeta,
     TokenUsage,
@@ -27,9 +29,7 @@ from gitguard.model.snapshot import (
     render_snapshot,
     snapshot_of,
 )
-from gitguard.model.task import read_state
-from gitguard.model.text import one_line, shorten, visible
-from gitguard.recovery.injection import Origin, build_resume
+from gitguard.store.session.task import read_state
 
 from .conftest import Git, OpenGuard
 from .test_task_state import NOW, STATES, state_document

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from gitguard.errors import GitguardError
-from gitguard.model.session import Session
-from gitguard.usecases.handoff import write_handoff
+from gitguard.sessions.handoff.file import write_handoff
+from gitguard.store.session.naming import Session
 
 from .conversation import Conversation
 

@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, NewerFormat, Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.model.session import Session
+from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
 from .conversation import BLOCK, Conversation

@@ -18,7 +18,8 @@ from gitguard.model.codec import dump_json, load_json
 from gitguard.model.fields import Kind
 from gitguard.model.record import Record
 from gitguard.model.schema import config_schema, state_schema
-from gitguard.model.task import (
+from gitguard.model.text import is_timestamp, timestamp
+from gitguard.store.session.task import (
     CAPTURED,
     REQUIRED,
     SCHEMA_VERSION,
@@ -27,7 +28,6 @@ from gitguard.model.task import (
     read_state,
     update_state,
 )
-from gitguard.model.text import is_timestamp, timestamp
 
 NOW = "2026-01-31T09:30:00Z"
 SCHEMA_FILE = Path(__file__).parent.parent / "references" / "task-state.schema.json"

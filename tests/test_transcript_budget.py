@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
+from gitguard.compaction.budget import budget_of
 from gitguard.errors import InvalidConfig
-from gitguard.model.config import DEFAULTS, read_config
-from gitguard.model.config_transcripts import BudgetConfig
+from gitguard.model.config.config import DEFAULTS, read_config
+from gitguard.model.config.transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, MESSAGE, Entry
 from gitguard.model.events import Transcript
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
-from gitguard.usecases.budgeting import budget_of
 
 from .spoken import DIALECTS, Said
 from .test_transcripts_openclaw import LAY_OUT, MAIN

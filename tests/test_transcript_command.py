@@ -14,7 +14,7 @@ from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.fast_json import reader, writer
-from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.formats.recognition import recognise
 
 from .secret_samples import some
 from .transcript_command import CLAUDE_CODE, OPENCLAW, PI, RECORDED, document, run

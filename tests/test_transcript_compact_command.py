@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
+from gitguard.compaction.session_hooks import owner_of
 from gitguard.errors import NotARepository, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
-from gitguard.model.host_session import HostSession
-from gitguard.model.session import Session
+from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.naming import Session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
-from gitguard.usecases.compaction_hooks import owner_of
 
 from . import spoken
 from .conftest import Git

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
+from gitguard.compaction.compacting import Compacted, Tools, compact
+from gitguard.compaction.summary import TITLE
 from gitguard.errors import InvalidInput, Locked
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config.config import DEFAULTS
 from gitguard.model.conversation import BROKEN, COMPACTION, Entry
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import Context, context_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.replacing import look
-from gitguard.usecases.compacting import Compacted, Tools, compact
-from gitguard.usecases.compaction_summary import TITLE
 
 from . import spoken
 from .conftest import Clock

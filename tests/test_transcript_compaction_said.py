@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.compaction.compacting import compact
 from gitguard.errors import InvalidInput
-from gitguard.model.config import DEFAULTS, Config
+from gitguard.model.config.config import DEFAULTS, Config
 from gitguard.transcripts.fitting.limits import Limit
-from gitguard.usecases.compacting import compact
 
 from . import spoken
 from .conftest import Clock

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.compaction.transcripts import HOST, JSON_LINES, MARKDOWN, Transcripts
 from gitguard.errors import InvalidInput
-from gitguard.model.config import DEFAULTS, Config
-from gitguard.model.config_redaction import CustomRule, RedactionConfig
+from gitguard.model.config.config import DEFAULTS, Config
+from gitguard.model.config.redaction import CustomRule, RedactionConfig
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import MOST_TOKENS, Transcript
 from gitguard.model.transcript import AGENT
@@ -21,13 +22,12 @@ from gitguard.transcripts import find_format, jsonl
 from gitguard.transcripts.entries import Unread, open_file, parse, read_line, tokens
 from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
+from gitguard.transcripts.formats.opencode.messages import moment
+from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.identity import id_of
-from gitguard.transcripts.opencode_messages import moment
-from gitguard.transcripts.recognition import recognise
 from gitguard.transcripts.rewriting import applying, session_writing
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-from gitguard.usecases.transcripts import HOST, JSON_LINES, MARKDOWN, Transcripts
 
 from .written_conversations import WRITERS, Result, agent, pi, read, user, write
 

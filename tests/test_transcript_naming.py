@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.compaction.compacting import Tools, compact
+from gitguard.compaction.pruning import prune
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config.config import DEFAULTS
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import NAMES
-from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.rewriting.repair import repair
-from gitguard.usecases.compacting import Tools, compact
-from gitguard.usecases.pruning import prune
 
 from . import spoken
 from .spoken import NOW, turns

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
 from gitguard.model.events import Transcript
-from gitguard.transcripts import claude_code_entries, session_entries
-from gitguard.transcripts.rewriting import claude_code_writing, openclaw_writing, session_writing
+from gitguard.transcripts import session_entries
+from gitguard.transcripts.formats.claude_code import entries, writing
+from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
+from gitguard.transcripts.rewriting import session_writing
 from gitguard.transcripts.rewriting.pairing import clean_name
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
 
@@ -795,7 +797,7 @@ LOOKED_AT = ("kind", "id", "parent", "role", "message", "stopped", "is_aside", "
 
 
 SKETCHED: dict[str, tuple[Callable[[Document], Document], Writable]] = {
-    "claude-code": (claude_code_entries.fields_of, claude_code_writing),
+    "claude-code": (entries.fields_of, writing),
     "openclaw": (session_entries.fields_of_openclaw, openclaw_writing),
     "pi": (session_entries.fields_of, session_writing),
 }

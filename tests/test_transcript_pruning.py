@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
+from gitguard.compaction.pruning import Pruned, plan, prune
 from gitguard.errors import InvalidInput, Locked
-from gitguard.model.config import DEFAULTS, Config
-from gitguard.model.config_transcripts import PruningConfig
+from gitguard.model.config.config import DEFAULTS, Config
+from gitguard.model.config.transcripts import PruningConfig
 from gitguard.model.conversation import RESULT
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM, judge, pruned
-from gitguard.usecases.pruning import Pruned, plan, prune
 
 from .other_programs import opened
 from .spoken import DIALECTS, NOW, Said, entries

@@ -14,8 +14,8 @@ import pytest
 from gitguard.errors import InvalidDocument, InvalidInput, NotReadable
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
+from gitguard.pressure.usage import find_conversation
 from gitguard.transcripts.rewriting.repair import repair
-from gitguard.usecases.conversations import find_conversation
 
 from .needed import need, need_root
 from .spoken import NOW

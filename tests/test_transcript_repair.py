@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
 from gitguard.model.events import Transcript
-from gitguard.transcripts.rewriting import claude_code_writing, session_writing
+from gitguard.transcripts.formats.claude_code import writing
+from gitguard.transcripts.rewriting import session_writing
 from gitguard.transcripts.rewriting.applying import rewrite
 from gitguard.transcripts.rewriting.details import host_lines, strip_details
 from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
@@ -614,7 +615,7 @@ def _at(path: Path) -> list[int]:
 
 
 def test_results_and_texts_can_be_cut(path: Path) -> None:
-    for writable, made in ((session_writing, pi), (claude_code_writing, claude_code)):
+    for writable, made in ((session_writing, pi), (writing, claude_code)):
         write(path, made([user("long"), agent("", "c1"), Result("c1", "long"), agent("end")]))
         first, _, result, _ = _at(path)[-4:]
         rewrite(str(path), [Cut(first, 0, "short"), Cut(result, 0, "cut")], writable, now=NOW)
@@ -634,7 +635,7 @@ def test_what_is_no_text_in_a_result_stays_when_it_is_cut(path: Path, name: str)
     long = {"type": "text", "text": "long"}
     holder["content"] = [others[0], long, *others[1:], long]
     write(path, documents)
-    writable = session_writing if name == "pi" else claude_code_writing
+    writable = session_writing if name == "pi" else writing
     rewrite(str(path), [Cut(_at(path)[-2], 0, "cut")], writable, now=NOW)
     [*_, result, _] = read(path)
     holder = result["message"] if name == "pi" else result["message"]["content"][0]

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.transcripts.rewriting import claude_code_writing, openclaw_writing, session_writing
+from gitguard.transcripts.formats.claude_code import writing
+from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
+from gitguard.transcripts.rewriting import session_writing
 from gitguard.transcripts.rewriting.pairing import Pairing, pair
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.scanning import Scan, scan
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable
 
 FORMATS: dict[str, Writable] = {
-    "claude-code": claude_code_writing,
+    "claude-code": writing,
     "openclaw": openclaw_writing,
     "pi": session_writing,
 }

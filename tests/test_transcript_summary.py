@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.compaction.summary import TITLE, Draft
 from gitguard.model.conversation import CALL, RESULT
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.transcript import Answer
-from gitguard.recovery.filling import Item, Section
-from gitguard.store.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
+from gitguard.sessions.resume.filling import Item, Section
+from gitguard.store.disk.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.chunks import (
     FEWEST_MESSAGES,
@@ -46,7 +47,6 @@ from gitguard.transcripts.fitting.summarizing import (
     summarize,
     transcribed,
 )
-from gitguard.usecases.compaction_summary import TITLE, Draft
 
 from . import spoken
 from .spoken import Said, turns

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from gitguard.compaction.budget import budget_of
+from gitguard.compaction.compacting import Tools, compact
+from gitguard.compaction.pruning import plan
+from gitguard.compaction.with_session import Surroundings
 from gitguard.guard import Guard
-from gitguard.model.config import DEFAULTS
+from gitguard.model.config.config import DEFAULTS
 from gitguard.model.events import Transcript
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.pressure.usage import usage_of
 from gitguard.transcripts import find_format
-from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.budgeting import budget_of
-from gitguard.usecases.compacting import Tools, compact
-from gitguard.usecases.conversations import usage_of
-from gitguard.usecases.pruning import plan
-from gitguard.usecases.session_compaction import Surroundings
+from gitguard.transcripts.formats.recognition import recognise
 
 from . import spoken
 from .spoken import NOW, turns

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidDocument
 from gitguard.model.events import Reading, Transcript
 from gitguard.model.transcript import Compactions, Message
-from gitguard.store.files import lines_backwards
+from gitguard.store.disk.files import lines_backwards
 from gitguard.transcripts import entries, find_format, jsonl
 from gitguard.transcripts.fitting.context import context_of
 

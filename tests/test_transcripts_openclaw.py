@@ -16,7 +16,8 @@ from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Reading, Transcript
 from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
-from gitguard.transcripts import find_format, openclaw_database
+from gitguard.transcripts import find_format
+from gitguard.transcripts.formats.openclaw import database as openclaw_database
 
 from .test_transcripts import added
 

@@ -30,8 +30,8 @@ from gitguard.model.conversation import (
 from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.readable import markdown
-from gitguard.transcripts.recognition import recognise
 
 PAYLOADS = Path(__file__).parent / "payloads"
 RECORDED = {

@@ -10,9 +10,9 @@ import pytest
 
 from gitguard.errors import Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.model.session import Session
-from gitguard.review.verify import Finding, Report, problem_of
-from gitguard.store import verification
+from gitguard.sessions.verification_report import Finding, Report, problem_of
+from gitguard.store.session import chain_check
+from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
 from .scratch import make_repository, shell
@@ -208,7 +208,7 @@ def test_every_session_is_verified_when_asked(begun: Guard, git: Git) -> None:
 def test_a_long_history_is_read_in_parts_and_told_of(
     guard: Guard, git: Git, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verification, "_AT_ONCE", 3)
+    monkeypatch.setattr(chain_check, "_AT_ONCE", 3)
     guard.ensure()
     for number in range(10):
         guard.note({"current_phase": f"Phase {number}"})

@@ -11,7 +11,7 @@ import pytest
 
 from gitguard.errors import InvalidConfig, NotInitialised, NotWritable, Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.model.session import Session
+from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
 from .test_recovery import BRANCH

@@ -16,8 +16,8 @@ from gitguard.cli.given import refuse_repeated
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.cli.surroundings import places
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
-from gitguard.model.redaction import Redactor
-from gitguard.store import files
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.store.disk import files
 
 USAGE = 2
 """Exit code of a command line that cannot be understood."""

@@ -8,15 +8,15 @@ import click
 
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.triggers import MANUAL
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.checkpoint import Checkpoint
+    from gitguard.store.session.checkpoint import Checkpoint
 
 NO_MESSAGE = "Asked for."
 """Stands in a commit where nobody said why a checkpoint is taken."""

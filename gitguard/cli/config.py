@@ -33,20 +33,20 @@ from gitguard.cli.console import (
 from gitguard.cli.surroundings import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
-from gitguard.hosts.advising import NAMES, find_adviser, only_host
-from gitguard.model.config import SMALLEST_WINDOW
-from gitguard.model.config_redaction import redactor_of
+from gitguard.hosts.adviser import NAMES, find_adviser, only_host
+from gitguard.model.config.config import SMALLEST_WINDOW
+from gitguard.model.config.redaction import redactor_of
 from gitguard.model.events import MOST_TOKENS
-from gitguard.policy.advice import LONG
-from gitguard.policy.history import DECLINED, GIVEN
-from gitguard.policy.patterns import PATTERNS
+from gitguard.profile.habits import DECLINED, GIVEN
+from gitguard.profile.patterns import PATTERNS
+from gitguard.settings.figures import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.hosts.advising import Adviser
-    from gitguard.usecases.advising import Advice, Desk, Question, Work
-    from gitguard.usecases.learning import Past
+    from gitguard.hosts.adviser import Adviser
+    from gitguard.profile.learning import Past
+    from gitguard.settings.advice import Advice, Desk, Question, Work
 
 
 @click.group()
@@ -106,8 +106,8 @@ def advise(
     nothing is written in the workspace. What was rolled back, or declined twice, is not advised
     again for the same work unless you say `--again`.
     """
-    from gitguard.usecases.advice_memory import remember_advice
-    from gitguard.usecases.advising import Question
+    from gitguard.settings.advice import Question
+    from gitguard.settings.memory import remember_advice
 
     if yes and not apply:
         raise click.UsageError("--yes is the consent to --apply, which is not given")
@@ -126,8 +126,8 @@ def _advice(
     console: Console, desk: Desk, adviser: Adviser, question: Question, *, again: bool
 ) -> Advice:
     """Return advice by what past sessions tell, where there are any."""
-    from gitguard.usecases.advice_memory import with_lessons
-    from gitguard.usecases.advising import advise
+    from gitguard.settings.advice import advise
+    from gitguard.settings.memory import with_lessons
 
     past = _past_advice(console)
     if past is not None:
@@ -148,9 +148,9 @@ def _apply(
 ) -> None:
     import tempfile
 
-    from gitguard.usecases.advice_memory import remember_advice, remember_change
-    from gitguard.usecases.applying import apply, plan_change
-    from gitguard.usecases.rollback_document import rollback_command
+    from gitguard.settings.change import apply, plan_change
+    from gitguard.settings.memory import remember_advice, remember_change
+    from gitguard.settings.rollback_document import rollback_command
 
     folder = os.path.realpath(tempfile.gettempdir())
     planned = plan_change(desk, adviser, advice, folder)
@@ -203,8 +203,8 @@ def rollback(
 def _roll_back(
     console: Console, desk: Desk, host: str, even_if_changed: bool, *, dry_run: bool, yes: bool
 ) -> None:
-    from gitguard.usecases.advice_memory import remember_rollback
-    from gitguard.usecases.giving_back import plan_rollback, refuse_moved_since, roll_back
+    from gitguard.settings.memory import remember_rollback
+    from gitguard.settings.rollback import plan_rollback, refuse_moved_since, roll_back
 
     planned = plan_rollback(desk, host)
     redactor = redactor_of(desk.config.redaction)
@@ -224,7 +224,7 @@ def _roll_back(
 
 
 def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool) -> None:
-    from gitguard.usecases.giving_back import forget, newest_change
+    from gitguard.settings.rollback import forget, newest_change
 
     made = newest_change(desk, host)
     text, document = forgetting_text(made), {"change": made, "forgotten": False}
@@ -237,8 +237,8 @@ def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool
 
 def open_desk(console: Console) -> Desk:
     """Return where advice is given: in the project, or outside of one for the user alone."""
-    from gitguard.store.settings import load_user_config
-    from gitguard.usecases.advising import Desk
+    from gitguard.settings.advice import Desk
+    from gitguard.store.session.settings_files import load_user_config
 
     try:
         guard = console.guard
@@ -272,8 +272,8 @@ def _past_advice(console: Console) -> Past | None:
 
 def _newest_work(console: Console) -> Work | None:
     """Return what the session's newest conversation shows, None where there is none to read."""
-    from gitguard.usecases.advising import work_of
-    from gitguard.usecases.profiling import profile_of
+    from gitguard.profile.profiling import profile_of
+    from gitguard.settings.advice import work_of
 
     try:
         named = find_transcript(console, None)

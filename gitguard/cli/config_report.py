@@ -9,16 +9,16 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from gitguard.usecases.rollback_document import rollback_command
+from gitguard.settings.rollback_document import rollback_command
 
 if TYPE_CHECKING:
-    from gitguard.hosts.advising import UndoHelp
+    from gitguard.hosts.adviser import UndoHelp
     from gitguard.model.host_settings import Setting
-    from gitguard.model.redaction import Redactor
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.usecases.advising import Advice
-    from gitguard.usecases.applying import Applied
-    from gitguard.usecases.giving_back import Rollback
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.settings.advice import Advice
+    from gitguard.settings.change import Applied
+    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.rollback import Rollback
 
 _SOURCES = {
     "given": "as named",

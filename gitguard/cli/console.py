@@ -16,7 +16,7 @@ import click
 from gitguard.cli.given import one_of
 from gitguard.cli.surroundings import bare_workspace, open_guard, places
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, spelled_out, visible
 
 if TYPE_CHECKING:

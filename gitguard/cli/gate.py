@@ -12,19 +12,19 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session, places, refuse_agents, shell
-from gitguard.context.bundle import ContextItem
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
+from gitguard.hooks.bundle import ContextItem
+from gitguard.hooks.conversation_gate import halt_reason
 from gitguard.hosts import surrounding_host
 from gitguard.hosts.context_files import NAMES
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
-from gitguard.store import holds
-from gitguard.usecases.gate import halt_reason
+from gitguard.store.session import holds
 
 if TYPE_CHECKING:
-    from gitguard.context.gate import Verdict
-    from gitguard.usecases.gate import Gated
+    from gitguard.hooks.conversation_gate import Gated
+    from gitguard.hooks.gate import Verdict
 
 _OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"
 _WAY_OUT = f"Compact the context or begin a new conversation. {_OVERRIDE}"

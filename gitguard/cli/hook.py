@@ -123,10 +123,10 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) ->
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard.cli import surroundings
     from gitguard.errors import NotARepository, OtherUser
+    from gitguard.hooks.answering import handle
+    from gitguard.hooks.refusing import answer_without_repository, refuse_first
     from gitguard.model.events import NEUTRAL, SESSION_START
-    from gitguard.store.settings import open_workspace
-    from gitguard.usecases.hooks import handle
-    from gitguard.usecases.refusing import answer_without_repository, refuse_first
+    from gitguard.store.session.settings_files import open_workspace
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")

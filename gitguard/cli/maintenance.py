@@ -10,12 +10,12 @@ from gitguard.cli.console import Console, confirm, fields_of, named, progress, w
 from gitguard.cli.starting import say_startup
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import GitguardError
-from gitguard.model.config_maintenance import ENFORCE, WARN
+from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.store.archive import Archived
-    from gitguard.usecases.maintaining import Examined, Maintained
+    from gitguard.sessions.maintenance import Examined, Maintained
+    from gitguard.store.session.archive import Archived
 
 _MEGABYTE = 1 << 20
 

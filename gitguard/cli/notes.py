@@ -16,8 +16,8 @@ from gitguard.model.codec import STATE_LIMIT, load_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.session_store import Saved
-    from gitguard.usecases.changing import Noted
+    from gitguard.sessions.notes import Noted
+    from gitguard.store.session.store import Saved
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

@@ -9,16 +9,16 @@ import click
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session
+from gitguard.delegation.brief import ANSWER_TOKENS, Wishes
+from gitguard.delegation.policy import CATEGORIES, Task
 from gitguard.errors import NotInitialised
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
-from gitguard.policy.brief import ANSWER_TOKENS, Wishes
-from gitguard.policy.spawning import CATEGORIES, Task
 
 if TYPE_CHECKING:
-    from gitguard.policy.spawning import SpawnPolicy
-    from gitguard.session_store import SessionStore
-    from gitguard.usecases.spawning import Standing
+    from gitguard.delegation.answering import Standing
+    from gitguard.delegation.policy import SpawnPolicy
+    from gitguard.store.session.store import SessionStore
 
 _WARNINGS = ("none", "hand over", "compact", "critical")
 
@@ -50,7 +50,7 @@ def show(console: Console, key: str) -> None:
 
     Pressure, its band, the warning it has reached, the runway, and the rules of `policy spawn`.
     """
-    from gitguard.usecases.spawning import standing
+    from gitguard.delegation.answering import standing
 
     found = standing(console.guard.store(), key, host_session())
     console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
@@ -114,7 +114,7 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     that the project wants it or something else first, or that what is not known would decide: the
     pressure, or how many files, tests or tool calls there are.
     """
-    from gitguard.usecases.spawning import Told, answer, told_of
+    from gitguard.delegation.answering import Told, answer, told_of
 
     told = Told(pressure, "option")
     if pressure is None:
@@ -147,7 +147,7 @@ def brief(console: Console, task: str, **wishes: Any) -> None:
     state, and how long its answer may be. Secrets are taken out; it has at most 8,000 characters.
     `--success`, `--read`, `--write` and `--avoid` may be given more than once.
     """
-    from gitguard.usecases import briefing
+    from gitguard.delegation import briefing
 
     text = briefing.brief(console.guard.store(), task, Wishes(**wishes))
     console.say(text, {"brief": text, "characters": len(text)})

@@ -19,15 +19,15 @@ from gitguard.cli.transcript_naming import (
     transcripts_of,
 )
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.config_redaction import redactor_of
+from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.policy.profiling import HIDDEN, Range
+from gitguard.profile.profile import HIDDEN, Range
 
 if TYPE_CHECKING:
-    from gitguard.policy.history import Advised
-    from gitguard.policy.profiling import Component, Profile, Runway
-    from gitguard.usecases.learning import Past
-    from gitguard.usecases.profiling import Profiled
+    from gitguard.profile.habits import Advised
+    from gitguard.profile.learning import Past
+    from gitguard.profile.profile import Component, Profile, Runway
+    from gitguard.profile.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 4
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
@@ -56,7 +56,7 @@ def profile(
 
     --history shows the patterns of past sessions, what was advised in them and what became of it.
     """
-    from gitguard.usecases.profiling import profile_of
+    from gitguard.profile.profiling import profile_of
 
     if history:
         _refuse_named(path, format_name, conversation, model)

@@ -20,9 +20,9 @@ from gitguard.cli.console import (
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import InvalidInput, NotConfirmed
-from gitguard.model.session import Session
 from gitguard.model.text import one_line
-from gitguard.recovery.diagnosis import (
+from gitguard.sessions.comparison import compare_states
+from gitguard.sessions.diagnosis import (
     ACCEPT,
     ARCHIVE_THEIRS,
     FORGET,
@@ -32,14 +32,14 @@ from gitguard.recovery.diagnosis import (
     TRUST,
     Way,
 )
-from gitguard.review.history import compare_states
+from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.guard import Guard
-    from gitguard.recovery.diagnosis import Problem
-    from gitguard.recovery.restore import StateChange
+    from gitguard.sessions.diagnosis import Problem
+    from gitguard.sessions.repair import StateChange
 
 
 @click.command()

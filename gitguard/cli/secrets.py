@@ -18,10 +18,10 @@ from gitguard.cli.console import (
 )
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import InvalidInput, SecretsFound
-from gitguard.review.leaks import UNREAD
+from gitguard.sessions.secrets.leaks import UNREAD
 
 if TYPE_CHECKING:
-    from gitguard.usecases.purging import Purged
+    from gitguard.sessions.secrets.purging import Purged
 
 _VALUE_LIMIT = 1 << 16
 _SHOWN = 20

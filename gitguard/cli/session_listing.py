@@ -8,14 +8,14 @@ import click
 
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
-from gitguard.model.session import Session
 from gitguard.model.text import counted, one_line
+from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.store.archive import Archived
-    from gitguard.usecases.listing import StoredConversation
+    from gitguard.sessions.listing import StoredConversation
+    from gitguard.store.session.archive import Archived
 
 
 @click.command("list")

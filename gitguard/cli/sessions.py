@@ -12,16 +12,16 @@ from gitguard.cli.notes import pending
 from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
-from gitguard.model.session import Session
 from gitguard.model.text import counted, one_line
-from gitguard.store.workspace import THIS_SESSION
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import THIS_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.model.host_session import HostSession
-    from gitguard.usecases.status import Overview
+    from gitguard.sessions.status import Overview
+    from gitguard.store.session.host_session import HostSession
 
 _MOST_OTHERS = 5
 

@@ -12,10 +12,10 @@ from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import executable
 from gitguard.hosts import NAMES
 from gitguard.model.text import one_line
-from gitguard.usecases.merging import Wishes
+from gitguard.settings.project_install import Wishes
 
 if TYPE_CHECKING:
-    from gitguard.usecases.installation import Outcome
+    from gitguard.settings.installer import Outcome
 
 _HOST = click.option(
     "--host", type=click.Choice(NAMES), default=NAMES[0], show_default=True, help="The agent's host"

@@ -9,8 +9,8 @@ from gitguard.model.text import one_line, shorten
 
 if TYPE_CHECKING:
     from gitguard.cli.console import Console
-    from gitguard.model.task import TaskState
-    from gitguard.recovery.startup import Startup
+    from gitguard.sessions.startup import Startup
+    from gitguard.store.session.task import TaskState
 
 
 def say_startup(console: Console, startup: Startup) -> None:

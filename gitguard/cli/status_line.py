@@ -22,10 +22,10 @@ def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str
 
 def _command(host: Host, event: HookEvent) -> str:
     from gitguard.cli import surroundings
-    from gitguard.model.config import DEFAULTS
-    from gitguard.store.place import locate
-    from gitguard.store.workspace import Workspace
-    from gitguard.usecases.installation import called_status_line
+    from gitguard.model.config.config import DEFAULTS
+    from gitguard.settings.installer import called_status_line
+    from gitguard.store.git.place import locate
+    from gitguard.store.session.workspace import Workspace
 
     # The folder of the working files does not matter here, so a broken configuration does not.
     place = locate(os.environ.get("GITGUARD_ROOT") or event.project_dir)

@@ -6,8 +6,8 @@ import os
 import sys
 import time
 
-from gitguard.store import folders
-from gitguard.store.workspace import THIS_SESSION, Places, Workspace
+from gitguard.store.disk import folders
+from gitguard.store.session.workspace import THIS_SESSION, Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def open_guard(root: str = "", session: str = "") -> Guard:
 
 def bare_workspace(root: str = "") -> Workspace:
     """Open a workspace without its configuration, which may be what is broken."""
-    from gitguard.model.config import DEFAULTS
-    from gitguard.store.place import locate
+    from gitguard.model.config.config import DEFAULTS
+    from gitguard.store.git.place import locate
 
     start = root or os.environ.get("GITGUARD_ROOT") or _current_folder()
     return Workspace(locate(start), places(os.environ), DEFAULTS.store.directory, clock)

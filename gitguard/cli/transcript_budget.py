@@ -20,9 +20,9 @@ from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
+    from gitguard.compaction.budget import Standing
+    from gitguard.compaction.pruning import Pruned
     from gitguard.transcripts.fitting.pruning import Verdict
-    from gitguard.usecases.budgeting import Standing
-    from gitguard.usecases.pruning import Pruned
 
 
 @click.command()

@@ -16,12 +16,12 @@ from gitguard.cli.transcript_naming import (
     naming_a_transcript,
     transcripts_of,
 )
-from gitguard.model.config import SMALLEST_WINDOW
+from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.usecases.compacting import Compacted
+    from gitguard.compaction.compacting import Compacted
 
 
 _AUTHORS = {
@@ -68,7 +68,7 @@ def compact(
     own config.yaml names a command that is asked instead. The session is checkpointed before and
     after.
     """
-    from gitguard.usecases.session_compaction import Asking, Surroundings
+    from gitguard.compaction.with_session import Asking, Surroundings
 
     named = find_transcript(console, path, format_name, conversation)
     transcripts = console.guard.transcripts if console.named_session else transcripts_of(console)

@@ -16,10 +16,10 @@ from gitguard.transcripts import NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.model.config import Config
+    from gitguard.compaction.transcripts import Transcripts
+    from gitguard.model.config.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.usecases.transcripts import Transcripts
 
 F = TypeVar("F", bound="Callable[..., Any]")
 MOST_TURNS = 1_000_000_000
@@ -71,7 +71,7 @@ def find_transcript(
                 "Leave it out for the newest one; a variable in its place may not be set",
             )
     if path:
-        from gitguard.usecases.transcripts import Transcripts
+        from gitguard.compaction.transcripts import Transcripts
 
         return Transcripts.find(path, format_name or "", conversation or "")
     if format_name or conversation:
@@ -90,7 +90,7 @@ def find_transcript(
 
 def transcripts_of(console: Console) -> Transcripts:
     """Return the use cases of transcripts, outside of a repository by the user's configuration."""
-    from gitguard.usecases.transcripts import Transcripts
+    from gitguard.compaction.transcripts import Transcripts
 
     try:
         return console.guard.transcripts
@@ -103,7 +103,7 @@ def config_of(console: Console) -> Config:
     try:
         return console.guard.config
     except NotARepository:
-        from gitguard.store.settings import load_user_config
+        from gitguard.store.session.settings_files import load_user_config
 
         here = places(os.environ)
         return load_user_config(here.config_home, here.state_home)

@@ -24,7 +24,7 @@ from gitguard.model.text import one_line, spelled_out
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.usecases.conversations import Usage
+    from gitguard.pressure.usage import Usage
 
     Put = Callable[[bytes], object]
 

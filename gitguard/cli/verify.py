@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.review.verify import problem_of
+from gitguard.sessions.verification_report import problem_of
 
 
 @click.command()

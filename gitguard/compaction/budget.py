@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 
-from gitguard.context.gauge import Window, window_warning
 from gitguard.model.value import Value
+from gitguard.pressure.gauge import Window, window_warning
+from gitguard.pressure.usage import UNKNOWN, usage_of
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
@@ -18,18 +19,17 @@ from gitguard.transcripts.fitting.limits import (
     limits_of,
 )
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
-from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.usecases.conversations import Usage
+    from gitguard.pressure.usage import Usage
+    from gitguard.store.session.host_session import HostSession
 
 
 class Standing(Value):

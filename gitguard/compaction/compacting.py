@@ -11,11 +11,13 @@ import os
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
+from gitguard.compaction.summary import Draft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.artifacts import read_start
+from gitguard.pressure.usage import UNKNOWN, usage_of
+from gitguard.store.disk import files
+from gitguard.store.disk.artifacts import read_start
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import divide
 from gitguard.transcripts.fitting.chunks import by_size
@@ -25,33 +27,31 @@ from gitguard.transcripts.fitting.facts import rules_in
 from gitguard.transcripts.fitting.limits import first_within_limit, history_limit, is_turn
 from gitguard.transcripts.fitting.summarizing import summarize
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
+from gitguard.transcripts.formats.writable import writer_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.repair import repair
 from gitguard.transcripts.rewriting.replacing import look
-from gitguard.transcripts.rewriting.writable import writer_of
-from gitguard.usecases.compaction_summary import Draft
-from gitguard.usecases.conversations import UNKNOWN, usage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Protocol
 
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
     from gitguard.model.transcript import Answer
-    from gitguard.recovery.filling import Section
-    from gitguard.session_store import Saved
+    from gitguard.pressure.usage import Usage
+    from gitguard.sessions.resume.filling import Section
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import Saved
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.transcripts.fitting.context import Context
     from gitguard.transcripts.fitting.facts import Files
     from gitguard.transcripts.fitting.limits import Limit
     from gitguard.transcripts.fitting.summarizing import Summarized
     from gitguard.transcripts.rewriting.repair import RepairReport
-    from gitguard.usecases.conversations import Usage
 
     class Hooks(Protocol):
         """What is called around a compaction; what it raises before ends it."""

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError
+from gitguard.hooks import conversation_gate
 from gitguard.model import triggers
-from gitguard.model.session import Session
-from gitguard.recovery.injection import sections_of
-from gitguard.usecases import gate
-from gitguard.usecases.conversations import is_told_of
-from gitguard.usecases.handoff import current_work
-from gitguard.usecases.measuring import measure_pressure
+from gitguard.pressure.gauge import Circumstances
+from gitguard.pressure.readings import measure_pressure
+from gitguard.pressure.usage import is_told_of
+from gitguard.sessions.handoff.file import current_work
+from gitguard.sessions.resume.block import sections_of
+from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.compaction.compacting import Compacted
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.recovery.filling import Section
-    from gitguard.session_store import Saved, SessionStore
-    from gitguard.store.workspace import Workspace
+    from gitguard.sessions.resume.filling import Section
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import Saved, SessionStore
+    from gitguard.store.session.workspace import Workspace
     from gitguard.transcripts.fitting.compaction import Plan
-    from gitguard.usecases.compacting import Compacted
 
 TRIGGER = triggers.COMPACTION
 
@@ -121,12 +121,12 @@ class SessionHooks:
         key, known = self._record()
         if key:
             workspace, config = self._store.workspace, self._store.config
-            noted = gate.notice_compaction(known, config, self._transcript, "")
+            noted = conversation_gate.notice_compaction(known, config, self._transcript, "")
             workspace.keep_host_session(self._store.session, key, noted)
 
     def _record(self) -> tuple[str, HostSession]:
         """Return the record of the conversation, under no key where hooks never told of it."""
-        from gitguard.model.host_session import HostSession
+        from gitguard.store.session.host_session import HostSession
 
         record = self._store.workspace.read_record(self._store.session)
         for key, known in record.host_sessions.items():

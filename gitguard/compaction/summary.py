@@ -6,13 +6,13 @@ import re
 from textwrap import wrap
 
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.recovery.filling import Item, Section, fill
+from gitguard.sessions.resume.filling import Item, Section, fill
 from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.redaction import Redactor
-    from gitguard.recovery.filling import Filled
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.sessions.resume.filling import Filled
     from gitguard.transcripts.fitting.chunks import Unit
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.transcripts.fitting.summarizing import Summarized

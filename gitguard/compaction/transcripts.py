@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.model.config import Config
+    from gitguard.compaction.budget import Standing
+    from gitguard.compaction.compacting import Compacted
+    from gitguard.compaction.pruning import Pruned
+    from gitguard.compaction.with_session import Surroundings
+    from gitguard.model.config.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.store.workspace import Workspace
+    from gitguard.pressure.usage import Usage
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.workspace import Workspace
     from gitguard.transcripts.exporting import Wishes
     from gitguard.transcripts.rewriting.repair import RepairReport
-    from gitguard.usecases.budgeting import Standing
-    from gitguard.usecases.compacting import Compacted
-    from gitguard.usecases.conversations import Usage
-    from gitguard.usecases.pruning import Pruned
-    from gitguard.usecases.session_compaction import Surroundings
 
     Tell = Callable[[int, int], object]
 
@@ -49,13 +49,13 @@ class Transcripts:
 
         Of many in one place it is the named one, else the newest; see `find_conversation`.
         """
-        from gitguard.usecases.conversations import find_conversation
+        from gitguard.pressure.usage import find_conversation
 
         return find_conversation(path, format_name, conversation)
 
     def newest(self) -> Transcript:
         """Return the session's conversation that was used last; raise `InvalidInput` if none."""
-        from gitguard.usecases.conversations import newest_conversation
+        from gitguard.pressure.usage import newest_conversation
 
         return newest_conversation(self._conversations())
 
@@ -66,7 +66,7 @@ class Transcripts:
 
     def known(self, transcript: Transcript) -> HostSession:
         """Return what the session knows of a conversation, which need not be its own."""
-        from gitguard.usecases.conversations import UNKNOWN, known_conversation
+        from gitguard.pressure.usage import UNKNOWN, known_conversation
 
         try:
             return known_conversation(self._conversations(), transcript)
@@ -77,13 +77,13 @@ class Transcripts:
 
     def usage(self, transcript: Transcript, *, model: str = "") -> Usage:
         """Tell how full a conversation's context is; model stands in where it names none."""
-        from gitguard.usecases.conversations import usage_of
+        from gitguard.pressure.usage import usage_of
 
         return usage_of(transcript, self._config, known=self.known(transcript), model=model)
 
     def budget(self, transcript: Transcript, **wishes: Any) -> Standing:
         """Hold a conversation against its budget; wishes are those of `budget_of`."""
-        from gitguard.usecases.budgeting import budget_of
+        from gitguard.compaction.budget import budget_of
 
         return budget_of(transcript, self._config, known=self.known(transcript), **wishes)
 
@@ -107,7 +107,7 @@ class Transcripts:
 
         redactor = None
         if redact:
-            from gitguard.model.config_redaction import redactor_of
+            from gitguard.model.config.redaction import redactor_of
 
             redactor = redactor_of(self._config.redaction)
         if kind == HOST:
@@ -147,8 +147,8 @@ class Transcripts:
         seen: Callable[[Entry], object] = bool,
     ) -> Pruned:
         """Take old, oversized results out of a transcript's file, or tell which would be."""
-        from gitguard.model.config_redaction import redactor_of
-        from gitguard.usecases import pruning
+        from gitguard.compaction import pruning
+        from gitguard.model.config.redaction import redactor_of
 
         config, now = self._config, self._clock
         told: dict[str, Any] = {"known": self.known(transcript), "model": model, "seen": seen}
@@ -169,7 +169,7 @@ class Transcripts:
 
         Its session is checkpointed before and after, and the user's summarizer asked.
         """
-        from gitguard.usecases.session_compaction import compact
+        from gitguard.compaction.with_session import compact
 
         return compact(
             transcript,

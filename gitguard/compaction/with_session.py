@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 
+from gitguard.compaction import compacting
+from gitguard.compaction.session_hooks import SessionHooks, owner_of
 from gitguard.errors import InvalidConfig
-from gitguard.model.config_redaction import redactor_of
+from gitguard.model.config.redaction import redactor_of
 from gitguard.model.value import Value
-from gitguard.session_store import SessionStore
-from gitguard.store.program import path_of
-from gitguard.store.summarizer import SummarizerCommand
+from gitguard.pressure.usage import UNKNOWN
+from gitguard.sessions.choice import refuse_unknown
+from gitguard.store.disk.program import path_of
+from gitguard.store.disk.summarizer import SummarizerCommand
+from gitguard.store.session.store import SessionStore
 from gitguard.transcripts.fitting.summarizing import Patience, persistent
-from gitguard.transcripts.rewriting.writable import writer_of
-from gitguard.usecases import compacting
-from gitguard.usecases.compaction_hooks import SessionHooks, owner_of
-from gitguard.usecases.conversations import UNKNOWN
-from gitguard.usecases.sessions import refuse_unknown
+from gitguard.transcripts.formats.writable import writer_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gitguard.model.config import Config
+    from gitguard.compaction.compacting import Compacted
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
     from gitguard.model.transcript import Answer
-    from gitguard.store.workspace import Workspace
-    from gitguard.usecases.compacting import Compacted
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.workspace import Workspace
 
 
 class Asking(Value):

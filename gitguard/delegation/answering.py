@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import os
 
+from gitguard.delegation.policy import Decision, SpawnPolicy, Task, decide
+from gitguard.delegation.policy_file import LARGEST, NAME, read_policy, unknown_category
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
+from gitguard.hooks.notices import calls_left
 from gitguard.model.codec import load_yaml
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
-from gitguard.policy.bands import Band, band_of
-from gitguard.policy.policy_file import LARGEST, NAME, read_policy, unknown_category
-from gitguard.policy.spawning import Decision, SpawnPolicy, Task, decide
-from gitguard.store.files import read_bytes
-from gitguard.usecases.measuring import has_reading, newest_pressure, transcript_of
-from gitguard.usecases.speaking import calls_left
+from gitguard.pressure.bands import Band, band_of
+from gitguard.pressure.readings import has_reading, newest_pressure, transcript_of
+from gitguard.store.disk.files import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.context.gauge import Pressure
     from gitguard.model.events import Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.session_store import SessionStore
-    from gitguard.store.workspace import Workspace
+    from gitguard.pressure.gauge import Pressure
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Workspace
 
 
 _UNQUOTED = b": >"
@@ -157,8 +157,8 @@ def _pace(
 def _pace_in(
     transcript: Transcript, store: SessionStore, known: HostSession
 ) -> tuple[int, int | None]:
-    from gitguard.policy.tally import TOOL_RESULTS, Teller
-    from gitguard.usecases.profiling import profile_of
+    from gitguard.profile.profiling import profile_of
+    from gitguard.profile.tally import TOOL_RESULTS, Teller
 
     teller = Teller()
     redactor = store.workspace.redactor

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.model.task import TaskState
+    from gitguard.store.session.task import TaskState
 
 LONGEST = 8_000
 """Characters of a whole description, about 2,000 tokens."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.bundle import relevant_artifacts
+from gitguard.delegation.brief import Wishes, build_brief
 from gitguard.errors import InvalidInput
-from gitguard.policy.brief import Wishes, build_brief
+from gitguard.hooks.bundle import relevant_artifacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.redaction import Redactor
-    from gitguard.session_store import SessionStore
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.session.store import SessionStore
 
 _LONGEST_GIVEN = 100_000
 """Characters of a task that are looked at; of what is shown there are far fewer."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from gitguard.delegation.policy import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model import fields
 from gitguard.model.record import Record
-from gitguard.policy.spawning import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ where it is needed.
 from __future__ import annotations
 
 from gitguard.errors import MissingState, NotWritable
+from gitguard.hooks.conversation import Conversation
 from gitguard.model import events
 from gitguard.model.events import NEUTRAL
-from gitguard.store import states
-from gitguard.store.files import is_refusal
-from gitguard.usecases.hook_conversation import Conversation
+from gitguard.store.disk.files import is_refusal
+from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.workspace import Workspace
 
 _TOOL_EVENTS = (events.TOOL_START, events.TOOL_END, events.TOOL_FAILED)
 
@@ -45,16 +45,16 @@ def handle(
 
 
 def _answer_tool_event(conversation: Conversation) -> HookReply:
-    from gitguard.usecases import tools
+    from gitguard.hooks import tool_calls
 
     try:
-        return tools.answer(conversation)
+        return tool_calls.answer(conversation)
     except (MissingState, NotWritable) as error:
-        return tools.answer_without_state(conversation, _missing_state(error))
+        return tool_calls.answer_without_state(conversation, _missing_state(error))
 
 
 def _answer_turn(conversation: Conversation) -> HookReply:
-    from gitguard.usecases import turns
+    from gitguard.hooks import turns
 
     try:
         return turns.answer(conversation)
@@ -68,4 +68,4 @@ def _missing_state(error: MissingState | NotWritable) -> MissingState:
         return error
     if not is_refusal(error):
         raise error
-    return states.unwritable(error)
+    return state_file.unwritable(error)

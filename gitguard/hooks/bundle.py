@@ -13,8 +13,8 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Thresholds
-    from gitguard.model.task import TaskState
+    from gitguard.model.config.config import Thresholds
+    from gitguard.store.session.task import TaskState
 
 MISSING = "(missing)"
 LOW, MEDIUM, HIGH = "low", "medium", "high"

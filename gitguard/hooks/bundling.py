@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gitguard.context.bootstrap import collect
-from gitguard.context.bundle import HIGH, MEDIUM, Bundle, ContextItem, build_bundle
 from gitguard.errors import GitguardError
+from gitguard.hooks.bundle import HIGH, MEDIUM, Bundle, ContextItem, build_bundle
+from gitguard.hooks.workspace_files import collect
 from gitguard.hosts.context_files import NAMES, context_files
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
-    from gitguard.model.task import TaskState
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.config.config import Config
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
 
 class Wanted(Value):
@@ -39,7 +39,7 @@ def bundle(
     """Return the working context for the next major action."""
     refused: tuple[str, ...] = ()
     if wanted.summary:
-        from gitguard.composing import render_summary
+        from gitguard.store.session.composing import render_summary
 
         items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
     if wanted.bootstrap:

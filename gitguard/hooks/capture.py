@@ -6,18 +6,18 @@ import os
 from functools import partial
 
 from gitguard.errors import GitguardError, Pending
-from gitguard.model import journal, triggers
+from gitguard.model import triggers
 from gitguard.model.text import one_line, shorten_clean
 from gitguard.model.thread import GIST, Exchange, is_decision
 from gitguard.model.transcript import USER
-from gitguard.store import states
+from gitguard.store.session import entries, state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.journal import Entry
-    from gitguard.model.task import TaskState
-    from gitguard.store.states import Found
-    from gitguard.usecases.hook_conversation import Conversation
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
 
 PROMPT_LIMIT = 2000
 _MESSAGE_BEGINS = 16_384
@@ -30,10 +30,10 @@ def record_prompt(conversation: Conversation, found: Found) -> None:
     prompt = clean(conversation, one_line(conversation.event.prompt))
     if not prompt:
         return
-    state = None if found.standing == states.EDITED else found.state
+    state = None if found.standing == state_file.EDITED else found.state
     if state is not None and state.is_done:
-        from gitguard.model.task import new_task
-        from gitguard.usecases.changing import end_task
+        from gitguard.sessions.notes import end_task
+        from gitguard.store.session.task import new_task
 
         try:
             found = end_task(conversation.store, found)
@@ -54,14 +54,14 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
         return
     answer = conversation.record.answer
     settles = answer if is_decision(len(answer), conversation.event.prompt) else ""
-    entry = conversation.entry(journal.PROMPT, summary=prompt)
+    entry = conversation.entry(entries.PROMPT, summary=prompt)
     conversation.store.journal.append(entry.replace(settles=one_line(settles)[:GIST]))
     conversation.record = conversation.record.replace(answer="")
 
 
 def _fill(conversation: Conversation, state: TaskState, found: Found, prompt: str) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
-    from gitguard.model.task import fill_mechanically
+    from gitguard.store.session.task import fill_mechanically
 
     goal = {} if state.stated_goal else {"goal": prompt}
     filled = fill_mechanically(state, {**goal, "next_action": prompt})
@@ -77,7 +77,7 @@ def _fill(conversation: Conversation, state: TaskState, found: Found, prompt: st
 def record_answer(conversation: Conversation) -> None:
     """Journal the answer that ends a turn."""
     answer = clean(conversation, conversation.event.answer.strip(), _ANSWER_LIMIT)
-    conversation.store.journal.append(conversation.entry(journal.TURN_ENDED, summary=answer))
+    conversation.store.journal.append(conversation.entry(entries.TURN_ENDED, summary=answer))
     conversation.record = conversation.record.replace(answer=answer)
 
 
@@ -117,7 +117,7 @@ def _without_secrets(conversation: Conversation, text: str) -> str:
 
 
 def _said_before(conversation: Conversation, exchange: Exchange) -> Entry:
-    event = journal.PROMPT if exchange.role == USER else journal.TURN_ENDED
+    event = entries.PROMPT if exchange.role == USER else entries.TURN_ENDED
     now = conversation.store.now
     return conversation.entry(event, summary=exchange.gist).replace(
         at=min(exchange.when or now, now), pivot=exchange.pivot, long=exchange.long
@@ -134,5 +134,5 @@ def close_open_calls(conversation: Conversation) -> None:
     for entry in conversation.store.journal.open_calls():
         own = entry.host_session == conversation.event.host_session and not entry.sub_agent
         if own or first:
-            interrupted = entry.replace(event=journal.INTERRUPTED, at=conversation.store.now)
+            interrupted = entry.replace(event=entries.INTERRUPTED, at=conversation.store.now)
             conversation.store.journal.append(interrupted)

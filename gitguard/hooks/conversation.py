@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import FIRST_TURN, Circumstances
 from gitguard.errors import (
     EditedState,
     GitguardError,
@@ -17,30 +16,31 @@ from gitguard.errors import (
     NotReadable,
     Tampered,
 )
+from gitguard.hooks import conversation_gate
 from gitguard.model import events
 from gitguard.model.codec import STATE_LIMIT
-from gitguard.model.journal import Entry
 from gitguard.model.text import one_line, shorten
-from gitguard.session_store import HOOK_LOCK_TIMEOUT, SessionStore
-from gitguard.store import states
-from gitguard.store.files import read_bytes
-from gitguard.usecases import gate
-from gitguard.usecases.measuring import measure_pressure, summary_tokens, with_proof
+from gitguard.pressure.gauge import FIRST_TURN, Circumstances
+from gitguard.pressure.readings import measure_pressure, summary_tokens, with_proof
+from gitguard.store.disk.files import read_bytes
+from gitguard.store.session import state_file
+from gitguard.store.session.entries import Entry
+from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.context.gauge import Pressure
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, ToolCall
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.session import Session
-    from gitguard.session_store import Saved
-    from gitguard.store.lock import Lock
-    from gitguard.store.repository import Repository
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.pressure.gauge import Pressure
+    from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.store import Saved
+    from gitguard.store.session.workspace import Workspace
 
 _TURNS_WITHOUT_USAGE = 2
 """Prompts after which a host that offers pressure must have reported some."""
@@ -77,7 +77,7 @@ class Conversation:
     def _look_apart(self) -> tuple[bool, Session]:
         """Work apart from files that nothing here vouches for; return whether that is so."""
         if not self.workspace.is_recorded:
-            from gitguard.store import apart
+            from gitguard.store.session import apart
 
             session = apart.session_of(self.workspace)
             if session is not None and apart.is_unknown(self.workspace):
@@ -91,13 +91,13 @@ class Conversation:
     def _session(self) -> Session:
         if self.workspace.places.session or self.workspace.current_name():
             return self.workspace.current()
-        from gitguard.recovery.startup import choose_session
+        from gitguard.sessions.startup import choose_session
 
         return choose_session(self.workspace, self.repository())
 
     def repository(self) -> Repository:
         """Return the repository of the workspace."""
-        from gitguard.store.repository import Repository
+        from gitguard.store.git.repository import Repository
 
         workspace = self.workspace
         return Repository(workspace.place, workspace.places.environment, workspace.clock)
@@ -122,7 +122,7 @@ class Conversation:
         """
         if self.is_apart or (not always and self._seems_fit()):
             return
-        from gitguard.usecases.sessions import begin
+        from gitguard.sessions.choice import begin
 
         try:
             startup = begin(
@@ -178,11 +178,11 @@ class Conversation:
 
     def take_due_checkpoint(self, pressure: Pressure | None) -> Saved | None:
         """Take the checkpoint that pressure has risen to, if it has."""
-        trigger = gate.risen_to(self.record, pressure, self.config)
+        trigger = conversation_gate.risen_to(self.record, pressure, self.config)
         if pressure is None or not trigger:
             return None
         saved = self.checkpoint(trigger, f"Pressure is {pressure.share:.2f}.", pressure=pressure)
-        self.record = gate.checkpointed(self.record, pressure)
+        self.record = conversation_gate.checkpointed(self.record, pressure)
         return saved
 
     def line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:
@@ -197,7 +197,7 @@ class Conversation:
             saved = None
         if pressure is None:
             return ""
-        from gitguard.usecases.speaking import Moment, line_of
+        from gitguard.hooks.notices import Moment, line_of
 
         is_saved = saved is not None and bool(saved.commit)
         new = self.abilities.new_conversation
@@ -219,7 +219,9 @@ class Conversation:
         """Return the record after a compaction of which only the transcript tells."""
         known, transcript = self.record, self.event.transcript
         try:
-            noticed = gate.notice_compaction(known, self.config, transcript, self.event.model)
+            noticed = conversation_gate.notice_compaction(
+                known, self.config, transcript, self.event.model
+            )
         except GitguardError as error:
             self.note_fault(error)
             return known
@@ -244,7 +246,7 @@ class Conversation:
             return False
         return (
             data is not None
-            and states.seems_whole(data)
+            and state_file.seems_whole(data)
             and os.path.exists(self.store.states.summary_path)
         )
 
@@ -258,7 +260,7 @@ class Conversation:
         if_changed: bool = False,
     ) -> Saved:
         if self.is_apart:
-            from gitguard.session_store import Saved
+            from gitguard.store.session.store import Saved
 
             return Saved(trigger, pending="nobody ran `gitguard repair --trust` here yet")
         if pressure is None:

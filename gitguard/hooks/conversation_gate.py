@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from gitguard.context.gate import HALT, HALT_STATUS, Verdict, decide
-from gitguard.context.gauge import (
+from gitguard.errors import Complete, GitguardError, InvalidInput
+from gitguard.hooks.gate import HALT, HALT_STATUS, Verdict, decide
+from gitguard.model import triggers
+from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.model.value import Value
+from gitguard.pressure.gauge import (
     FIRST_TURN,
     Circumstances,
     Pressure,
     crosses_checkpoint,
     window_warning,
 )
-from gitguard.errors import Complete, GitguardError, InvalidInput
-from gitguard.model import triggers
-from gitguard.model.host_session import Stop
-from gitguard.model.text import one_line, shorten, timestamp
-from gitguard.model.value import Value
-from gitguard.session_store import Saved
-from gitguard.store.workspace import THIS_SESSION
-from gitguard.usecases.measuring import (
+from gitguard.pressure.readings import (
     count_compactions,
     measure_compaction,
     measure_pressure,
     with_given,
     with_reading,
 )
+from gitguard.store.session.host_session import Stop
+from gitguard.store.session.store import Saved
+from gitguard.store.session.workspace import THIS_SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.host_session import HostSession
-    from gitguard.session_store import SessionStore
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import SessionStore
 
 OVERRIDE_ROOM = 0.05
 """How far pressure may rise after an override before the halt is back (DESIGN section 4)."""
@@ -169,7 +169,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     assert state is not None
     conflict = store.mend_summary(state)
     if state.is_done:
-        from gitguard.usecases.sessions import finish
+        from gitguard.sessions.choice import finish
 
         finish(store, found)
         raise Complete(f"the task `{state.task_id}` is complete")
@@ -224,7 +224,7 @@ def _said(
     saved: Saved | None,
 ) -> tuple[HostSession, str]:
     """Return the record and the one line on the context, for a host whose hooks say none."""
-    from gitguard.usecases.speaking import Moment, halt_line, line_of
+    from gitguard.hooks.notices import Moment, halt_line, line_of
 
     if pressure is None:
         return known, ""

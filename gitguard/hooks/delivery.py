@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, GitguardError, Tampered
+from gitguard.hooks.warnings import spiral_line
 from gitguard.model import triggers
 from gitguard.model.events import HookReply
-from gitguard.model.host_session import Delivery
-from gitguard.policy.runway import death_spiral
-from gitguard.policy.warnings import spiral_line
-from gitguard.store import states
+from gitguard.pressure.runway import death_spiral
+from gitguard.store.session import state_file
+from gitguard.store.session.host_session import Delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.usecases.hook_conversation import Conversation
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
 
 
 UNKNOWN_STATE = (
@@ -32,7 +32,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
     if conversation.is_apart:
         return HookReply(context=UNKNOWN_STATE)
     conversation.bring_up(always=True)
-    from gitguard.usecases.resume import stable_block
+    from gitguard.sessions.resume.building import stable_block
 
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.noticed())
@@ -54,7 +54,7 @@ def block_of_copy(conversation: Conversation) -> str:
 
     It is empty where this machine has neither.
     """
-    from gitguard.usecases.resume import resume_of, stable_block
+    from gitguard.sessions.resume.building import resume_of, stable_block
 
     spiral = _spiral(conversation)
     try:
@@ -71,17 +71,17 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Found]:
     """Return the resume block if this conversation lacks it, with a receipt kept."""
     if conversation.is_apart:
         return UNKNOWN_STATE if first else "", conversation.store.states.read()
-    from gitguard.recovery.startup import refuse_tracked
+    from gitguard.sessions.startup import refuse_tracked
 
     refuse_tracked(conversation.workspace, conversation.repository())
     if conversation.config.sign:
-        from gitguard.recovery.adoption import take_signed
+        from gitguard.sessions.adoption import take_signed
 
         conversation.startup_notes += take_signed(conversation.store)
     found = conversation.store.states.read()
     if found.needs_rewrite:
         found = conversation.store.states.rewrite(found)
-    problem = states.diagnose(found)
+    problem = state_file.diagnose(found)
     if problem is not None:
         raise problem
     try:
@@ -94,8 +94,8 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Found]:
 
 
 def _fresh_block(conversation: Conversation, found: Found, *, first: bool) -> str:
-    from gitguard.recovery.injection import is_due
-    from gitguard.usecases.resume import resume_of
+    from gitguard.sessions.resume.block import is_due
+    from gitguard.sessions.resume.building import resume_of
 
     head = conversation.store.readable_head()
     if not is_due(conversation.record, head.committed):
@@ -144,7 +144,7 @@ def _handoff(conversation: Conversation) -> str:
     """Return what a fresh hand-off file says, which stands in for the resume block."""
     if not conversation.config.handoff.enabled:
         return ""
-    from gitguard.usecases.handoff import recover_handoff
+    from gitguard.sessions.handoff.file import recover_handoff
 
     block = recover_handoff(conversation.store, conversation.config.handoff)
     spiral = _spiral(conversation) if block else ""
@@ -153,7 +153,7 @@ def _handoff(conversation: Conversation) -> str:
 
 def _note_delivery(conversation: Conversation, head: Head, block: str) -> None:
     """Keep a receipt; of a block that is given anew with every run, the first one."""
-    from gitguard.recovery.injection import is_due
+    from gitguard.sessions.resume.block import is_due
 
     known = conversation.record
     same = known.delivery and len(block) == known.delivery.characters

@@ -13,7 +13,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Thresholds
+    from gitguard.model.config.config import Thresholds
 
 CONTINUE = "continue"
 """Below warning."""

@@ -7,19 +7,19 @@ prompts in its place.
 
 from __future__ import annotations
 
-from gitguard.context.actions import own_command
-from gitguard.context.gate import HALT_STATUS
+from gitguard.hooks.gate import HALT_STATUS
+from gitguard.hooks.shell_commands import own_command
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, shorten
-from gitguard.store import holds
+from gitguard.store.session import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.context.gauge import Pressure
     from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
-    from gitguard.model.host_session import Stop
-    from gitguard.store.workspace import Places
+    from gitguard.pressure.gauge import Pressure
+    from gitguard.store.session.host_session import Stop
+    from gitguard.store.session.workspace import Places
 
 LEAST_ROOM = 8_000
 """Tokens that have to be left in the window for a prompt and its answer in words."""

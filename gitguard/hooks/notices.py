@@ -6,24 +6,24 @@ conversation, so that each warning comes once a rise.
 
 from __future__ import annotations
 
-from gitguard.context.gauge import FIRST_TURN
-from gitguard.model.value import Value
-from gitguard.policy.bands import band_of
-from gitguard.policy.runway import death_spiral, runway
-from gitguard.policy.warnings import (
+from gitguard.hooks.conversation_gate import OVERRIDE_ROOM, has_shrunk, rearmed
+from gitguard.hooks.warnings import (
     CRITICAL,
     highest,
     spiral_line,
     tokens_per_call,
     warning_line,
 )
-from gitguard.usecases.gate import OVERRIDE_ROOM, has_shrunk, rearmed
+from gitguard.model.value import Value
+from gitguard.pressure.bands import band_of
+from gitguard.pressure.gauge import FIRST_TURN
+from gitguard.pressure.runway import death_spiral, runway
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.context.gauge import Pressure
-    from gitguard.model.config import Config
-    from gitguard.model.host_session import HostSession
+    from gitguard.model.config.config import Config
+    from gitguard.pressure.gauge import Pressure
+    from gitguard.store.session.host_session import HostSession
 
 
 class Moment(Value):

@@ -6,16 +6,16 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.context.actions import owner_command
+from gitguard.hooks.shell_commands import owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
-from gitguard.store import holds
+from gitguard.store.session import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.events import Abilities, HookEvent
-    from gitguard.model.host_session import Hold
-    from gitguard.store.workspace import Places
+    from gitguard.store.session.host_session import Hold
+    from gitguard.store.session.workspace import Places
 
 _NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
@@ -43,7 +43,7 @@ def refuse_first(
     if not is_call:
         holds.forget_denials(path, hold, now)
         return None
-    from gitguard.usecases.halting import deny, is_exempt
+    from gitguard.hooks.halting import deny, is_exempt
 
     return None if is_exempt(event, places) else deny(event, abilities, hold.halt, path, now)
 
@@ -63,7 +63,7 @@ def answer_without_repository(
         return _judge_alone(event, abilities, places, hold, now)
     if event.kind != events.PROMPT or hold is None or hold.halt is None:
         return None
-    from gitguard.usecases.halting import pass_prompt, refuse_prompt
+    from gitguard.hooks.halting import pass_prompt, refuse_prompt
 
     if abilities.ends_turns:
         return HookReply(context=pass_prompt(abilities, hold.halt))
@@ -75,12 +75,12 @@ def _judge_alone(
 ) -> HookReply | None:
     """Deny a call at critical pressure; nothing is recorded, so that it ends with the pressure."""
     from gitguard.errors import GitguardError
-    from gitguard.model.host_session import HostSession, Stop
+    from gitguard.hooks import conversation_gate
+    from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.model.text import timestamp
-    from gitguard.store.settings import load_user_config
-    from gitguard.usecases import gate
-    from gitguard.usecases.halting import deny, gauge_of, is_exempt
-    from gitguard.usecases.measuring import measure_pressure
+    from gitguard.pressure.readings import measure_pressure
+    from gitguard.store.session.host_session import HostSession, Stop
+    from gitguard.store.session.settings_files import load_user_config
 
     known = HostSession(started_at=timestamp(now), override=hold.override if hold else None)
     try:
@@ -95,7 +95,7 @@ def _judge_alone(
         )
     except GitguardError:
         return None  # nothing tells the pressure
-    verdict = gate.judge(known, pressure, config)
+    verdict = conversation_gate.judge(known, pressure, config)
     if not verdict.halts or pressure is None or is_exempt(event, places):
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)

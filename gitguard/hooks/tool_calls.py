@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from gitguard.context.actions import destructive_rule
 from gitguard.errors import Complete, GitguardError
-from gitguard.model import events, journal, triggers
-from gitguard.model.config import DESTRUCTIVE
+from gitguard.hooks import conversation_gate
+from gitguard.hooks.shell_commands import destructive_rule
+from gitguard.model import events, triggers
+from gitguard.model.config.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.store import states
-from gitguard.usecases import gate
+from gitguard.store.session import entries, state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.context.gate import Verdict
-    from gitguard.context.gauge import Pressure
     from gitguard.errors import MissingState
-    from gitguard.model.host_session import HostSession, Stop
-    from gitguard.usecases.hook_conversation import Conversation
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.hooks.gate import Verdict
+    from gitguard.pressure.gauge import Pressure
+    from gitguard.store.session.host_session import HostSession, Stop
 
 _SAVED_BEFORE = "State and summary were saved when the halt began."
 
@@ -35,7 +35,7 @@ def _tool_start(conversation: Conversation) -> HookReply:
     measured, pressure = conversation.measure()
     if not measured and conversation.record.halt is None:
         return _begin_tool(conversation)
-    verdict = gate.judge(conversation.record, pressure, conversation.config)
+    verdict = conversation_gate.judge(conversation.record, pressure, conversation.config)
     if verdict.halts:
         return _halt(conversation, verdict, pressure)
     if verdict.write_summary:
@@ -48,7 +48,7 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     if conversation.event.kind != events.TOOL_START or conversation.event.sub_agent:
         conversation.note_fault(error)
         return NEUTRAL
-    from gitguard.usecases.halting import MENDING, is_exempt, stop_text
+    from gitguard.hooks.halting import MENDING, is_exempt, stop_text
 
     if is_exempt(conversation.event, conversation.workspace.places, MENDING):
         return NEUTRAL
@@ -62,20 +62,20 @@ def _begin_tool(conversation: Conversation) -> HookReply:
         with conversation.recording():
             conversation.checkpoint(triggers.BEFORE_DESTRUCTIVE, f"Before `{rule}`: {tool.summary}")
     with conversation.lock():
-        conversation.store.journal.append(conversation.entry(journal.STARTED))
+        conversation.store.journal.append(conversation.entry(entries.STARTED))
     return NEUTRAL
 
 
 def _halt(conversation: Conversation, verdict: Verdict, pressure: Pressure | None) -> HookReply:
     """Save everything and deny the call; whatever fails on the way does not lift the halt."""
-    from gitguard.usecases.halting import deny, gauge_of, is_exempt
-    from gitguard.usecases.speaking import halt_line
+    from gitguard.hooks.halting import deny, gauge_of, is_exempt
+    from gitguard.hooks.notices import halt_line
 
     workspace, event = conversation.workspace, conversation.event
     if is_exempt(event, workspace.places):
         return _begin_tool(conversation)
     noted, warning = halt_line(conversation.record, pressure, conversation.config)
-    known = gate.halted(conversation.record, conversation.store.now, verdict).replace(
+    known = conversation_gate.halted(conversation.record, conversation.store.now, verdict).replace(
         warned=noted.warned
     )
     assert known.halt is not None
@@ -113,7 +113,7 @@ def _save_halt(
             text = _SAVED_BEFORE
             if recorded is None or recorded.halt is None:
                 reason = verdict.reasons[0]
-                text = gate.saved_text(
+                text = conversation_gate.saved_text(
                     conversation.checkpoint(triggers.HALT, reason, pressure=pressure)
                 )
             halt = known.halt.replace(saved=text)
@@ -153,8 +153,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
         if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):
             return HookReply(context=complete)
     _, pressure = conversation.measure()
-    assess = calls % gate.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
-    calm = gate.is_calm(conversation.record, pressure, conversation.config)
+    assess = calls % conversation_gate.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
+    calm = conversation_gate.is_calm(conversation.record, pressure, conversation.config)
     if conversation.record.halt is not None or (calm and not assess):
         return NEUTRAL
     if not conversation.abilities.hears_after_tools:
@@ -168,20 +168,26 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
 
 def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool:
     """Say whether there is advice, or a usage from which the average is to be counted."""
-    from gitguard.policy.bands import band_of
+    from gitguard.pressure.bands import band_of
 
     if pressure is None:
         return False
-    unpaced = conversation.record.paced_tokens < 0 or gate.has_shrunk(conversation.record, pressure)
+    unpaced = conversation.record.paced_tokens < 0 or conversation_gate.has_shrunk(
+        conversation.record, pressure
+    )
     return unpaced or bool(band_of(pressure.share).advice)
 
 
 def _save_unheard(conversation: Conversation, pressure: Pressure | None) -> HookReply:
     """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
-    if pressure is not None and gate.is_to_keep(conversation.record, pressure, conversation.config):
+    if pressure is not None and conversation_gate.is_to_keep(
+        conversation.record, pressure, conversation.config
+    ):
         with conversation.recording():
             conversation.take_due_checkpoint(pressure)
-            conversation.record = gate.rearmed(conversation.record, pressure, conversation.config)
+            conversation.record = conversation_gate.rearmed(
+                conversation.record, pressure, conversation.config
+            )
     return NEUTRAL
 
 
@@ -199,19 +205,19 @@ def _end_tool(conversation: Conversation) -> int:
 
     0 is returned where it does not count: calls of sub-agents, and what the user interrupted.
     """
-    ending = journal.FAILED if _has_failed(conversation) else journal.ENDED
+    ending = entries.FAILED if _has_failed(conversation) else entries.ENDED
     if conversation.tool.interrupted:
-        ending = journal.INTERRUPTED
-    counts = not conversation.event.sub_agent and ending != journal.INTERRUPTED
+        ending = entries.INTERRUPTED
+    counts = not conversation.event.sub_agent and ending != entries.INTERRUPTED
     entry = conversation.entry(ending)
     with conversation.lock():
         calls = (
             conversation.store.journal.calls(conversation.event.host_session) + 1 if counts else 0
         )
         # A count is carried on by calls that ended well; those that failed are added to it.
-        told = calls if ending == journal.ENDED else 0
+        told = calls if ending == entries.ENDED else 0
         conversation.store.journal.append(entry.replace(calls=told))
-        if ending == journal.FAILED:
+        if ending == entries.FAILED:
             _fold(conversation)
     return calls
 
@@ -220,9 +226,9 @@ def _say_complete(conversation: Conversation) -> str:
     """Return the signal that the task is complete, once, after its final state is written."""
     found = conversation.store.states.read()
     is_done = found.state is not None and found.state.is_done
-    if not is_done or found.standing == states.EDITED:
+    if not is_done or found.standing == state_file.EDITED:
         return ""
-    from gitguard.usecases.sessions import finish
+    from gitguard.sessions.choice import finish
 
     with conversation.recording():
         found = conversation.store.state()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from gitguard.context.gate import HALT_STATUS
 from gitguard.errors import Complete, GitguardError, MissingState
+from gitguard.hooks import capture, conversation_gate, delivery
+from gitguard.hooks.gate import HALT_STATUS
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.model.host_session import HostSession
 from gitguard.model.text import one_line
-from gitguard.store.identity import take_unsaid
-from gitguard.usecases import capturing, gate, handing_back
-from gitguard.usecases.measuring import with_reading
+from gitguard.pressure.readings import with_reading
+from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.identity import take_unsaid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.host_session import Stop
-    from gitguard.store.states import Found
-    from gitguard.usecases.hook_conversation import Conversation
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.host_session import Stop
+    from gitguard.store.session.state_file import Found
 
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
@@ -25,7 +25,7 @@ _ONE_COMPACTION = 60.0
 def answer(conversation: Conversation) -> HookReply:
     """Answer every event that is not a tool call; `MissingState` where the state cannot be used."""
     handlers = {
-        events.BOOTSTRAP: handing_back.bootstrap,
+        events.BOOTSTRAP: delivery.bootstrap,
         events.PROMPT: _prompt,
         events.TURN_END: _turn_end,
         events.COMPACTION_START: _compaction_start,
@@ -50,11 +50,11 @@ def _prompt(conversation: Conversation) -> HookReply:
     conversation.bring_up(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.noticed()
-        block, found = handing_back.deliver(conversation, first=conversation.record.turns == 0)
-        capturing.close_open_calls(conversation)
-        capturing.catch_up(conversation, found)
+        block, found = delivery.deliver(conversation, first=conversation.record.turns == 0)
+        capture.close_open_calls(conversation)
+        capture.catch_up(conversation, found)
         complete = _complete_before(conversation, found)
-        capturing.record_prompt(conversation, found)
+        capture.record_prompt(conversation, found)
         conversation.record = conversation.with_transcript(
             conversation.record.replace(turns=conversation.record.turns + 1)
         )
@@ -86,7 +86,7 @@ def _complete_before(conversation: Conversation, found: Found) -> str:
 
 def _refuse_words(conversation: Conversation, halt: Stop) -> HookReply | None:
     """Refuse the prompt of a halted conversation where words alone are too much for it."""
-    from gitguard.usecases.halting import has_room, refuse_prompt
+    from gitguard.hooks.halting import has_room, refuse_prompt
 
     measured, pressure = conversation.measure()
     if conversation.abilities.ends_turns and (not measured or has_room(pressure)):
@@ -95,7 +95,7 @@ def _refuse_words(conversation: Conversation, halt: Stop) -> HookReply | None:
 
 
 def _about_halt(conversation: Conversation) -> str:
-    from gitguard.usecases.halting import pass_prompt
+    from gitguard.hooks.halting import pass_prompt
 
     halt = conversation.record.halt
     assert halt is not None
@@ -104,7 +104,7 @@ def _about_halt(conversation: Conversation) -> str:
         saved = conversation.checkpoint(
             triggers.HALT, halt.reason, pressure=pressure, if_changed=True
         )
-        halt = halt.replace(saved=gate.saved_text(saved))
+        halt = halt.replace(saved=conversation_gate.saved_text(saved))
         conversation.record = conversation.record.replace(halt=halt)
     return pass_prompt(conversation.abilities, halt, pressure)
 
@@ -117,7 +117,7 @@ def _about_context(conversation: Conversation) -> str:
     told = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
     since = calls - told if calls >= told else calls
-    due = not conversation.abilities.hears_after_tools and since >= gate.ASSESS_EVERY
+    due = not conversation.abilities.hears_after_tools and since >= conversation_gate.ASSESS_EVERY
     return conversation.line(pressure, calls, assess=due, begins_turn=True)
 
 
@@ -139,9 +139,9 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     if not (is_prompt or hands_back or conversation.event.kind == events.BOOTSTRAP):
         conversation.note_fault(error)
         return NEUTRAL
-    from gitguard.usecases.halting import stop_text
+    from gitguard.hooks.halting import stop_text
 
-    block = handing_back.block_of_copy(conversation)
+    block = delivery.block_of_copy(conversation)
     if not is_prompt:
         conversation.note_fault(error)
     elif block:
@@ -154,8 +154,8 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
 def _keep_words(conversation: Conversation) -> None:
     try:
         with conversation.recording():
-            prompt = capturing.clean(conversation, one_line(conversation.event.prompt))
-            capturing.journal_prompt(conversation, prompt)
+            prompt = capture.clean(conversation, one_line(conversation.event.prompt))
+            capture.journal_prompt(conversation, prompt)
     except GitguardError as error:
         conversation.note_fault(error)
 
@@ -168,7 +168,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
         return NEUTRAL
     _, pressure = conversation.measure()
     with conversation.recording():
-        capturing.record_answer(conversation)
+        capture.record_answer(conversation)
         _keep_window(conversation)
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
@@ -191,7 +191,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)
     if conversation.config.handoff.enabled and not conversation.is_apart:
-        from gitguard.usecases.handoff import write_handoff
+        from gitguard.sessions.handoff.file import write_handoff
 
         write_handoff(conversation.store, conversation.config.handoff)
     return NEUTRAL
@@ -207,7 +207,7 @@ def _compacted(conversation: Conversation) -> None:
     with conversation.recording():
         now = conversation.workspace.clock()
         try:
-            conversation.record = gate.after_compaction(
+            conversation.record = conversation_gate.after_compaction(
                 conversation.record,
                 conversation.config,
                 now,
@@ -230,7 +230,7 @@ def _session_start(conversation: Conversation) -> HookReply:
     _compacted(conversation)
     conversation.bring_up()
     with conversation.recording():
-        block, _ = handing_back.deliver(conversation, first=False)
+        block, _ = delivery.deliver(conversation, first=False)
     return HookReply(context=block)
 
 

@@ -11,13 +11,13 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import cut_to, visible
 from gitguard.model.value import Value
-from gitguard.store import artifacts
+from gitguard.store.disk import artifacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.model.config_transcripts import BootstrapConfig
+    from gitguard.model.config.transcripts import BootstrapConfig
     from gitguard.model.context_files import ContextFiles
 
 _LARGEST = 1 << 20

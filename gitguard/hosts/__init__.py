@@ -16,11 +16,11 @@ NAMES = ("claude-code", "openclaw")
 def find_host(name: str) -> Host:
     """Return the adapter of a host; only that one is imported."""
     if name == "claude-code":
-        from gitguard.hosts import claude_code
+        from gitguard.hosts.claude_code import hooks
 
-        return claude_code
+        return hooks
     if name == "openclaw":
-        from gitguard.hosts import openclaw
+        from gitguard.hosts.openclaw import hooks as openclaw
 
         return openclaw
     raise InvalidInput(f"`{name[:80]}` is not a host gitguard knows", "Hosts: " + ", ".join(NAMES))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures, Setting
-    from gitguard.store.program import ProgramOutcome
+    from gitguard.store.disk.program import ProgramOutcome
 
     class _AnyAdviser(Protocol):
         """A module with these members and those of one of the two below."""
@@ -147,7 +147,7 @@ def only_host(environment: Mapping[str, str], worktree: str) -> str:
 
     Raises `InvalidInput` where there is none, or several.
     """
-    from gitguard.store.program import path_of
+    from gitguard.store.disk.program import path_of
 
     for name in SURROUNDING:
         if find_host(name).host_session(environment):

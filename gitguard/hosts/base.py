@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from gitguard.model.events import Abilities, HookEvent, HookReply
-    from gitguard.store.program import ProgramOutcome
+    from gitguard.store.disk.program import ProgramOutcome
 
     class Host(Protocol):
         """An adapter is a module with these members."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.redaction import Redactor
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import encodable, shorten, shorten_clean
 
 TYPE_CHECKING = False

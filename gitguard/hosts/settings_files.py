@@ -9,14 +9,14 @@ import os
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.host_settings import Setting
 from gitguard.model.value import Value
-from gitguard.store import json5_text
+from gitguard.store.disk import json5_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from gitguard.hosts.advising import Found, Surroundings
+    from gitguard.hosts.adviser import Found, Surroundings
     from gitguard.hosts.base import Ask
 
 NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self, dataclass_transform
 
-    from gitguard.model.redaction import Finding, Redactor
+    from gitguard.model.redaction.redactor import Finding, Redactor
 else:
 
     def dataclass_transform(**_options):  # noqa: D103

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitguard.model.config import Config
-from gitguard.model.snapshot import Snapshot
-from gitguard.model.task import SCHEMA_VERSION, TaskState
+from gitguard.model.config.config import Config
+from gitguard.store.session.snapshot import Snapshot
+from gitguard.store.session.task import SCHEMA_VERSION, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

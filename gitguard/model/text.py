@@ -10,7 +10,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
 
 _KEPT = "\n\t"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})

@@ -6,7 +6,7 @@ Readings are host-owned; nothing here is guessed from characters (seed: pressure
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.config import DEFAULT_WINDOW, SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW, SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import percent, thousands
 from gitguard.model.value import Value
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.config import WindowConfig
+    from gitguard.model.config.config import WindowConfig
     from gitguard.model.events import Reading, Transcript
 
 LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
@@ -138,7 +138,7 @@ def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
 
 def _published(model: str) -> Window | None:
     """Return the window that hosts publish for a model; assumed where they do not agree."""
-    from gitguard.context.models import published_window
+    from gitguard.pressure.models import published_window
 
     tokens, is_agreed = published_window(model)
     if not tokens:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import Pressure, measure, newest, resolve_window
 from gitguard.model.events import MOST_TOKENS, Reading, Transcript, is_token_count
-from gitguard.model.host_session import HostReading, HostSession
+from gitguard.pressure.gauge import Pressure, measure, newest, resolve_window
+from gitguard.store.session.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
 
 _LONGEST_READ = 1 << 23
 """Bytes of a transcript behind a cursor; to read more keeps a prompt waiting."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import Window, measure, resolve_window
 from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
 from gitguard.model.events import Transcript
-from gitguard.model.host_session import NEVER, HostSession
 from gitguard.model.value import Value
-from gitguard.usecases.measuring import count_compactions, reported_window
+from gitguard.pressure.gauge import Window, measure, resolve_window
+from gitguard.pressure.readings import count_compactions, reported_window
+from gitguard.store.session.host_session import NEVER, HostSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
 
 
 UNKNOWN = HostSession(started_at=NEVER)
@@ -57,7 +57,7 @@ def find_conversation(path: str, format_name: str = "", conversation: str = "") 
     conversation that is not, and `NotPermitted` where reading is not permitted.
     """
     from gitguard.transcripts import find_format
-    from gitguard.transcripts.recognition import recognise, refuse_another
+    from gitguard.transcripts.formats.recognition import recognise, refuse_another
 
     _refuse_closed(path)
     found = recognise(path, format_name, conversation)

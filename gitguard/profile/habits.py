@@ -8,7 +8,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.policy.patterns import MIXED, PATTERNS, UNKNOWN
+from gitguard.profile.patterns import MIXED, PATTERNS, UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

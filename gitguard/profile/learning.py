@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.errors import GitguardError
-from gitguard.model.session import Session
 from gitguard.model.triggers import ADVICE
 from gitguard.model.value import Value
-from gitguard.policy.history import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
-from gitguard.store import advice_log
-from gitguard.store.advice_log import LoggedAdvice
+from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
+from gitguard.settings import advice_log
+from gitguard.settings.advice_log import LoggedAdvice
+from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gitguard.session_store import SessionStore
-    from gitguard.store.archive import Archived
+    from gitguard.store.session.archive import Archived
+    from gitguard.store.session.store import SessionStore
 
 _MOST_LOOKED_AT = 2_000
 """Of a session's newest checkpoints."""

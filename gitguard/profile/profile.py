@@ -8,8 +8,8 @@ range, and says where it comes from: measured by the host, counted in characters
 from __future__ import annotations
 
 from gitguard.model.value import Value
-from gitguard.policy.runway import death_spiral, runway
-from gitguard.policy.tally import (
+from gitguard.pressure.runway import death_spiral, runway
+from gitguard.profile.tally import (
     ANSWERS,
     HOST_NOTES,
     SAID,

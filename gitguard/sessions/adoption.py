@@ -11,22 +11,23 @@ from itertools import takewhile
 from gitguard.errors import GitguardError, NotWritable
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
-from gitguard.recovery.restore import adopt
-from gitguard.store import files, states
-from gitguard.store.standing import ADVANCED
+from gitguard.sessions.repair import adopt
+from gitguard.store.disk import files
+from gitguard.store.session import state_file
+from gitguard.store.session.standing import ADVANCED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.checkpoint import Checkpoint
-    from gitguard.model.session import Session
-    from gitguard.model.signature import Verdict
-    from gitguard.model.task import TaskState
-    from gitguard.session_store import SessionStore
-    from gitguard.store.anchor import Anchor
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
+    from gitguard.store.git.signature import Verdict
+    from gitguard.store.session.anchor import Anchor
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
 
 MOST_UNASKED = 100
 """So many signatures are checked where nobody asked for it, as each takes milliseconds."""
@@ -102,7 +103,7 @@ def take_signed(store: SessionStore, *, most: int = MOST_UNASKED) -> tuple[str, 
 
 def _take(store: SessionStore, head: Head, most: int) -> tuple[str, ...]:
     theirs = store.chain.verify_foreign(head.id)
-    state = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
+    state = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
     ahead = _look(store, head, state)
     check = store.signatures()
     judgement = judge(ahead, (check.verdict(c) for c in ahead.checkpoints), most=most)
@@ -133,7 +134,7 @@ def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
 
 def _own_work(store: SessionStore, found: Found, anchor: Anchor, theirs: TaskState) -> str:
     """Say what of ours no checkpoint holds; theirs may be there after a crash while taking it."""
-    if found.standing not in (states.OURS, states.ABSENT):
+    if found.standing not in (state_file.OURS, state_file.ABSENT):
         return f"this machine's own state is {found.standing}"
     if found.state not in (None, theirs) and found.sha256 != anchor.state_sha256:
         return "this machine's own state is newer than its last checkpoint"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, NotInitialised, Pending
 from gitguard.model import triggers
-from gitguard.model.session import Session
-from gitguard.recovery.startup import living_owner
-from gitguard.session_store import SessionStore
-from gitguard.store import states
-from gitguard.store.archive import Archived, SessionArchive, archived_names
-from gitguard.usecases.sessions import is_not_in_force, refuse_unknown
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.choice import is_not_in_force, refuse_unknown
+from gitguard.sessions.startup import living_owner
+from gitguard.store.session import state_file
+from gitguard.store.session.archive import Archived, SessionArchive, archived_names
+from gitguard.store.session.naming import Session
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.config.config import Config
+    from gitguard.store.session.workspace import Workspace
 
 
 def archive_of(store: SessionStore) -> SessionArchive:
@@ -53,7 +53,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
     if is_not_in_force(found, head):
         return _newest(store)[1]  # it is archived, and died before it could say so
     is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
-    if found.standing != states.ABSENT or found.problem or not is_committed:
+    if found.standing != state_file.ABSENT or found.problem or not is_committed:
         saved = store.checkpoint(triggers.MANUAL, why, Circumstances(), if_changed=True)
         if saved.pending:
             raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import Complete, GitguardError, InvalidInput, NotInitialised
 from gitguard.model import triggers
-from gitguard.model.session import Session
-from gitguard.recovery import restore, startup
-from gitguard.session_store import LOCK_TIMEOUT, Saved, SessionStore
-from gitguard.store import states
-from gitguard.store.standing import NONE
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions import repair, startup
+from gitguard.store.session import state_file
+from gitguard.store.session.naming import Session
+from gitguard.store.session.standing import NONE
+from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config import Config
-    from gitguard.model.task import TaskState
-    from gitguard.recovery.startup import Startup
-    from gitguard.store.repository import Repository
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.config.config import Config
+    from gitguard.sessions.startup import Startup
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
 
 def begin(
@@ -81,7 +81,7 @@ def _is_unknown(store: SessionStore) -> bool:
 
 def is_not_in_force(found: Found, head: Head) -> bool:
     """Say whether a session has neither state nor checkpoints, but for archived ones."""
-    is_absent = found.standing == states.ABSENT and found.written is None
+    is_absent = found.standing == state_file.ABSENT and found.written is None
     return is_absent and head.standing == NONE
 
 
@@ -92,7 +92,7 @@ def fork(source: SessionStore, target: SessionStore, repository: Repository) -> 
             f"`{target.session.key[:80]}` is the session itself", "Choose another name"
         )
     with source.lock(), target.lock():
-        saved = restore.fork(source, target)
+        saved = repair.fork(source, target)
         startup.settle(source.workspace, target.session, _branch(repository))
     return saved
 

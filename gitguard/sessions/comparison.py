@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.task import TaskState
+    from gitguard.store.session.task import TaskState
 
 
 class FieldChange(Value):

@@ -6,13 +6,13 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
 from gitguard.model.value import Value
-from gitguard.recovery.startup import legacy_state
-from gitguard.store import identity, standing, states
+from gitguard.sessions.startup import legacy_state
+from gitguard.store.session import identity, standing, state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.session_store import SessionStore
-    from gitguard.store.standing import Head
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.store import SessionStore
 
 LOCAL = "--local"
 ACCEPT = "--accept"
@@ -67,10 +67,10 @@ def _problems(store: SessionStore) -> list[Problem]:
         *_of_head(head, store.chain.ref),
         *_of_record(store),
     ]
-    if state.standing == states.EDITED and not head.replaced_repository:
+    if state.standing == state_file.EDITED and not head.replaced_repository:
         problems.append(_edited(store.states.path))
-    missing = states.diagnose(state)
-    if missing is not None and state.standing != states.EDITED and _has_begun(store, head):
+    missing = state_file.diagnose(state)
+    if missing is not None and state.standing != state_file.EDITED and _has_begun(store, head):
         problems.append(Problem("missing-state", missing.message, (_TAKE_COPY,)))
     return problems
 
@@ -87,7 +87,7 @@ _TAKE_COPY = Way(
 
 
 def _of_other_tools(store: SessionStore, state: str) -> list[Problem]:
-    if state not in (states.ABSENT, states.MISSING):
+    if state not in (state_file.ABSENT, state_file.MISSING):
         return []
     names = legacy_state(store.workspace)
     if not names:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from itertools import islice
 
-from gitguard.composing import render_summary
 from gitguard.errors import NotInitialised, Untrusted
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import diff_texts
 from gitguard.model.value import Value
-from gitguard.review.history import FieldChange, compare_states
-from gitguard.store.standing import refuse_reading
-from gitguard.store.states import decode_state
+from gitguard.sessions.comparison import FieldChange, compare_states
+from gitguard.store.session.composing import render_summary
+from gitguard.store.session.standing import refuse_reading
+from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.checkpoint import Checkpoint
-    from gitguard.session_store import SessionStore
-    from gitguard.store.standing import Head
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.store import SessionStore
 
 
 class Difference(Value):

@@ -9,27 +9,27 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument
-from gitguard.model.checkpoint import parse_commit
-from gitguard.model.host_session import HostSession
-from gitguard.model.session import Session
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.usecases.closing import histories_if_archived, refuse_archived
-from gitguard.usecases.conversations import is_told_of
-from gitguard.usecases.measuring import count_compactions, measure_pressure
-from gitguard.usecases.sessions import refuse_unknown
+from gitguard.pressure.readings import count_compactions, measure_pressure
+from gitguard.pressure.usage import is_told_of
+from gitguard.sessions.archiving import histories_if_archived, refuse_archived
+from gitguard.sessions.choice import refuse_unknown
+from gitguard.store.disk import files
+from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gitguard.context.gauge import Pressure, Window
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.session_store import SessionStore
-    from gitguard.store.archive import Archived
-    from gitguard.store.repository import Repository
+    from gitguard.pressure.gauge import Pressure, Window
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.archive import Archived
+    from gitguard.store.session.store import SessionStore
 
 _COMMIT_LIMIT = 1 << 16
 _EVERY = 1_000
@@ -149,7 +149,7 @@ def _last_tokens(known: HostSession) -> int | None:
 
 
 def _window(known: HostSession, config: Config) -> Window:
-    from gitguard.context.gauge import resolve_window
+    from gitguard.pressure.gauge import resolve_window
 
     return resolve_window(known.window_model, known.window, config.window)
 

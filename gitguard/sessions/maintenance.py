@@ -9,24 +9,24 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
-from gitguard.model.checkpoint import parse_commit
-from gitguard.model.config_maintenance import ENFORCE
-from gitguard.model.session import Session
+from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
-from gitguard.recovery.startup import living_owner
-from gitguard.session_store import SessionStore
-from gitguard.store import files
-from gitguard.store.archive import Archived, archived_names
-from gitguard.store.checkpoints import own_sessions
-from gitguard.store.standing import NONE, OURS
-from gitguard.usecases.closing import archive_of, put_away
+from gitguard.sessions.archiving import archive_of, put_away
+from gitguard.sessions.startup import living_owner
+from gitguard.store.disk import files
+from gitguard.store.session.archive import Archived, archived_names
+from gitguard.store.session.chain import own_sessions
+from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.naming import Session
+from gitguard.store.session.standing import NONE, OURS
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from gitguard.model.host_session import HostSession
+    from gitguard.store.session.host_session import HostSession
 
     Tell = Callable[[int, int], None]
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import InvalidInput, Pending
-from gitguard.model import task, triggers
+from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.session_store import LOCK_TIMEOUT, Saved
-from gitguard.store import apart
-from gitguard.store.states import OURS
+from gitguard.pressure.gauge import Circumstances
+from gitguard.store.session import apart, task
+from gitguard.store.session.state_file import OURS
+from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.redaction import Finding
-    from gitguard.model.task import TaskState
-    from gitguard.session_store import SessionStore
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.redaction.redactor import Finding
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
 _NOTES_LIMIT = STATE_LIMIT * 3 // 4
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from gitguard.composing import compose
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import (
     EditedState,
     GitguardError,
@@ -15,25 +13,27 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.model import triggers
-from gitguard.model.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.model.snapshot import folded_upto
-from gitguard.model.task import new_task, update_state
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.recovery.startup import begin_start, settle
-from gitguard.session_store import Saved, SessionStore
-from gitguard.store import apart, standing, states
-from gitguard.store.journal import JournalPart
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.startup import begin_start, settle
+from gitguard.store.session import apart, standing, state_file
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
+from gitguard.store.session.composing import compose
+from gitguard.store.session.journal import JournalPart
+from gitguard.store.session.snapshot import folded_upto
+from gitguard.store.session.store import Saved, SessionStore
+from gitguard.store.session.task import new_task, update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.task import TaskState
-    from gitguard.store.apart import PendingNote
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.verification import Verified
+    from gitguard.store.session.apart import PendingNote
+    from gitguard.store.session.chain_check import Verified
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
 
 _NOTHING = Circumstances()
 
@@ -111,7 +111,7 @@ def _repair_working_files(store: SessionStore) -> list[str]:
 
 
 def _take_signed(store: SessionStore) -> tuple[str, ...]:
-    from gitguard.recovery.adoption import take_signed
+    from gitguard.sessions.adoption import take_signed
 
     return take_signed(store, most=0)
 
@@ -151,9 +151,9 @@ def _repair_record(store: SessionStore) -> list[str]:
 
 def _repair_state(store: SessionStore) -> list[str]:
     found = store.states.read()
-    if found.standing == states.OURS and not found.needs_rewrite:
+    if found.standing == state_file.OURS and not found.needs_rewrite:
         return _fill_empty(store, found)
-    if found.standing == states.PENDING:
+    if found.standing == state_file.PENDING:
         return []
     good, origin, (journal_id, offset) = _newest_good(store, found)
     store.workspace.make_folders(store.session)
@@ -183,7 +183,7 @@ def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tup
     head = store.chain.head()
     if head.standing == standing.OURS:
         newest = store.chain.read(head.id)
-        state = states.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+        state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
         origin = f"checkpoint {newest.checkpoint.name}"
         return state, origin, folded_upto(newest.contents[SNAPSHOT_FILE])
     raise InvalidInput(
@@ -230,9 +230,9 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
 def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     """Make a head that was verified ours, and its state the one in force."""
     data = theirs.contents[STATE_FILE]
-    state = states.decode_state(data, "the checkpoint's state")
+    state = state_file.decode_state(data, "the checkpoint's state")
     before = store.states.read()
-    if before.standing in (states.EDITED, states.BROKEN):
+    if before.standing in (state_file.EDITED, state_file.BROKEN):
         store.workspace.set_aside(store.states.path)
     store.workspace.make_folders(store.session)
     journal_id, offset = _position(store, theirs, before)
@@ -279,7 +279,7 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
             f"If you looked at it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
         )
     theirs = store.chain.verify_foreign(head.id)
-    after = states.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
+    after = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
     return StateChange(store.states.read().state, after, theirs.checkpoint)
 
 
@@ -376,7 +376,7 @@ def plan_restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -
             f"`gitguard restore {short} --untrusted`",
         )
     contents = store.chain.read(checkpoint.id).contents
-    after = states.decode_state(contents[STATE_FILE], "the checkpoint's state")
+    after = state_file.decode_state(contents[STATE_FILE], "the checkpoint's state")
     return StateChange(store.state().state, after, checkpoint)
 
 
@@ -398,12 +398,12 @@ def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Sta
 def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     """Show what taking the edited `state.json` would change; refuse another than was shown."""
     found = store.states.read()
-    broken = states.diagnose(found) if found.standing == states.BROKEN else None
+    broken = state_file.diagnose(found) if found.standing == state_file.BROKEN else None
     if broken is not None:
         raise broken
     if found.state is not None and _is_in_another_repository(store):
         return StateChange(None, found.state, sha256=found.sha256)
-    if found.standing != states.EDITED or found.edited is None:
+    if found.standing != state_file.EDITED or found.edited is None:
         raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
     if found.edited.session_id != store.session.key:
         raise InvalidInput(
@@ -411,7 +411,7 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
             f"not to `{store.session.key}`",
             "Change `session_id` back, or drop the edit with `gitguard repair --local`",
         )
-    empty = states.empty_field(found.edited)
+    empty = state_file.empty_field(found.edited)
     if empty:
         raise MissingState(
             f"the edited state cannot be accepted: `{empty}` is empty",
@@ -458,7 +458,7 @@ def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
 def fork(source: SessionStore, target: SessionStore) -> Saved:
     """Begin a new session with the state of another: a new root, sequence 1."""
     before = target.states.read()
-    is_free = before.standing == states.ABSENT or target.states.is_starting  # a fork died there
+    is_free = before.standing == state_file.ABSENT or target.states.is_starting  # a fork died there
     if target.chain.head().standing != standing.NONE or not is_free:
         raise InvalidInput(
             f"the session `{target.session.key}` exists already", "Choose another name"

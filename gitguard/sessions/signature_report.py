@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from gitguard.errors import GitguardError, Tampered, Untrusted
-from gitguard.model.signature import BAD, UNSIGNED
-from gitguard.review.verify import Finding, finding_of
+from gitguard.sessions.verification_report import Finding, finding_of
+from gitguard.store.git.signature import BAD, UNSIGNED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.checkpoint import Checkpoint
-    from gitguard.model.signature import Verdict
-    from gitguard.store.signing import SignatureCheck
+    from gitguard.store.git.signature import Verdict
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.signing import SignatureCheck
 
 _WAY_OUT = "Look at it with `gitguard show`; if it is not yours, go back with `gitguard restore`"
 

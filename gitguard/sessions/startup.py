@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import EditedState, GitguardError, InvalidDocument, LegacyState
 from gitguard.model import triggers
-from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
-from gitguard.model.session import Session
-from gitguard.model.snapshot import folded_upto
-from gitguard.model.task import new_task
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
-from gitguard.session_store import Saved, SessionStore
-from gitguard.store import files, owners, standing, states
+from gitguard.pressure.gauge import Circumstances
+from gitguard.store.disk import files
+from gitguard.store.session import owners, standing, state_file
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.store.session.naming import Session
+from gitguard.store.session.snapshot import folded_upto
+from gitguard.store.session.store import Saved, SessionStore
+from gitguard.store.session.task import new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.task import TaskState
-    from gitguard.store.repository import Repository
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
 BEGUN = "begun"
 RESTORED = "restored"
@@ -58,17 +59,17 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     if notes:
         head = store.chain.head(settle=True)
     if head.standing == standing.ADVANCED:
-        from gitguard.recovery.adoption import take_signed
+        from gitguard.sessions.adoption import take_signed
 
         notes += take_signed(store)
         head = store.chain.head()
     found = store.states.read()
-    if found.standing == states.ABSENT:
+    if found.standing == state_file.ABSENT:
         return _from_nothing(store, found, head, notes, circumstances)
-    diagnosed = states.diagnose(found)
+    diagnosed = state_file.diagnose(found)
     if diagnosed is not None and not store.states.is_starting:
         raise diagnosed
-    if found.standing == states.MISSING:
+    if found.standing == state_file.MISSING:
         return _from_nothing(store, found, head, notes, circumstances)
     if found.state is not None and not found.has_summary:
         store.write_summary(found.state)
@@ -86,7 +87,7 @@ def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
     """
     if not head.replaced_repository:
         return ()
-    if store.states.read().standing not in (states.ABSENT, states.MISSING):
+    if store.states.read().standing not in (state_file.ABSENT, state_file.MISSING):
         standing.refuse_foreign_head(head, store.chain.ref)
     store.chain.set_aside()
     return ("another repository lies at this path now; what was known of the old one is archived",)
@@ -165,7 +166,7 @@ def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, s
         newest = store.chain.verify(head, most=1)
         assert anchor is not None
         assert newest is not None
-        state = states.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+        state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
         journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
         found = store.states.write(state, found, journal_id=journal_id, journal_offset=offset)
     return found, f"checkpoint {checkpoint_name(anchor.sequence)}"
@@ -178,7 +179,7 @@ def _commit(
     anchor = head.anchor
     if anchor is None or not anchor.committed:
         trigger, why = triggers.START, "The session begins."
-    elif found.standing == states.PENDING or anchor.state_sha256 != found.sha256:
+    elif found.standing == state_file.PENDING or anchor.state_sha256 != found.sha256:
         trigger, why = triggers.RECOVERY, "The state was newer than the last checkpoint."
     else:
         return None
@@ -203,7 +204,7 @@ def _continue(
 
 
 def _adopt_pending(store: SessionStore, found: Found) -> Found:
-    if found.standing != states.PENDING:
+    if found.standing != state_file.PENDING:
         return found
     return store.states.write(_state(found), found)
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 import os
 import sys
 
-from gitguard.context.gauge import resolve_window, window_warning
 from gitguard.errors import GitguardError, InvalidConfig
-from gitguard.model.checkpoint import checkpoint_name
-from gitguard.model.session import Session
 from gitguard.model.value import Value
-from gitguard.session_store import SessionStore
-from gitguard.store.settings import ignored_settings
-from gitguard.store.standing import weightier
-from gitguard.usecases.sessions import completion
+from gitguard.pressure.gauge import resolve_window, window_warning
+from gitguard.sessions.choice import completion
+from gitguard.store.session.checkpoint import checkpoint_name
+from gitguard.store.session.naming import Session
+from gitguard.store.session.settings_files import ignored_settings
+from gitguard.store.session.standing import weightier
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.model.config import Config
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.task import TaskState
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.config.config import Config
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
     _Seen = tuple[Found | None, Head | None, GitguardError | None]
 

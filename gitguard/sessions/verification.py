@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, Tampered
-from gitguard.model.session import Session
-from gitguard.review.signatures import Signatures
-from gitguard.review.verify import Finding, Report, States, finding_of, findings_of
-from gitguard.session_store import SessionStore
-from gitguard.store.archive import archived_names
-from gitguard.store.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
-from gitguard.store.verification import GO_ON, LEAVE
-from gitguard.usecases.sessions import is_unknown, refuse_unknown
+from gitguard.sessions.choice import is_unknown, refuse_unknown
+from gitguard.sessions.signature_report import Signatures
+from gitguard.sessions.verification_report import Finding, Report, States, finding_of, findings_of
+from gitguard.store.session.archive import archived_names
+from gitguard.store.session.chain_check import GO_ON, LEAVE
+from gitguard.store.session.naming import Session
+from gitguard.store.session.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from gitguard.store.anchor import Anchor
+    from gitguard.store.session.anchor import Anchor
 
     Tell = Callable[[int, int], None]
 

@@ -11,17 +11,17 @@ from gitguard.errors import (
 )
 from gitguard.model.codec import STATE_FILE, load_json
 from gitguard.model.record import read_field
-from gitguard.model.task import TaskState, read_state
 from gitguard.model.text import counted
 from gitguard.model.value import Value
+from gitguard.store.session.task import TaskState, read_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.session import Session
-    from gitguard.store.verification import Link
+    from gitguard.store.session.chain_check import Link
+    from gitguard.store.session.naming import Session
 
 _STATE_WAY_OUT = "Leave it as it is: later checkpoints are complete in themselves"
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from gitguard.session_store import SessionStore
-from gitguard.store.states import Durable
+from gitguard.store.session.state_file import Durable
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.context.gauge import Circumstances
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.model.session import Session
-    from gitguard.recovery.startup import Startup
-    from gitguard.session_store import Saved
-    from gitguard.store.archive import Archived
-    from gitguard.store.repository import Repository
-    from gitguard.store.workspace import Workspace
-    from gitguard.usecases.listing import Imported, StoredConversation, StoredSession
-    from gitguard.usecases.maintaining import Maintenance
+    from gitguard.pressure.gauge import Circumstances
+    from gitguard.sessions.listing import Imported, StoredConversation, StoredSession
+    from gitguard.sessions.maintenance import Maintenance
+    from gitguard.sessions.startup import Startup
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.archive import Archived
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.store import Saved
+    from gitguard.store.session.workspace import Workspace
 
 
 class WorkspaceSessions:
@@ -33,14 +33,14 @@ class WorkspaceSessions:
 
     def repository(self) -> Repository:
         """Return the door to git."""
-        from gitguard.store.repository import Repository
+        from gitguard.store.git.repository import Repository
 
         places = self.workspace.places
         return Repository(self.workspace.place, places.environment, self.clock)
 
     def take_notice(self) -> str:
         """Return once what a person should hear of this repository, such as that it was moved."""
-        from gitguard.store.identity import take_unsaid
+        from gitguard.store.session.identity import take_unsaid
 
         return take_unsaid(self.workspace)
 
@@ -56,7 +56,7 @@ class WorkspaceSessions:
         with Durable():
             startup = self.begin(self.any_session(), circumstances)
         if startup.state.is_done:
-            from gitguard.usecases.sessions import completion, finish
+            from gitguard.sessions.choice import completion, finish
 
             store = self.store()
             with store.lock():
@@ -66,14 +66,14 @@ class WorkspaceSessions:
 
     def sessions(self) -> dict[str, str]:
         """Return every session of the repository: name and head, empty without a checkpoint."""
-        from gitguard.store.checkpoints import own_sessions
+        from gitguard.store.session.chain import own_sessions
 
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
     def remote_sessions(self) -> dict[str, str]:
         """Return the sessions that only a remote-tracking branch has: name and head."""
-        from gitguard.store.checkpoints import remote_sessions
+        from gitguard.store.session.chain import remote_sessions
 
         here = self.sessions()
         remote = remote_sessions(self.repository())
@@ -81,7 +81,7 @@ class WorkspaceSessions:
 
     def find_session(self, wanted: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""
-        from gitguard.model.session import Session
+        from gitguard.store.session.naming import Session
 
         if wanted in self.workspace.session_names():
             return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
@@ -96,14 +96,14 @@ class WorkspaceSessions:
 
         Raises `InvalidInput` where another worktree owns it, or a named session overrides.
         """
-        from gitguard.usecases.sessions import refuse_use
+        from gitguard.sessions.choice import refuse_use
 
         refuse_use(self.workspace, session)
         return self.begin(session)
 
     def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue a session, without asking whose it is."""
-        from gitguard.usecases.sessions import begin
+        from gitguard.sessions.choice import begin
 
         return begin(
             self.workspace, self.repository(), self.config, session, circumstances=circumstances
@@ -111,13 +111,13 @@ class WorkspaceSessions:
 
     def fork_session(self, session: Session) -> Saved:
         """Go on with the current state in a new session of its own."""
-        from gitguard.usecases.sessions import fork
+        from gitguard.sessions.choice import fork
 
         return fork(self.store(), self.store(session), self.repository())
 
     def any_session(self) -> Session:
         """Return the current session, or the one that `ensure` would begin."""
-        from gitguard.recovery.startup import choose_session
+        from gitguard.sessions.startup import choose_session
 
         return choose_session(self.workspace, self.repository())
 
@@ -128,8 +128,8 @@ class WorkspaceSessions:
 
         Without working files it is what the newest checkpoint says, and else the name.
         """
-        from gitguard.usecases.listing import committed_keys
-        from gitguard.usecases.status import keys_of
+        from gitguard.sessions.listing import committed_keys
+        from gitguard.sessions.status import keys_of
 
         keys = keys_of(self.workspace)
         heads = {name: head for name, head in self.sessions().items() if name not in keys}
@@ -137,7 +137,7 @@ class WorkspaceSessions:
 
     def archived_sessions(self) -> list[Archived]:
         """Return the archived histories of all sessions."""
-        from gitguard.usecases.closing import all_archived
+        from gitguard.sessions.archiving import all_archived
 
         return all_archived(self.workspace, self.config)
 
@@ -146,13 +146,13 @@ class WorkspaceSessions:
 
         Raises `NotInitialised` where nothing is known of it.
         """
-        from gitguard.usecases.listing import stored_session
+        from gitguard.sessions.listing import stored_session
 
         return stored_session(self._known_store(wanted))
 
     def conversations(self, session: Session) -> tuple[StoredConversation, ...]:
         """Return a session's conversations, the one that was used last first."""
-        from gitguard.usecases.listing import stored_conversations
+        from gitguard.sessions.listing import stored_conversations
 
         return stored_conversations(self.store(session))
 
@@ -163,14 +163,14 @@ class WorkspaceSessions:
 
         tell is called with how many megabytes of its file are read, of how many.
         """
-        from gitguard.usecases.listing import import_transcript
+        from gitguard.sessions.listing import import_transcript
 
         return import_transcript(self.store(), transcript, tell)
 
     def _known_store(self, wanted: str) -> SessionStore:
-        from gitguard.store.archive import archived_names
-        from gitguard.usecases.closing import find_archived
-        from gitguard.usecases.sessions import refuse_unknown
+        from gitguard.sessions.archiving import find_archived
+        from gitguard.sessions.choice import refuse_unknown
+        from gitguard.store.session.archive import archived_names
 
         store = self.store(self.find_session(wanted) if wanted else None)
         is_other = wanted not in ("", store.session.name)
@@ -187,7 +187,7 @@ class WorkspaceSessions:
         Raises `InvalidInput` while a conversation of it is halted, or where another worktree owns
         it, and `Pending` where its last checkpoint cannot be committed.
         """
-        from gitguard.usecases.closing import close
+        from gitguard.sessions.archiving import close
 
         return close(self.store(session))
 
@@ -197,8 +197,8 @@ class WorkspaceSessions:
         head names one of several histories; else it is the last. Raises `NotInitialised` for none,
         and what `use_session` raises, before anything is changed.
         """
-        from gitguard.usecases.closing import bring_back, find_archived
-        from gitguard.usecases.sessions import refuse_use
+        from gitguard.sessions.archiving import bring_back, find_archived
+        from gitguard.sessions.choice import refuse_use
 
         session, archived = find_archived(self.store(self.any_session()), wanted, head)
         refuse_use(self.workspace, session)
@@ -207,6 +207,6 @@ class WorkspaceSessions:
 
     def maintenance(self) -> Maintenance:
         """Return what finds sessions that are to be put away, and puts them away."""
-        from gitguard.usecases.maintaining import Maintenance
+        from gitguard.sessions.maintenance import Maintenance
 
         return Maintenance(self.store(self.any_session()))

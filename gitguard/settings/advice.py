@@ -5,35 +5,35 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from gitguard.context.gauge import resolve_window
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
-from gitguard.hosts.advising import Surroundings
-from gitguard.model.config import SMALLEST_WINDOW
+from gitguard.hosts.adviser import Surroundings
+from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
-from gitguard.policy.advice import Halting, figures_for, judge
-from gitguard.policy.patterns import MIXED, UNKNOWN
-from gitguard.store import files
-from gitguard.store.disk import FileChange, content
-from gitguard.store.ledger import LedgerFile
-from gitguard.store.lock import Lock
-from gitguard.store.program import find_program
-from gitguard.store.settings_changes import ChangesFile
+from gitguard.pressure.gauge import resolve_window
+from gitguard.profile.patterns import MIXED, UNKNOWN
+from gitguard.settings.figures import Halting, figures_for, judge
+from gitguard.settings.ledger import LedgerFile
+from gitguard.settings.made_changes import ChangesFile
+from gitguard.store.disk import files
+from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.disk.lock import Lock
+from gitguard.store.disk.program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gitguard.context.gauge import Window
-    from gitguard.hosts.advising import Adviser, Found, Offer
+    from gitguard.hosts.adviser import Adviser, Found, Offer
     from gitguard.hosts.base import Ask
-    from gitguard.model.config import Config
+    from gitguard.model.config.config import Config
     from gitguard.model.host_settings import Figures, Setting
-    from gitguard.session_store import SessionStore
-    from gitguard.store.program import ProgramOutcome
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.store.workspace import Places
-    from gitguard.usecases.profiling import Profiled
+    from gitguard.pressure.gauge import Window
+    from gitguard.profile.profiling import Profiled
+    from gitguard.settings.made_changes import MadeChange
+    from gitguard.store.disk.program import ProgramOutcome
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Places
 
 _NAMED = ("named",)
 """The evidence for a way of working that nothing but its name tells."""

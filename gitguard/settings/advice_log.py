@@ -10,8 +10,8 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import dump_line, load_json
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.lock import Lock
+from gitguard.store.disk import files
+from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

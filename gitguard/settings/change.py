@@ -11,27 +11,27 @@ import stat
 from json import loads
 
 from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidInput
-from gitguard.hosts.advising import has_command
+from gitguard.hosts.adviser import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.disk import FileChange
-from gitguard.store.lock import Lock
-from gitguard.store.settings_changes import ChangesFile, MadeChange
-from gitguard.usecases.advising import cut_off, digest, unfinished
-from gitguard.usecases.giving_back import LOCK_TIMEOUT, put_back, refuse_moved
-from gitguard.usecases.hiding_settings import hide, lines_to_hide, unhide
-from gitguard.usecases.rollback_document import rollback_command, rollback_document
+from gitguard.settings.advice import cut_off, digest, unfinished
+from gitguard.settings.hiding import hide, lines_to_hide, unhide
+from gitguard.settings.made_changes import ChangesFile, MadeChange
+from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
+from gitguard.settings.rollback_document import rollback_command, rollback_document
+from gitguard.store.disk import files
+from gitguard.store.disk.changes import FileChange
+from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.hosts.advising import Adviser, CommandAdviser, FileAdviser, Surroundings
+    from gitguard.hosts.adviser import Adviser, CommandAdviser, FileAdviser, Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
-    from gitguard.store.program import ProgramOutcome
-    from gitguard.usecases.advising import Advice, Desk
+    from gitguard.settings.advice import Advice, Desk
+    from gitguard.store.disk.program import ProgramOutcome
 
 _AS_BEFORE = "The settings are as they were before"
 _AGAIN = "ask for the advice again"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.host_settings import Figures
 from gitguard.model.value import Value
-from gitguard.policy.patterns import BURSTY, CONVERSATIONAL, MIXED, PATTERNS, TOOL_HEAVY
+from gitguard.profile.patterns import BURSTY, CONVERSATIONAL, MIXED, PATTERNS, TOOL_HEAVY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 
-from gitguard.store import exclude, files
-from gitguard.store.disk import FileChange, content
-from gitguard.store.place import worktree_roots
-from gitguard.usecases.planning import EXCLUDE
+from gitguard.settings.install_plan import EXCLUDE
+from gitguard.store.disk import files
+from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.git import exclude
+from gitguard.store.git.place import worktree_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.store.settings_changes import MadeChange
+    from gitguard.settings.made_changes import MadeChange
 
 _BESIDE = ".gitguard-"
 _LOCK_TIMEOUT = 10.0

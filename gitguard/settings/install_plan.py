@@ -14,9 +14,9 @@ from gitguard.hosts.base import belongs_to_user
 from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.store import exclude
-from gitguard.store.disk import FileChange, content, missing_folders
-from gitguard.store.ledger import Installed
+from gitguard.settings.ledger import Installed
+from gitguard.store.disk.changes import FileChange, content, missing_folders
+from gitguard.store.git import exclude
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import HostSettings, UserSettings
-    from gitguard.store.ledger import Kept
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.store.worktree import Worktree
+    from gitguard.settings.ledger import Kept
+    from gitguard.settings.made_changes import MadeChange
+    from gitguard.store.git.worktree import Worktree
 
 _LIMIT = 4 << 20
 EXCLUDE = "info/exclude"

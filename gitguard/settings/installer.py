@@ -12,20 +12,20 @@ from contextlib import nullcontext, suppress
 from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
 from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
-from gitguard.model.config import DEFAULT_WINDOW
-from gitguard.model.config_redaction import redactor_of
+from gitguard.model.config.config import DEFAULT_WINDOW
+from gitguard.model.config.redaction import redactor_of
 from gitguard.model.value import Value
-from gitguard.store import exclude
-from gitguard.store.disk import content, make_all
-from gitguard.store.ledger import LedgerFile
-from gitguard.store.lock import Lock
-from gitguard.store.place import worktree_roots
-from gitguard.store.settings_changes import ChangesFile
-from gitguard.store.worktree import Worktree
-from gitguard.usecases.merging import plan_installation
-from gitguard.usecases.planning import Sites, plan_removal, settings_of, user_settings
-from gitguard.usecases.rollback_document import rollback_command
-from gitguard.usecases.user_installation import UserPart, UserPlan
+from gitguard.settings.install_plan import Sites, plan_removal, settings_of, user_settings
+from gitguard.settings.ledger import LedgerFile
+from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.project_install import plan_installation
+from gitguard.settings.rollback_document import rollback_command
+from gitguard.settings.user_install import UserPart, UserPlan
+from gitguard.store.disk.changes import content, make_all
+from gitguard.store.disk.lock import Lock
+from gitguard.store.git import exclude
+from gitguard.store.git.place import worktree_roots
+from gitguard.store.git.worktree import Worktree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import Host, HostSettings
-    from gitguard.model.config import Config
-    from gitguard.recovery.startup import Startup
-    from gitguard.store.disk import FileChange
-    from gitguard.store.ledger import Installed
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.store.workspace import Workspace
-    from gitguard.usecases.merging import Wishes
-    from gitguard.usecases.planning import Plan
+    from gitguard.model.config.config import Config
+    from gitguard.sessions.startup import Startup
+    from gitguard.settings.install_plan import Plan
+    from gitguard.settings.ledger import Installed
+    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.project_install import Wishes
+    from gitguard.store.disk.changes import FileChange
+    from gitguard.store.session.workspace import Workspace
 
 _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0

@@ -11,7 +11,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

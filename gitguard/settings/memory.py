@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
-from gitguard.policy.history import (
+from gitguard.profile.habits import (
     APPLIED,
     GIVEN,
     NOTHING_NEW,
@@ -12,16 +12,16 @@ from gitguard.policy.history import (
     ROLLED_BACK,
     GivenAdvice,
 )
-from gitguard.usecases.advising import Withheld
-from gitguard.usecases.learning import is_newest, record_advice
+from gitguard.profile.learning import is_newest, record_advice
+from gitguard.settings.advice import Withheld
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.host_settings import Setting
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.usecases.advising import Advice, Desk
-    from gitguard.usecases.applying import Applied
-    from gitguard.usecases.learning import Past
+    from gitguard.profile.learning import Past
+    from gitguard.settings.advice import Advice, Desk
+    from gitguard.settings.change import Applied
+    from gitguard.settings.made_changes import MadeChange
 
 
 def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:

@@ -6,17 +6,17 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.store import exclude
-from gitguard.store.disk import content
-from gitguard.store.ledger import Installed, Kept
-from gitguard.usecases.planning import EXCLUDE, Draft, settings_of, user_settings
+from gitguard.settings.install_plan import EXCLUDE, Draft, settings_of, user_settings
+from gitguard.settings.ledger import Installed, Kept
+from gitguard.store.disk.changes import content
+from gitguard.store.git import exclude
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import HostSettings
-    from gitguard.usecases.planning import Plan, Sites
+    from gitguard.settings.install_plan import Plan, Sites
 
 
 class Wishes(Value):

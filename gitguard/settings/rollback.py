@@ -8,25 +8,25 @@ import stat
 
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts import NAMES, find_host
-from gitguard.hosts.advising import find_adviser
+from gitguard.hosts.adviser import find_adviser
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.disk import FileChange
-from gitguard.store.ledger import Installed, LedgerFile
-from gitguard.store.lock import Lock
-from gitguard.store.settings_changes import ChangesFile, MadeChange
-from gitguard.usecases.advising import digest, settled_changes, unfinished
-from gitguard.usecases.hiding_settings import unhide
-from gitguard.usecases.planning import settings_of
-from gitguard.usecases.rollback_document import rollback_command
+from gitguard.settings.advice import digest, settled_changes, unfinished
+from gitguard.settings.hiding import unhide
+from gitguard.settings.install_plan import settings_of
+from gitguard.settings.ledger import Installed, LedgerFile
+from gitguard.settings.made_changes import ChangesFile, MadeChange
+from gitguard.settings.rollback_document import rollback_command
+from gitguard.store.disk import files
+from gitguard.store.disk.changes import FileChange
+from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.usecases.advising import Desk
+    from gitguard.settings.advice import Desk
 
 _OF_PLUGIN = re.compile(rb"""["']?gitguard["']?\s*:""")
 """The plugin's entry in a host's own settings, by its name."""

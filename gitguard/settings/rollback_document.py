@@ -6,9 +6,9 @@ from shlex import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.advising import UndoHelp
-    from gitguard.store.settings_changes import MadeChange
-    from gitguard.usecases.advising import Advice
+    from gitguard.hosts.adviser import UndoHelp
+    from gitguard.settings.advice import Advice
+    from gitguard.settings.made_changes import MadeChange
 
 
 def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:

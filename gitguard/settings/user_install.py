@@ -12,18 +12,18 @@ import os
 from shlex import join
 
 from gitguard.model.value import Value
-from gitguard.store.disk import FileChange, content, make_all, missing_folders
-from gitguard.store.ledger import Installed, Kept, KeptSetting
-from gitguard.store.program import find_program
+from gitguard.settings.ledger import Installed, Kept, KeptSetting
+from gitguard.store.disk.changes import FileChange, content, make_all, missing_folders
+from gitguard.store.disk.program import find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.hosts.base import HostSetting, SettingsPlan, SettingsWishes, UserSettings
-    from gitguard.store.ledger import LedgerFile
-    from gitguard.store.program import Program
-    from gitguard.usecases.merging import Wishes
+    from gitguard.settings.ledger import LedgerFile
+    from gitguard.settings.project_install import Wishes
+    from gitguard.store.disk.program import Program
 
 
 class UserPlan(Value):

@@ -61,37 +61,37 @@ def find_format(name: str) -> Format:
 
 
 def _claude_code() -> Format:
-    from gitguard.transcripts import claude_code
+    from gitguard.transcripts.formats.claude_code import reading
 
-    return claude_code
+    return reading
 
 
 def _openclaw() -> Format:
-    from gitguard.transcripts import openclaw
+    from gitguard.transcripts.formats.openclaw import reading as openclaw
 
     return openclaw
 
 
 def _pi() -> Format:
-    from gitguard.transcripts import pi
+    from gitguard.transcripts.formats.pi import reading as pi
 
     return pi
 
 
 def _opencode() -> Format:
-    from gitguard.transcripts import opencode
+    from gitguard.transcripts.formats.opencode import reading as opencode
 
     return opencode
 
 
 def _codex() -> Format:
-    from gitguard.transcripts import codex
+    from gitguard.transcripts.formats.codex import reading as codex
 
     return codex
 
 
 def _gemini() -> Format:
-    from gitguard.transcripts import gemini
+    from gitguard.transcripts.formats.gemini import reading as gemini
 
     return gemini
 

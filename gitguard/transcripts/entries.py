@@ -11,7 +11,7 @@ from gitguard.model import json_text
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
-from gitguard.store.files import lines_backwards, read_bytes
+from gitguard.store.disk.files import lines_backwards, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Block, Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
 
     Tell = Callable[[int, int], object]
 

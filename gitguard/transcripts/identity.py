@@ -9,7 +9,7 @@ import os
 
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import inner
-from gitguard.transcripts.recognition import is_database
+from gitguard.transcripts.formats.recognition import is_database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from agmi.adapters.base import MemoryAdapter, Record
 
 from gitguard import Guard
 from gitguard.errors import GitguardError
-from gitguard.model.checkpoint import FILES
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
 from gitguard.model.digest import sha256
-from gitguard.model.session import Session
-from gitguard.store.workspace import Places
+from gitguard.store.session.checkpoint import FILES
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
 
 from .forging import Attacker, ChainRewrite, Entry, InPlaceEdit, RawRepository, Replacement
 

@@ -13,10 +13,10 @@ import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitguard.composing import render_summary
-from gitguard.model.checkpoint import FILES, SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, load_json
-from gitguard.model.task import read_state
+from gitguard.store.session.checkpoint import FILES, SNAPSHOT_FILE
+from gitguard.store.session.composing import render_summary
+from gitguard.store.session.task import read_state
 
 SEQUENCE = "Sequence"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gitguard.model.session import Session
+from gitguard.store.session.naming import Session
 
 from .guarded import BLOCK, gitguard, gitguard_json
 from .openclaw import MAIN_KEY, SealedOpenClaw

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.context.bootstrap import collect
+from gitguard.hooks.workspace_files import collect
 from gitguard.hosts.context_files import context_files
-from gitguard.model.config_transcripts import BootstrapConfig
+from gitguard.model.config.transcripts import BootstrapConfig
 
 from .claude_code import SealedClaude
 from .conftest import installed, openclaw_version

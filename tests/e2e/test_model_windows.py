@@ -9,7 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from gitguard.context.models import DISPUTED, MODEL_WINDOWS, published_window
+from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
 
 from . import claude_code, openclaw_install
 from .fetching import fetch, node

@@ -22,7 +22,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
-from gitguard.transcripts.recognition import recognise
+from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import installed
 from .scripted_answers import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.hosts.advising import find_adviser
+from gitguard.hosts.adviser import find_adviser
 
 from .claude_code import SealedClaude
 from .conftest import installed

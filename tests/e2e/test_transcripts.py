@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from gitguard.model.config import DEFAULTS
-from gitguard.model.redaction import Redactor
-from gitguard.transcripts.recognition import recognise
-from gitguard.usecases.compacting import Tools, compact
+from gitguard.compaction.compacting import Tools, compact
+from gitguard.model.config.config import DEFAULTS
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.transcripts.formats.recognition import recognise
 
 from .claude_code import DEFAULT_MODEL
 from .guarded import BLOCK, Guarded

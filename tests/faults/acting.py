@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from gitguard.errors import GitguardError
-from gitguard.session_store import Saved
+from gitguard.store.session.store import Saved
 
 _SET_TRACER = 0x59616D61
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import gitguard
 from gitguard.errors import GitguardError, Pending
 from gitguard.guard import Guard
-from gitguard.session_store import Saved
+from gitguard.store.session.store import Saved
 from tests.faults.acting import Outcome
 from tests.faults.scenarios import Scenario
 from tests.faults.world import World

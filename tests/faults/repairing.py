@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.events import Transcript
-from gitguard.store import processes
+from gitguard.store.disk import processes
 from gitguard.transcripts.rewriting.repair import repair
 from tests.faults.acting import Outcome
 from tests.faults.world import World

@@ -15,12 +15,12 @@ from gitguard.errors import (
     MissingState,
     NotInitialised,
 )
-from gitguard.hosts import claude_code
+from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
-from gitguard.model.journal import ENDED, Entry
-from gitguard.model.session import Session
-from gitguard.usecases.closing import bring_back, close, find_archived
+from gitguard.sessions.archiving import bring_back, close, find_archived
+from gitguard.store.session.entries import ENDED, Entry
+from gitguard.store.session.naming import Session
 from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart
 from tests.faults.sandbox import obey_permissions, sealed
@@ -180,7 +180,7 @@ def _with_journal(world: World, entries: int) -> None:
 
 def _hook(world: World, kind: str, root: Path) -> object:
     guard = world.guard(root)
-    guard.handle(HookEvent(kind, "host", str(root)), claude_code.ABILITIES)
+    guard.handle(HookEvent(kind, "host", str(root)), hooks.ABILITIES)
     if guard.workspace.faults():  # a hook answers neutrally, which acknowledges nothing
         raise GitguardError("the hook left a mark")
     return None
@@ -229,7 +229,7 @@ def _unusable(world: World) -> None:
 def _advance_the_copy(world: World) -> object:
     """Compact beside a state that does not read, which only its copy follows, and recover it."""
     event = HookEvent(events.COMPACTION_START, "host", str(world.root))
-    world.guard().handle(event, claude_code.ABILITIES)
+    world.guard().handle(event, hooks.ABILITIES)
     return _recover_if_needed(world)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitguard.guard import Guard
-from gitguard.store.workspace import Places
+from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git
 
 BRANCH = "refs/heads/gitguard/main"

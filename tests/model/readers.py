@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from gitguard.model import session as keyed
+from gitguard.store.session import naming as keyed
 
 from .memory import Memory
 from .world import Answer, Broken, World

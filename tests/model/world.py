@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple, TextIO
 
 from gitguard.cli import hook, surroundings
 from gitguard.cli.app import run_app
-from gitguard.store import lock
+from gitguard.store.disk import lock
 from tests.conftest import Clock, Git
 from tests.faults.proof import load_everything
 from tests.interleaving import hearing

@@ -15,8 +15,8 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.advising import Found, Offer, UndoHelp
-from gitguard.hosts.claude_code_settings import PERSONAL, SHARED, USER
+from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     WHEN_TO_COMPRESS,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.adviser import Surroundings
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"

@@ -72,9 +72,9 @@ def time_limit(kind: str) -> float:
 
 def settings() -> HostSettings:
     """Return how gitguard is put into Claude Code's settings."""
-    from gitguard.hosts import claude_code_settings
+    from gitguard.hosts.claude_code import installing
 
-    return claude_code_settings
+    return installing
 
 
 def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:

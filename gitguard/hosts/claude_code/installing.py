@@ -10,7 +10,7 @@ import re
 from shlex import quote
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.claude_code import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
+from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     WHEN_TO_COMPRESS,
@@ -23,14 +23,14 @@ from gitguard.hosts.settings_files import (
     text_of,
     version_in,
 )
-from gitguard.store import toml_text
+from gitguard.store.disk import toml_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.adviser import Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     WHEN_TO_COMPRESS,
     after_resuming,
@@ -23,7 +23,7 @@ from gitguard.hosts.settings_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.adviser import Surroundings
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"

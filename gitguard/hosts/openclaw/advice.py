@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.advising import Found, Offer, OwnBackup, UndoHelp
-from gitguard.hosts.openclaw_settings import (
+from gitguard.hosts.adviser import Found, Offer, OwnBackup, UndoHelp
+from gitguard.hosts.openclaw.installing import (
     PROGRAM,
     is_unknown,
     json_in,
@@ -34,17 +34,17 @@ from gitguard.hosts.settings_files import (
     text_of,
 )
 from gitguard.model.value import Value
-from gitguard.store import json5_text
+from gitguard.store.disk import json5_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.adviser import Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures, Setting
-    from gitguard.store.program import ProgramOutcome
+    from gitguard.store.disk.program import ProgramOutcome
 
 NAME, TITLE = "openclaw", "OpenClaw"
 UNDO = UndoHelp(

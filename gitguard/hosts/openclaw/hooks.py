@@ -84,9 +84,9 @@ def time_limit(kind: str) -> float:
 
 def settings() -> UserSettings:
     """Return how gitguard is put into OpenClaw."""
-    from gitguard.hosts import openclaw_settings
+    from gitguard.hosts.openclaw import installing
 
-    return openclaw_settings
+    return installing
 
 
 def state_folder(environment: Mapping[str, str]) -> str:
@@ -146,7 +146,7 @@ def _unwrapped(payload: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, 
 def _kind(name: str, event: dict[str, Any]) -> str:
     kind = KINDS.get(name, events.OTHER)
     if kind == events.TOOL_END:
-        from gitguard.hosts.openclaw_tools import has_failed
+        from gitguard.hosts.openclaw.tool_calls import has_failed
 
         return events.TOOL_FAILED if has_failed(event) else kind
     if kind == events.SESSION_END and read.text(event, "reason") == _COMPACTED:
@@ -171,13 +171,13 @@ def _prompt(context: dict[str, Any], event: dict[str, Any]) -> str:
     """Return what the user said; heartbeats and timers are prompts that the host wrote."""
     if read.text(context, "trigger") not in ("", "user"):
         return ""
-    from gitguard.hosts.openclaw_tools import words_of_the_user
+    from gitguard.hosts.openclaw.tool_calls import words_of_the_user
 
     return words_of_the_user(read.text(event, "prompt"))
 
 
 def _tool(event: dict[str, Any], context: dict[str, Any]) -> events.ToolCall:
-    from gitguard.hosts.openclaw_tools import tool_call
+    from gitguard.hosts.openclaw.tool_calls import tool_call
 
     return tool_call(event, read.path(context, "workspaceDir"))
 

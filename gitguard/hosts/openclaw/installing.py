@@ -11,7 +11,7 @@ import re
 
 from gitguard.errors import HostFailed
 from gitguard.hosts.base import HostSetting, SettingsPlan
-from gitguard.hosts.openclaw import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
+from gitguard.hosts.openclaw.hooks import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import Ask, SettingsWishes
-    from gitguard.store.program import ProgramOutcome
+    from gitguard.store.disk.program import ProgramOutcome
 
 PROGRAM = "openclaw"
 RESTART = "a running Gateway takes the change after `openclaw gateway restart`"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.advising import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import Found, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     CLEARING,
     EXCHANGES_KEPT,
@@ -26,7 +26,7 @@ from gitguard.hosts.settings_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.advising import Surroundings
+    from gitguard.hosts.adviser import Surroundings
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from gitguard.model.config_handoff import HandoffConfig
-    from gitguard.model.config_maintenance import MaintenanceConfig
-    from gitguard.model.config_redaction import RedactionConfig
-    from gitguard.model.config_transcripts import (
+    from gitguard.model.config.handoff import HandoffConfig
+    from gitguard.model.config.maintenance import MaintenanceConfig
+    from gitguard.model.config.redaction import RedactionConfig
+    from gitguard.model.config.transcripts import (
         BootstrapConfig,
         BudgetConfig,
         CompactionConfig,
         PruningConfig,
     )
 
-_HANDOFF = Later("gitguard.model.config_handoff", "HandoffConfig")
-_BUDGET = Later("gitguard.model.config_transcripts", "BudgetConfig")
-_PRUNING = Later("gitguard.model.config_transcripts", "PruningConfig")
-_BOOTSTRAP = Later("gitguard.model.config_transcripts", "BootstrapConfig")
-_COMPACTION = Later("gitguard.model.config_transcripts", "CompactionConfig")
-_REDACTION = Later("gitguard.model.config_redaction", "RedactionConfig")
-_MAINTENANCE = Later("gitguard.model.config_maintenance", "MaintenanceConfig")
+_HANDOFF = Later("gitguard.model.config.handoff", "HandoffConfig")
+_BUDGET = Later("gitguard.model.config.transcripts", "BudgetConfig")
+_PRUNING = Later("gitguard.model.config.transcripts", "PruningConfig")
+_BOOTSTRAP = Later("gitguard.model.config.transcripts", "BootstrapConfig")
+_COMPACTION = Later("gitguard.model.config.transcripts", "CompactionConfig")
+_REDACTION = Later("gitguard.model.config.redaction", "RedactionConfig")
+_MAINTENANCE = Later("gitguard.model.config.maintenance", "MaintenanceConfig")
 
 DEFAULT_WINDOW = 200_000
 """What is assumed where nobody names a window."""

@@ -8,7 +8,7 @@ from gitguard.model.record import Record, Section
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.redaction import Redactor, Rule
+    from gitguard.model.redaction.redactor import Redactor, Rule
 
 _MOST_RULES = 50
 """So many rules of one's own, because every text is held against each of them."""
@@ -36,7 +36,7 @@ class RedactionConfig(Section):
 
     def check(self, what: str) -> None:
         """Refuse rules that could not be held against every text, and what is no hash."""
-        from gitguard.model.redaction_patterns import check_pattern, is_rule_name
+        from gitguard.model.redaction.patterns import check_pattern, is_rule_name
 
         if len(self.rules) > _MOST_RULES:
             raise InvalidConfig(
@@ -63,13 +63,13 @@ class RedactionConfig(Section):
 
 def redactor_of(redaction: RedactionConfig, further: tuple[Rule, ...] = ()) -> Redactor:
     """Return what takes secrets out of everything, with a configuration's and further rules."""
-    from gitguard.model.redaction import Redactor
-    from gitguard.model.redaction_patterns import custom_rule
+    from gitguard.model.redaction.patterns import custom_rule
+    from gitguard.model.redaction.redactor import Redactor
 
     rules = (custom_rule(rule.name, rule.pattern) for rule in redaction.rules)
     engine = None
     if redaction.engine:
-        from gitguard.model.redaction_engine import SecondEngine
+        from gitguard.model.redaction.second_engine import SecondEngine
 
         engine = SecondEngine()
     return Redactor((*further, *rules), redaction.allow, engine)

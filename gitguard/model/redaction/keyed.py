@@ -6,7 +6,7 @@ scan looks at the few characters around each key word and at nothing twice, so i
 
 from __future__ import annotations
 
-from gitguard.model.redaction_names import (
+from gitguard.model.redaction.names import (
     BARE,
     DIGITS,
     LETTERS,

@@ -6,7 +6,7 @@ of times, and what stands behind it is short, so a failed attempt costs a bounde
 
 from __future__ import annotations
 
-from gitguard.model.redaction_rules import LONGEST_RULE_NAME, RULE_NAME, Rule
+from gitguard.model.redaction.rules import LONGEST_RULE_NAME, RULE_NAME, Rule
 
 LONGEST_PATTERN, LONGEST_REPETITION, MOST_STEPS, SHORTEST_LITERAL = 256, 512, 1024, 3
 _CLASSES = "dwsDWS"

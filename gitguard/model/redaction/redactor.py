@@ -13,10 +13,10 @@ rule compiled when a text holds what the rule needs.
 from __future__ import annotations
 
 from gitguard import __version__
-from gitguard.model.redaction_encoded import SHORTEST as SHORTEST_ENCODED
-from gitguard.model.redaction_encoded import encoded, joins, may_conceal
-from gitguard.model.redaction_keyed import KEY_WORDS, assigned_secrets, merged
-from gitguard.model.redaction_names import (
+from gitguard.model.redaction.encoded import SHORTEST as SHORTEST_ENCODED
+from gitguard.model.redaction.encoded import encoded, joins, may_conceal
+from gitguard.model.redaction.keyed import KEY_WORDS, assigned_secrets, merged
+from gitguard.model.redaction.names import (
     BARE,
     NAMED_BY_ANOTHER,
     NONE,
@@ -26,7 +26,7 @@ from gitguard.model.redaction_names import (
     name_of,
     strength,
 )
-from gitguard.model.redaction_rules import (
+from gitguard.model.redaction.rules import (
     KEY_SCANS,
     OPENING,
     PHRASES,
@@ -38,8 +38,8 @@ from gitguard.model.redaction_rules import (
     walls,
     without_walls,
 )
-from gitguard.model.redaction_rules import Rule as Rule
-from gitguard.model.redaction_tokens import (
+from gitguard.model.redaction.rules import Rule as Rule
+from gitguard.model.redaction.tokens import (
     SHORTEST,
     TOKENS,
     begins_word,
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from gitguard.model.redaction_engine import SecondEngine
-    from gitguard.model.redaction_keyed import Span
-    from gitguard.model.redaction_views import View
+    from gitguard.model.redaction.keyed import Span
+    from gitguard.model.redaction.second_engine import SecondEngine
+    from gitguard.model.redaction.views import View
 
     _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
 
@@ -326,20 +326,20 @@ class Redactor:
         for rank, (begin, end, rule) in self._search(text, plan):
             if end > begin and not self._is_allowed(text[begin:end]):
                 if may_be_split:
-                    from gitguard.model.redaction_views import end_of_continued
+                    from gitguard.model.redaction.views import end_of_continued
 
                     end = end_of_continued(text, end)
                 yield rank, (begin, end, rule)
         if plan.is_encoding:
             yield from self._search_encoded(text)
         if may_conceal(text):
-            from gitguard.model.redaction_views import revealed
+            from gitguard.model.redaction.views import revealed
 
             for view in revealed(text):
                 yield from self._search_view(view)
         quotes = joins(text)
         if quotes or may_be_split:
-            from gitguard.model.redaction_views import joined
+            from gitguard.model.redaction.views import joined
 
             for view in joined(text, quotes):
                 yield from self._search_view(view)

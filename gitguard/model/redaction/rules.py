@@ -5,14 +5,14 @@ regular expression finds in linear time.
 # ruff: noqa: E501 - a rule is a line
 from __future__ import annotations
 
-from gitguard.model.redaction_names import is_placeholder, is_reference, looks_random
+from gitguard.model.redaction.names import is_placeholder, is_reference, looks_random
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.model.redaction_keyed import Span
+    from gitguard.model.redaction.keyed import Span
 
 
 PLACEHOLDER = "[REDACTED:{rule}]"

@@ -7,13 +7,13 @@ changes nothing. It is a young package of one author, and therefore pinned and n
 from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
-from gitguard.model.redaction_rules import LONGEST_RULE_NAME, RULE_NAME
+from gitguard.model.redaction.rules import LONGEST_RULE_NAME, RULE_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.redaction_keyed import Span
+    from gitguard.model.redaction.keyed import Span
 
 NAME = "redact-secret"
 _HARMLESS = ("allow", "warn")

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from gitguard.model.redaction_names import DIGITS, looks_random
-from gitguard.model.redaction_tokens import tokens_in
+from gitguard.model.redaction.names import DIGITS, looks_random
+from gitguard.model.redaction.tokens import tokens_in
 from gitguard.model.text import unseen_in
 
 TYPE_CHECKING = False

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import os
 
-from gitguard.context import handoff_recovery
-from gitguard.context.handoff_sources import daily_log, gather
 from gitguard.errors import InvalidDocument, NotConfirmed, NotReadable, NotWritable
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import artifacts, files
+from gitguard.sessions.handoff import recovery
+from gitguard.sessions.handoff.sources import daily_log, gather
+from gitguard.store.disk import artifacts, files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config_handoff import HandoffConfig
-    from gitguard.model.snapshot import Work
-    from gitguard.model.task import TaskState
-    from gitguard.session_store import SessionStore
-    from gitguard.store.states import Found
+    from gitguard.model.config.handoff import HandoffConfig
+    from gitguard.store.session.snapshot import Work
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
 
 FILE_LIMIT = 256 << 10
 """Bytes of a hand-off file that are read back; ours is always smaller."""
@@ -78,7 +78,7 @@ def current_work(
     store: SessionStore, found: Found | None = None, *, compacting: bool = False
 ) -> tuple[TaskState, Work]:
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
-    from gitguard.model.capture import work_of
+    from gitguard.store.session.capture import work_of
 
     state, part = store.at_one_moment(lambda: store.folded(found or store.look()))
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)
@@ -108,8 +108,8 @@ class Handoff:
         Raises `NotConfirmed`, `InvalidDocument` where git tracks the file or it is not one, and
         `NotWritable`.
         """
-        from gitguard.context.handoff import render_handoff
-        from gitguard.store.hidden import hide, refuse_tracked
+        from gitguard.sessions.handoff.text import render_handoff
+        from gitguard.store.session.hidden import hide, refuse_tracked
 
         config = self._config
         refuse_tracked(self._workspace, config.own_names)
@@ -150,7 +150,7 @@ class Handoff:
         return True
 
     def _is_foreign(self) -> bool:
-        from gitguard.context.handoff import is_as_written
+        from gitguard.sessions.handoff.text import is_as_written
 
         data = self._content(self._config.file)
         return data is not None and not is_as_written(data)
@@ -171,8 +171,8 @@ class Handoff:
         keep leaves it where it is. only_own is for hooks of hosts with many sessions: a file that
         does not say whose it is could be anybody's. Raises what `write` raises.
         """
-        from gitguard.context.handoff import without_mark
-        from gitguard.store.hidden import refuse_tracked
+        from gitguard.sessions.handoff.text import without_mark
+        from gitguard.store.session.hidden import refuse_tracked
 
         config, age = self._config, self._age()
         reason = self._stale_because(age)
@@ -183,12 +183,12 @@ class Handoff:
         reason = self._not_ours_because(data, only_own=only_own)
         if reason:
             return Recovered(reason=reason)
-        source = handoff_recovery.Source(
+        source = recovery.Source(
             file=config.file if keep else config.recovered,
             written=timestamp(self._now - (age or 0)),
             daily_log=daily_log(self._root, config, self._now),
         )
-        block = handoff_recovery.build_recovery(
+        block = recovery.build_recovery(
             without_mark(data).decode("utf-8", "replace"),
             source,
             section_characters=config.section_characters,
@@ -197,7 +197,7 @@ class Handoff:
         return self._hand_out(block, keep=keep, to_file=to_file)
 
     def _hand_out(self, block: str, *, keep: bool, to_file: bool) -> Recovered:
-        from gitguard.store.hidden import hide
+        from gitguard.store.session.hidden import hide
 
         config = self._config
         try:
@@ -224,18 +224,18 @@ class Handoff:
     def _is_our_block(self, path: str) -> bool:
         """Say whether a block may be written there: nothing is, or an older one of ours."""
         data = files.read_bytes(path, limit=FILE_LIMIT)
-        return data is None or data.startswith(handoff_recovery.BEGINS.encode())
+        return data is None or data.startswith(recovery.BEGINS.encode())
 
     def _stale_because(self, age: float | None) -> str:
         name = self._config.file
         if age is None:
             return f"there is no `{name}`"
         limit = self._config.max_age_minutes
-        stale = handoff_recovery.stale_because(age, max_age_minutes=limit)
+        stale = recovery.stale_because(age, max_age_minutes=limit)
         return f"`{name}` is not fresh: {stale}" if stale else ""
 
     def _not_ours_because(self, data: bytes, *, only_own: bool) -> str:
-        from gitguard.context.handoff import written_for
+        from gitguard.sessions.handoff.text import written_for
 
         name, session, owner = self._config.file, self._store.session, written_for(data)
         if not data.strip():
@@ -251,7 +251,7 @@ class Handoff:
 
     def clear(self) -> tuple[str, ...]:
         """Remove the files and what hides them from git; return the names that were removed."""
-        from gitguard.store.hidden import refuse_tracked, show_again
+        from gitguard.store.session.hidden import refuse_tracked, show_again
 
         config = self._config
         refuse_tracked(self._workspace, config.own_names)

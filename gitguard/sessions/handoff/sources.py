@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import time
 
-from gitguard.context.handoff import (
+from gitguard.errors import InvalidDocument
+from gitguard.model.config.handoff import DATE
+from gitguard.sessions.handoff.text import (
     Surroundings,
     age_text,
     newest_failure,
     summarise_failure,
     summarise_plan,
 )
-from gitguard.errors import InvalidDocument
-from gitguard.model.config_handoff import DATE
-from gitguard.store import artifacts
-from gitguard.store.differences import Looker
+from gitguard.store.disk import artifacts
+from gitguard.store.git.differences import Looker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config_handoff import HandoffConfig
-    from gitguard.model.redaction import Redactor
-    from gitguard.model.task import TaskState
-    from gitguard.store.repository import Repository
+    from gitguard.model.config.handoff import HandoffConfig
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.task import TaskState
 
 _LIMIT = 64 << 10
 """Bytes that are read of a plan's beginning and of a log's end."""

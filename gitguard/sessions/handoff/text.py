@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 
 from gitguard.model.digest import sha256
-from gitguard.model.task import START
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
+from gitguard.store.session.task import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.redaction import Redactor
-    from gitguard.model.snapshot import Work
-    from gitguard.model.task import TaskState
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.session.snapshot import Work
+    from gitguard.store.session.task import TaskState
 
 _ITEM_LIMIT = 300
 _MOST_ITEMS = 20

@@ -10,16 +10,16 @@ import re
 
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
-from gitguard.recovery.filling import Filled, Item, Section, fill
 from gitguard.rendering import render
+from gitguard.sessions.resume.filling import Filled, Item, Section, fill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.snapshot import Work
-    from gitguard.model.task import TaskState
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.snapshot import Work
+    from gitguard.store.session.task import TaskState
 
 LEAST_TOKENS = 300
 """The smallest block: below it the required sections would not all find a few words' room."""

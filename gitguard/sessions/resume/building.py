@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritable
-from gitguard.model import capture, triggers
-from gitguard.model.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
-from gitguard.recovery.injection import Origin, build_resume
+from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.store.session import capture
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.journal import Entry
-    from gitguard.model.snapshot import Snapshot, Work
-    from gitguard.model.task import TaskState
-    from gitguard.session_store import SessionStore
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.verification import Verified
+    from gitguard.store.session.chain_check import Verified
+    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.snapshot import Snapshot, Work
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
 
 _BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSION_END})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
@@ -42,7 +43,7 @@ def take_over(store: SessionStore) -> tuple[str, ...]:
     """Take a signed head of another machine first, where that can be written."""
     if not store.config.sign:
         return ()
-    from gitguard.recovery.adoption import take_signed
+    from gitguard.sessions.adoption import take_signed
 
     try:
         with store.lock():
@@ -86,8 +87,8 @@ def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     newest = store.chain.verify(head)
     if newest is None:
         return ""
-    from gitguard.recovery.startup import older_sessions
-    from gitguard.store.states import decode_state
+    from gitguard.sessions.startup import older_sessions
+    from gitguard.store.session.state_file import decode_state
 
     state = decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
     older = older_sessions(store) if newest.checkpoint.sequence == 1 else ()
@@ -111,7 +112,7 @@ def _committed_work(state: TaskState, snapshot: Snapshot | None) -> Work:
 
 
 def _snapshot(data: bytes) -> Snapshot | None:
-    from gitguard.model.snapshot import read_snapshot
+    from gitguard.store.session.snapshot import read_snapshot
 
     try:
         # What follows is in the state as well, and YAML takes long to read.
@@ -147,7 +148,7 @@ def _changes(
     if newest is None:
         return ""
     checkpoint = newest.checkpoint
-    from gitguard.recovery.changes import changes_since, look_around
+    from gitguard.sessions.resume.drift import changes_since, look_around
 
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}

@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gitguard.model.checkpoint import Code
-    from gitguard.model.redaction import Redactor
-    from gitguard.store.differences import Differences
-    from gitguard.store.repository import Repository
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.checkpoint import Code
 
 _LINE_LIMIT = 360
 _MOST_NAMES = 3
@@ -95,7 +95,7 @@ def look_around(
 
     kept is the checkpoint's own look at this worktree; ours are the files our tools wrote since.
     """
-    from gitguard.store.differences import Looker
+    from gitguard.store.git.differences import Looker
 
     looker = Looker(repository, redactor)
     drift = Drift(now, _commits_between(repository, then.head, now.head))

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.review.leaks import UNREAD, Leak
-from gitguard.session_store import SessionStore
-from gitguard.store import advice_log, files, holds
-from gitguard.store.place import locate
-from gitguard.store.workspace import Workspace
+from gitguard.sessions.secrets.leaks import UNREAD, Leak
+from gitguard.settings import advice_log
+from gitguard.store.disk import files
+from gitguard.store.git.place import locate
+from gitguard.store.session import holds
+from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
 
 _FILE_LIMIT = 64 << 20
 _READ_BACK = frozenset({"anchor.json", "state.json", "session.json", "journal.jsonl"})

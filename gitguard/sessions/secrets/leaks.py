@@ -6,17 +6,17 @@ from contextlib import suppress
 from itertools import groupby
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
-from gitguard.model.redaction import Finding
-from gitguard.model.snapshot import read_snapshot, render_snapshot
+from gitguard.model.redaction.redactor import Finding
 from gitguard.model.value import Value
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.snapshot import read_snapshot, render_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
 
 UNREAD = "could-not-be-read"
 """Stands for a rule where nobody can say what is there."""

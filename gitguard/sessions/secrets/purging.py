@@ -9,31 +9,31 @@ from __future__ import annotations
 
 import json
 
-from gitguard.context.gauge import Circumstances
 from gitguard.errors import GitguardError, InvalidInput, Pending
 from gitguard.model import triggers
-from gitguard.model.checkpoint import SNAPSHOT_FILE
 from gitguard.model.codec import STATE_FILE
-from gitguard.model.config_redaction import redactor_of
+from gitguard.model.config.redaction import redactor_of
 from gitguard.model.digest import sha256
-from gitguard.model.redaction import Rule
+from gitguard.model.redaction.redactor import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.review.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
-from gitguard.store.archive import SessionArchive
-from gitguard.store.rewriting import Past, Remains, Rewriting
-from gitguard.usecases.cleaning import SessionFiles
-from gitguard.usecases.sessions import refuse_unknown
+from gitguard.pressure.gauge import Circumstances
+from gitguard.sessions.choice import refuse_unknown
+from gitguard.sessions.secrets.cleaning import SessionFiles
+from gitguard.sessions.secrets.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
+from gitguard.store.session.archive import SessionArchive
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.rewriting import Past, Remains, Rewriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from gitguard.model.config_redaction import RedactionConfig
-    from gitguard.model.redaction import Redactor
-    from gitguard.session_store import SessionStore
-    from gitguard.store.lock import Lock
-    from gitguard.store.standing import Head
+    from gitguard.model.config.redaction import RedactionConfig
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.disk.lock import Lock
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.store import SessionStore
 
     Tell = Callable[[int, int], None]
 

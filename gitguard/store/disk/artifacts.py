@@ -9,7 +9,7 @@ import os
 import stat
 
 from gitguard.errors import InvalidDocument
-from gitguard.store.files import NO_FOLLOW
+from gitguard.store.disk.files import NO_FOLLOW
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 

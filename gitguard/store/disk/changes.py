@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from gitguard.errors import GitguardError, InvalidDocument, NotWritable
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
 
 _LIMIT = 4 << 20
 

@@ -18,8 +18,8 @@ from gitguard.errors import (
     NotWritable,
     OtherUser,
 )
-from gitguard.store import folders
-from gitguard.store.folders import At
+from gitguard.store.disk import folders
+from gitguard.store.disk.folders import At
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

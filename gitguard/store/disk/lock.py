@@ -14,8 +14,8 @@ import time
 from _thread import get_ident
 
 from gitguard.errors import GitguardError, Locked
-from gitguard.store import files
-from gitguard.store.folders import At
+from gitguard.store.disk import files
+from gitguard.store.disk.folders import At
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

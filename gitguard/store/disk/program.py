@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.value import Value
-from gitguard.store import lock
+from gitguard.store.disk import lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

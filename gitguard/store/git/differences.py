@@ -20,17 +20,17 @@ from gitguard.errors import GitFailed, GitguardError
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
-from gitguard.store.files import read_bytes
-from gitguard.store.objects import is_object_id
+from gitguard.store.disk.files import read_bytes
+from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Self
 
-    from gitguard.model.redaction import Redactor
-    from gitguard.store.plumbing import GitProcess, Plumbing
-    from gitguard.store.repository import Repository
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.plumbing import GitProcess, Plumbing
+    from gitguard.store.git.repository import Repository
 
     _Entries = dict[str, "_Listed"]
 

@@ -10,13 +10,13 @@ import os
 from functools import cached_property
 
 from gitguard.errors import InvalidDocument
-from gitguard.store import files
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.store.plumbing import Plumbing
+    from gitguard.store.git.plumbing import Plumbing
 
 _LIMIT = 1 << 26
 _FOLDER = "refs/replace"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gitguard.store import folders
-from gitguard.store.lock import Lock
+from gitguard.store.disk import folders
+from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import os
 
 from gitguard.errors import GitFailed
 from gitguard.model.digest import sha1
-from gitguard.store import files
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from gitguard.store.plumbing import Plumbing
+    from gitguard.store.git.plumbing import Plumbing
 
 _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""

@@ -11,13 +11,13 @@ import os
 from contextlib import contextmanager
 
 from gitguard.errors import OtherUser
-from gitguard.store import files, processes
+from gitguard.store.disk import files, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.store.place import Place
+    from gitguard.store.git.place import Place
 
 _DEAD_AFTER = 60
 _MARK = ".removing"

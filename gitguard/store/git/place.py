@@ -9,7 +9,7 @@ import os
 
 from gitguard.errors import NotARepository
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
 
 
 class Place(Value):

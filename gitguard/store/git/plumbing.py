@@ -10,16 +10,16 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import GitFailed
-from gitguard.model.git_words import git_words
 from gitguard.model.text import visible
 from gitguard.model.value import Value
-from gitguard.store import files, lock
+from gitguard.store.disk import files, lock
+from gitguard.store.git.complaints import git_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.store.place import Place
+    from gitguard.store.git.place import Place
 
 TIME_LIMIT = 30
 """Seconds after which a git command has failed."""
@@ -205,7 +205,7 @@ class GitProcess:
         """
         import subprocess
 
-        from gitguard.store.child import Child
+        from gitguard.store.disk.child import Child
 
         self._name = _subcommand(command)
         self._unread = bytearray()

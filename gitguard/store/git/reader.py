@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, InvalidDocument
-from gitguard.store import files
-from gitguard.store.objects import is_object_id
+from gitguard.store.disk import files
+from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from gitguard.store.disguises import Disguises
-    from gitguard.store.plumbing import GitProcess, Plumbing
+    from gitguard.store.git.disguises import Disguises
+    from gitguard.store.git.plumbing import GitProcess, Plumbing
 
     Read = dict[str, bytes | InvalidDocument]
 

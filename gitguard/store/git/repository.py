@@ -9,20 +9,20 @@ import os
 
 from gitguard.errors import GitFailed, GitguardError, Pending, RefMoved
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
-from gitguard.store.packed_refs import PackedRefs
-from gitguard.store.plumbing import Plumbing
+from gitguard.store.disk import files
+from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
+from gitguard.store.git.packed_refs import PackedRefs
+from gitguard.store.git.plumbing import Plumbing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from gitguard.store.disguises import Disguises
-    from gitguard.store.place import Place
-    from gitguard.store.plumbing import GitOutcome
-    from gitguard.store.reader import ObjectReader
+    from gitguard.store.git.disguises import Disguises
+    from gitguard.store.git.place import Place
+    from gitguard.store.git.plumbing import GitOutcome
+    from gitguard.store.git.reader import ObjectReader
 
     Clock = Callable[[], float]
 
@@ -280,7 +280,7 @@ class Repository:
                 lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
                 lines += [f"author {stamp}", f"committer {stamp}", "", message]
                 return writer.write("commit", "\n".join(lines).encode())
-        from gitguard.store.signing import Signer
+        from gitguard.store.session.signing import Signer
 
         return Signer(self.git).commit(tree, parent, message, stamp)
 
@@ -290,7 +290,7 @@ class Repository:
 
     def reader(self) -> ObjectReader:
         """Return a context manager that reads objects and hashes each again."""
-        from gitguard.store.reader import ObjectReader
+        from gitguard.store.git.reader import ObjectReader
 
         return ObjectReader(self.place.common_dir, self.git, self.disguises())
 
@@ -302,7 +302,7 @@ class Repository:
 
     def disguises(self) -> Disguises:
         """Return what git shows as something else than its id names, as it is now."""
-        from gitguard.store.disguises import Disguises
+        from gitguard.store.git.disguises import Disguises
 
         return Disguises(self.place.common_dir, self.git)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.git_words import git_words
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
+from gitguard.store.git.complaints import git_words
 
 GOOD = "good"
 UNSIGNED = "unsigned"

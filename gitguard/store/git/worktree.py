@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.store.repository import Repository
+from gitguard.store.git.repository import Repository
 
 
 class Worktree(Repository):

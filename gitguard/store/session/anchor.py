@@ -13,8 +13,8 @@ from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.digest import sha256
 from gitguard.model.record import Record
-from gitguard.model.session import is_session_name
-from gitguard.store import files
+from gitguard.store.disk import files
+from gitguard.store.session.naming import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

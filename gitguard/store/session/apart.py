@@ -12,17 +12,18 @@ from contextlib import suppress
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import dump_line, load_json
-from gitguard.model.session import Session
 from gitguard.model.value import Value
-from gitguard.store import files, states
-from gitguard.store.workspace import LIMIT, decode_record
+from gitguard.store.disk import files
+from gitguard.store.session import state_file
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import LIMIT, decode_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.journal import Entry
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.workspace import Workspace
 
 _NOTES = "notes.jsonl"
 _NOTES_LIMIT = 1 << 20
@@ -42,7 +43,7 @@ def is_unknown(workspace: Workspace) -> bool:
         return False
     if os.path.isdir(workspace.apart().folder):
         return True
-    from gitguard.store.moves import anchored_sessions
+    from gitguard.store.session.moves import anchored_sessions
 
     state = workspace.state_folder
     if anchored_sessions(state) or not files.is_writable(state):
@@ -50,13 +51,13 @@ def is_unknown(workspace: Workspace) -> bool:
     session = session_of(workspace)
     if session is None:
         return False
-    found = states.StateFiles(workspace, session).read()
-    is_foreign = found.standing == states.EDITED and found.written is None and not found.problem
+    found = state_file.StateFiles(workspace, session).read()
+    is_foreign = found.standing == state_file.EDITED and found.written is None and not found.problem
     return is_foreign and not _is_tracked(workspace)  # a clone may bring anything in
 
 
 def _is_tracked(workspace: Workspace) -> bool:
-    from gitguard.store.repository import Repository
+    from gitguard.store.git.repository import Repository
 
     repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
     folder = os.path.join(workspace.folder, "sessions")

@@ -14,19 +14,19 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import GitguardError, InvalidInput, Tampered
-from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
-from gitguard.store import files
-from gitguard.store.anchor import AnchorFile
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.naming import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.session import Session
-    from gitguard.store.anchor import Anchor
-    from gitguard.store.checkpoints import Chain
-    from gitguard.store.repository import Repository
-    from gitguard.store.standing import Head
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.anchor import Anchor
+    from gitguard.store.session.chain import Chain
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.workspace import Workspace
 
 
 class Archived(Value):

@@ -7,9 +7,12 @@ are folded again: every list is built such that this adds nothing.
 
 from __future__ import annotations
 
-from gitguard.model import journal, thread
-from gitguard.model.snapshot import IDLE, IN_PROGRESS, WAITING, Work
-from gitguard.model.task import (
+from gitguard.model import thread
+from gitguard.model.text import seconds, shorten
+from gitguard.model.transcript import AGENT, USER
+from gitguard.store.session import entries as journal
+from gitguard.store.session.snapshot import IDLE, IN_PROGRESS, WAITING, Work
+from gitguard.store.session.task import (
     Artifact,
     Decision,
     Failure,
@@ -17,8 +20,6 @@ from gitguard.model.task import (
     merge_artifacts,
     next_decision,
 )
-from gitguard.model.text import seconds, shorten
-from gitguard.model.transcript import AGENT, USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gitguard.model.events import PlanItem
-    from gitguard.model.journal import Entry
-    from gitguard.model.task import TaskState
     from gitguard.model.thread import Exchange
+    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.task import TaskState
 
     T = TypeVar("T")
 

@@ -11,12 +11,21 @@ from gitguard.errors import (
     Pending,
     Tampered,
 )
-from gitguard.model.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
-from gitguard.model.session import is_session_name
-from gitguard.store import files, identity
-from gitguard.store.anchor import Anchor, AnchorFile, identity_of
-from gitguard.store.objects import ObjectsGone
-from gitguard.store.standing import (
+from gitguard.store.disk import files
+from gitguard.store.git.objects import ObjectsGone
+from gitguard.store.session import identity
+from gitguard.store.session.anchor import Anchor, AnchorFile, identity_of
+from gitguard.store.session.chain_check import (
+    GO_ON,
+    LEAVE,
+    MOST_COMMITS,
+    VERIFIED,
+    Verification,
+    refuse,
+)
+from gitguard.store.session.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
+from gitguard.store.session.naming import is_session_name
+from gitguard.store.session.standing import (
     ADVANCED,
     DELETED,
     MOVED,
@@ -26,23 +35,15 @@ from gitguard.store.standing import (
     UNTRUSTED,
     Head,
 )
-from gitguard.store.verification import (
-    GO_ON,
-    LEAVE,
-    MOST_COMMITS,
-    VERIFIED,
-    Verification,
-    refuse,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from gitguard.model.session import Session
-    from gitguard.store.repository import Ref, Repository
-    from gitguard.store.verification import Link, Verified
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.git.repository import Ref, Repository
+    from gitguard.store.session.chain_check import Link, Verified
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 _SHORTEST_ID = 4
 _ATTEMPTS = 3

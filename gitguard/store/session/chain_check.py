@@ -8,20 +8,20 @@ newest one has to be the one that the anchor notes.
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
-from gitguard.model.checkpoint import FILES, checkpoint_name, parse_commit
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.digest import sha256
 from gitguard.model.value import Value
-from gitguard.store.reader import TREE_LIMIT, entries_of
+from gitguard.store.git.reader import TREE_LIMIT, entries_of
+from gitguard.store.session.checkpoint import FILES, checkpoint_name, parse_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from gitguard.model.checkpoint import Checkpoint
-    from gitguard.model.session import Session
-    from gitguard.store.anchor import Anchor
-    from gitguard.store.reader import ObjectReader, Read
+    from gitguard.store.git.reader import ObjectReader, Read
+    from gitguard.store.session.anchor import Anchor
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.naming import Session
 
 
 VERIFIED = 50

@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 
 from gitguard.model import triggers
-from gitguard.model.capture import work_of
-from gitguard.model.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
-from gitguard.model.snapshot import (
+from gitguard.model.text import timestamp
+from gitguard.rendering import render
+from gitguard.store.session.capture import work_of
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
+from gitguard.store.session.snapshot import (
     SnapshotMeta,
     TokenUsage,
     previous_of,
     render_snapshot,
     snapshot_of,
 )
-from gitguard.model.text import timestamp
-from gitguard.rendering import render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.context.gauge import Circumstances
-    from gitguard.model.checkpoint import Code
-    from gitguard.model.redaction import Redactor
-    from gitguard.model.task import TaskState
-    from gitguard.store.journal import JournalPart
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.pressure.gauge import Circumstances
+    from gitguard.store.session.checkpoint import Code
+    from gitguard.store.session.journal import JournalPart
+    from gitguard.store.session.task import TaskState
 
 
 def compose(

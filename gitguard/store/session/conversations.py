@@ -10,17 +10,17 @@ import os
 
 from gitguard.errors import InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json
-from gitguard.model.host_session import SessionRecord
-from gitguard.store import files
-from gitguard.store.workspace import FORMAT, LIMIT, THIS_SESSION, decode_record
+from gitguard.store.disk import files
+from gitguard.store.session.host_session import SessionRecord
+from gitguard.store.session.workspace import FORMAT, LIMIT, THIS_SESSION, decode_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.model.host_session import HostSession
-    from gitguard.model.session import Session
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 
 def carry(workspace: Workspace, source: Session, target: Session) -> None:

@@ -11,7 +11,7 @@ import re
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.codec import dump_line, load_json
-from gitguard.store import files
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

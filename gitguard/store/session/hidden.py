@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.store import exclude
-from gitguard.store.disk import FileChange, content
-from gitguard.store.place import worktree_roots
+from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.git import exclude
+from gitguard.store.git.place import worktree_roots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.lock import Lock
-    from gitguard.store.workspace import Workspace
-    from gitguard.store.worktree import Worktree
+    from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.worktree import Worktree
+    from gitguard.store.session.workspace import Workspace
 
 _EXCLUDE = "info/exclude"
 _BEGIN, _END = "# >>> gitguard hand-off >>>\n", "# <<< gitguard hand-off <<<\n"
@@ -67,7 +67,7 @@ def show_again(workspace: Workspace) -> None:
 
 
 def _worktree(workspace: Workspace) -> Worktree:
-    from gitguard.store.worktree import Worktree
+    from gitguard.store.git.worktree import Worktree
 
     return Worktree(workspace.place, workspace.places.environment, workspace.clock)
 

@@ -13,12 +13,12 @@ import os
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotWritable
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.digest import sha256
-from gitguard.model.host_session import NEVER, Hold, Stop
-from gitguard.store import files
+from gitguard.store.disk import files
+from gitguard.store.session.host_session import NEVER, Hold, Stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.host_session import HostSession
+    from gitguard.store.session.host_session import HostSession
 
 FORMAT = 1
 _FOLDER = "conversations"

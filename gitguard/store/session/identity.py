@@ -14,14 +14,14 @@ from gitguard.model import fields
 from gitguard.model.codec import dump_json
 from gitguard.model.digest import sha256
 from gitguard.model.record import Record
-from gitguard.store import files
-from gitguard.store.anchor import FORMAT, Identity, identity_of, load_record
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import FORMAT, Identity, identity_of, load_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.workspace import Workspace
 
 RECORD = "_repository.json"
 """The record's name in a repository's folder; the names of sessions never begin with `_`."""

@@ -7,18 +7,18 @@ import os
 from gitguard.errors import EditedState
 from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
-from gitguard.model.journal import ENDED, FAILED, Entry, open_calls, read_entries
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
+from gitguard.store.session.entries import ENDED, FAILED, Entry, open_calls, read_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.model.session import Session
-    from gitguard.store.moment import Moment
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.moment import Moment
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
@@ -212,17 +212,17 @@ class OwnJournal(JournalFile):
     def _refuse_unsettled(self) -> None:
         """Refuse to call foreign what another process may be replacing at this very moment."""
         if not self._moment.is_settled:
-            from gitguard.store.moment import Unsettled
+            from gitguard.store.session.moment import Unsettled
 
             raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
 
     def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
         """Begin a new file; the one before is nobody's from then on, should it come back."""
-        from gitguard.store import journals
+        from gitguard.store.session import own_journal
 
         replaced = _id_in(self._begins())
         part = super().restart(entries)
-        journals.forget(self._workspace, self._session, replaced)
+        own_journal.forget(self._workspace, self._session, replaced)
         return part
 
     def _is_to_end(self, part: JournalPart) -> bool:
@@ -255,19 +255,19 @@ class OwnJournal(JournalFile):
         """Return the journal's id; one that somebody else began is set aside first."""
         begun = super()._begun()
         if begun or not self._is_new():
-            from gitguard.store import journals
+            from gitguard.store.session import own_journal
 
-            if not journals.is_ours(self._workspace, self._session, begun):
+            if not own_journal.is_ours(self._workspace, self._session, begun):
                 self._refuse_unsettled()
-                journals.refuse_foreign(self._workspace, self._session, begun, self.path)
+                own_journal.refuse_foreign(self._workspace, self._session, begun, self.path)
         return begun if os.path.exists(self.path) else ""
 
     def _header(self) -> bytes:
-        from gitguard.store import journals
+        from gitguard.store.session import own_journal
 
         sealed = self._workspace.seal.is_there
-        begun = journals.new_id(self._workspace, self._unique(), sealed=sealed)
-        journals.remember(self._workspace, self._session, begun)
+        begun = own_journal.new_id(self._workspace, self._unique(), sealed=sealed)
+        own_journal.remember(self._workspace, self._session, begun)
         return _header(begun)
 
 

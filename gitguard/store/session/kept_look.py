@@ -12,9 +12,9 @@ from gitguard.errors import GitguardError
 from gitguard.model import fields
 from gitguard.model.codec import dump_json
 from gitguard.model.record import Record
-from gitguard.store import files
-from gitguard.store.anchor import FORMAT, load_record
-from gitguard.store.differences import Differences
+from gitguard.store.disk import files
+from gitguard.store.git.differences import Differences
+from gitguard.store.session.anchor import FORMAT, load_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import os
 from contextlib import ExitStack
 
 from gitguard.errors import GitguardError, Locked
-from gitguard.store import lock
+from gitguard.store.disk import lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from gitguard.store.lock import Lock
+    from gitguard.store.disk.lock import Lock
 
     T = TypeVar("T")
     Mark = tuple[int, ...]

@@ -14,23 +14,24 @@ from contextlib import ExitStack
 
 from gitguard.errors import GitguardError, NotWritable
 from gitguard.model.codec import dump_json, load_json
-from gitguard.model.session import is_session_name
 from gitguard.model.value import Value
-from gitguard.store import files, identity
-from gitguard.store.anchor import AnchorFile, CurrentFile, identity_of
-from gitguard.store.identity import RepositoryRecord
-from gitguard.store.lock import Lock
-from gitguard.store.place import git_dirs_of
+from gitguard.store.disk import files
+from gitguard.store.disk.lock import Lock
+from gitguard.store.git.place import git_dirs_of
+from gitguard.store.session import identity
+from gitguard.store.session.anchor import AnchorFile, CurrentFile, identity_of
+from gitguard.store.session.identity import RepositoryRecord
+from gitguard.store.session.naming import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from gitguard.store.anchor import Anchor
-    from gitguard.store.reader import ObjectReader
-    from gitguard.store.repository import Repository
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.anchor import Anchor
+    from gitguard.store.session.workspace import Workspace
 
 _LOCK_TIMEOUT = 5.0
 _LIMIT = 64 << 20
@@ -154,7 +155,7 @@ def _leads_here(candidate: Candidate, workspace: Workspace) -> bool:
 
 
 def _repository(workspace: Workspace) -> Repository:
-    from gitguard.store.repository import Repository
+    from gitguard.store.git.repository import Repository
 
     return Repository(workspace.place, workspace.places.environment, workspace.clock)
 

@@ -10,13 +10,13 @@ import os
 
 from gitguard.errors import EditedState, InvalidDocument, NotWritable
 from gitguard.model.codec import dump_json, load_json
-from gitguard.store import files
-from gitguard.store.journal import SEALED
+from gitguard.store.disk import files
+from gitguard.store.session.journal import SEALED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.session import Session
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 _FORMAT = 1
 _LIMIT = 1 << 16
@@ -81,7 +81,7 @@ def _is_begun_here(workspace: Workspace, journal_id: str, path: str) -> bool:
 
 
 def _whereabouts(workspace: Workspace) -> str:
-    from gitguard.store.anchor import whereabouts
+    from gitguard.store.session.anchor import whereabouts
 
     return whereabouts(workspace.place.common_dir)
 
@@ -97,7 +97,7 @@ def _listed(path: str) -> list[str]:
 
 
 def _folded(workspace: Workspace, session: Session) -> str:
-    from gitguard.store.anchor import AnchorFile
+    from gitguard.store.session.anchor import AnchorFile
 
     try:
         written = AnchorFile(workspace.anchor_folder(session)).read_written()
@@ -107,7 +107,7 @@ def _folded(workspace: Workspace, session: Session) -> str:
 
 
 def _is_tracked(workspace: Workspace, path: str) -> bool:
-    from gitguard.store.repository import Repository
+    from gitguard.store.git.repository import Repository
 
     repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
     folder = os.path.relpath(os.path.dirname(path), workspace.place.worktree)

@@ -8,13 +8,13 @@ from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.record import Record
-from gitguard.store import files
-from gitguard.store.workspace import FORMAT, LIMIT
+from gitguard.store.disk import files
+from gitguard.store.session.workspace import FORMAT, LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.session import Session
-    from gitguard.store.workspace import Workspace
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 
 class Owner(Record):

@@ -10,7 +10,7 @@ import os
 
 from gitguard.errors import InvalidDocument, NotReadable
 from gitguard.model.codec import load_json
-from gitguard.store import files
+from gitguard.store.disk import files
 
 _NAME = "_seal.key"
 _KEY_SIZE = 32

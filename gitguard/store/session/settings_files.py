@@ -11,7 +11,7 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_LIMIT, dump_json, load_json
-from gitguard.model.config import (
+from gitguard.model.config.config import (
     DEFAULTS,
     Config,
     check_config,
@@ -20,16 +20,16 @@ from gitguard.model.config import (
     read_config,
     tighten,
 )
-from gitguard.store import files
-from gitguard.store.place import locate
-from gitguard.store.workspace import Workspace
+from gitguard.store.disk import files
+from gitguard.store.git.place import locate
+from gitguard.store.session.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.store.workspace import Places
+    from gitguard.store.session.workspace import Places
 
 _RACY = 2 * 10**9
 """Nanoseconds within which file systems may give two changes of a file the same time."""
@@ -58,7 +58,7 @@ def open_workspace(
         workspace.note_fault("reading the repository's configuration", error)
         config = user
     if config.names("redaction"):
-        from gitguard.model.config_redaction import redactor_of
+        from gitguard.model.config.redaction import redactor_of
 
         workspace.redactor = redactor_of(config.redaction)
     try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, Pending
-from gitguard.model.signature import (
+from gitguard.store.git.objects import ObjectsGone, is_object_id
+from gitguard.store.git.signature import (
     KINDS,
     OPENPGP,
     SSH,
@@ -19,13 +20,12 @@ from gitguard.model.signature import (
     judge_gpg,
     judge_ssh,
 )
-from gitguard.store.objects import ObjectsGone, is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.checkpoint import Checkpoint
-    from gitguard.store.plumbing import Plumbing
-    from gitguard.store.repository import Stamp
+    from gitguard.store.git.plumbing import Plumbing
+    from gitguard.store.git.repository import Stamp
+    from gitguard.store.session.checkpoint import Checkpoint
 
 _DEFAULTS = {
     "gpg.format": OPENPGP,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
-from gitguard.model.checkpoint import checkpoint_name
 from gitguard.model.codec import dump_yaml, load_yaml
 from gitguard.model.record import Record
 from gitguard.model.value import Value
+from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.task import TaskState
+    from gitguard.store.session.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
 VERSION = 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, GitguardError, HeadAdvanced, Pending, Tampered, Untrusted
-from gitguard.model.checkpoint import Code
 from gitguard.model.value import Value
+from gitguard.store.session.checkpoint import Code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.anchor import Anchor
+    from gitguard.store.session.anchor import Anchor
 
 NONE = "none"
 OURS = "ours"

@@ -20,17 +20,17 @@ from gitguard.model.codec import (
 )
 from gitguard.model.digest import sha256
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.redaction import Finding
-    from gitguard.model.session import Session
-    from gitguard.model.task import TaskState
-    from gitguard.store.anchor import AnchorFile, Written
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.redaction.redactor import Finding
+    from gitguard.store.session.anchor import AnchorFile, Written
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
 
@@ -81,7 +81,7 @@ class Found(Value):
 
 def decode_state(data: bytes, what: str) -> TaskState:
     """Read a state from bytes, or raise `InvalidDocument`."""
-    from gitguard.model.task import read_state
+    from gitguard.store.session.task import read_state
 
     return read_state(load_json(data, what=what))
 
@@ -164,7 +164,7 @@ class StateFiles:
 
     @property
     def _copies(self) -> AnchorFile:
-        from gitguard.store.anchor import AnchorFile
+        from gitguard.store.session.anchor import AnchorFile
 
         return AnchorFile(self._workspace.anchor_folder(self._session))
 
@@ -216,7 +216,7 @@ class StateFiles:
         )
 
     def _decode_written(self, written: Written) -> TaskState:
-        from gitguard.model.task import read_state
+        from gitguard.store.session.task import read_state
 
         document = load_json(written.state.encode(), what="the state's copy")
         state = read_state(document)
@@ -284,13 +284,13 @@ class StateFiles:
         return mark.get("place") == self._whereabouts()
 
     def _whereabouts(self) -> str:
-        from gitguard.store.anchor import whereabouts
+        from gitguard.store.session.anchor import whereabouts
 
         return whereabouts(self._workspace.place.common_dir)
 
     def _is_tracked(self) -> bool:
         # A clone could bring a state in together with the mark that calls it ours.
-        from gitguard.store.repository import Repository
+        from gitguard.store.git.repository import Repository
 
         workspace = self._workspace
         repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
@@ -346,7 +346,7 @@ class StateFiles:
     def _written_after(
         self, before: Found, data: bytes, journal_id: str, journal_offset: int
     ) -> Written:
-        from gitguard.store.anchor import Written
+        from gitguard.store.session.anchor import Written
 
         old = before.written
         written = Written(
@@ -429,7 +429,7 @@ class StateFiles:
 
 
 def _begun(state: TaskState) -> TaskState:
-    from gitguard.model.task import START
+    from gitguard.store.session.task import START
 
     unset = {name: START for name in _NEVER_EMPTY if not getattr(state, name).strip()}
     return state.replace(**unset) if unset else state

@@ -17,26 +17,27 @@ from gitguard.errors import (
 )
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store import files, states
+from gitguard.store.disk import files
+from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from gitguard.context.gauge import Circumstances
-    from gitguard.model.config import Config
-    from gitguard.model.session import Session
-    from gitguard.model.task import TaskState
-    from gitguard.store.checkpoints import Chain
-    from gitguard.store.differences import Differences
-    from gitguard.store.journal import JournalPart
-    from gitguard.store.lock import Lock
-    from gitguard.store.repository import Repository
-    from gitguard.store.signing import SignatureCheck
-    from gitguard.store.standing import Head
-    from gitguard.store.states import Found
-    from gitguard.store.workspace import Workspace
+    from gitguard.model.config.config import Config
+    from gitguard.pressure.gauge import Circumstances
+    from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.chain import Chain
+    from gitguard.store.session.journal import JournalPart
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.signing import SignatureCheck
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.workspace import Workspace
 
     T = TypeVar("T")
 
@@ -66,7 +67,7 @@ class SessionStore:
         self.session = session
         self.config = config
         self.clock = workspace.clock
-        self.states = states.StateFiles(workspace, session)
+        self.states = state_file.StateFiles(workspace, session)
         self.journal = workspace.journal(session)
         self._chain: Chain | None = None
 
@@ -74,7 +75,7 @@ class SessionStore:
     def chain(self) -> Chain:
         """The session's checkpoints; git is first needed here."""
         if self._chain is None:
-            from gitguard.store.checkpoints import Chain
+            from gitguard.store.session.chain import Chain
 
             prefix = self.config.store.ref_prefix
             self._chain = Chain(self.workspace, self.repository(), self.session, prefix)
@@ -82,14 +83,14 @@ class SessionStore:
 
     def repository(self) -> Repository:
         """Return the door to git."""
-        from gitguard.store.repository import Repository
+        from gitguard.store.git.repository import Repository
 
         place, environment = self.workspace.place, self.workspace.places.environment
         return Repository(place, environment, self.clock, signs=self.config.sign)
 
     def signatures(self) -> SignatureCheck:
         """Return what says whose signatures are on checkpoints."""
-        from gitguard.store.signing import SignatureCheck
+        from gitguard.store.session.signing import SignatureCheck
 
         return SignatureCheck(self.repository().git, self.config.signers)
 
@@ -119,7 +120,7 @@ class SessionStore:
         there is no copy.
         """
         found = self.states.read()
-        if found.standing in (states.BROKEN, states.MISSING) and found.written is not None:
+        if found.standing in (state_file.BROKEN, state_file.MISSING) and found.written is not None:
             return found.replace(keeps_file=True)
         return self.state()
 
@@ -129,7 +130,7 @@ class SessionStore:
 
     def read(self) -> Found:
         """Read the working state without the lock."""
-        ours = (states.OURS, states.PENDING)
+        ours = (state_file.OURS, state_file.PENDING)
         return self.at_one_moment(
             self.states.read, accuses=lambda found: found.standing not in ours
         )
@@ -150,10 +151,10 @@ class SessionStore:
         return moment.look(look, accuses=accuses, takes_long=takes_long)
 
     def _in_force(self, found: Found) -> Found:
-        diagnosed = states.diagnose(found)
+        diagnosed = state_file.diagnose(found)
         if diagnosed is not None:
             raise diagnosed
-        if found.standing == states.EDITED and found.written is None and not found.problem:
+        if found.standing == state_file.EDITED and found.written is None and not found.problem:
             raise Untrusted(
                 f"`{self.states.path}` is not known on this machine: the repository was moved or "
                 "copied here, or the state directory is another one",
@@ -162,7 +163,7 @@ class SessionStore:
                 "is no branch, "
                 "look at this state and take it with `gitguard repair --accept`",
             )
-        if found.standing == states.EDITED:
+        if found.standing == state_file.EDITED:
             raise EditedState(
                 f"`{self.states.path}` was changed by somebody other than gitguard",
                 "Look at the change and take it with `gitguard repair --accept`, or drop it with "
@@ -183,7 +184,7 @@ class SessionStore:
         _, leaks = folded.redacted(self.workspace.redactor)
         moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
         unchanged = folded is found.state and not moved and not leaks
-        if unchanged and (found.standing == states.OURS or found.keeps_file):
+        if unchanged and (found.standing == state_file.OURS or found.keeps_file):
             return found, part
         self.workspace.make_folders(self.session)
         if moved:
@@ -194,7 +195,7 @@ class SessionStore:
 
     def folded(self, found: Found) -> tuple[TaskState, JournalPart]:
         """Return the state with what the journal adds to it, and what of the journal counts."""
-        from gitguard.model.capture import fold
+        from gitguard.store.session.capture import fold
 
         part = self.journal.read(found.journal_id, found.journal_offset)
         assert found.state is not None
@@ -221,7 +222,7 @@ class SessionStore:
         from gitguard.model.triggers import ONLY_IF_CHANGED
 
         try:
-            if found.standing == states.PENDING:
+            if found.standing == state_file.PENDING:
                 raise Pending(found.problem)
             head = self.own_head()
             anchor = head.anchor
@@ -281,8 +282,8 @@ class SessionStore:
         part: JournalPart,
         head: Head,
     ) -> Saved:
-        from gitguard.composing import compose
-        from gitguard.model.checkpoint import SNAPSHOT_FILE
+        from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+        from gitguard.store.session.composing import compose
 
         assert found.state is not None
         sequence = (head.anchor.sequence if head.anchor else 0) + 1
@@ -306,14 +307,14 @@ class SessionStore:
 
     @property
     def _look_path(self) -> str:
-        from gitguard.store.kept_look import FILE
+        from gitguard.store.session.kept_look import FILE
 
         return self.workspace.working_file(self.session, FILE)
 
     def _keep_look(self, checkpoint: str, head: Head) -> None:
         """Keep what the worktree looks like now; the checkpoint is as good without that."""
-        from gitguard.store.differences import Looker
-        from gitguard.store.kept_look import keep_look
+        from gitguard.store.git.differences import Looker
+        from gitguard.store.session.kept_look import keep_look
 
         try:
             look = Looker(self.repository(), self.workspace.redactor).look(head.code.head)
@@ -324,20 +325,20 @@ class SessionStore:
 
     def look_kept_at(self, checkpoint: str) -> Differences | None:
         """Return what this worktree looked like at a checkpoint, None where that is not known."""
-        from gitguard.store.kept_look import kept_look
+        from gitguard.store.session.kept_look import kept_look
 
         return kept_look(self._look_path, checkpoint, self.workspace.place.git_dir)
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""
-        from gitguard.model.checkpoint import SNAPSHOT_FILE
+        from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 
         files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
         self.workspace.at_step("snapshot-written")
 
     def own_head(self) -> Head:
         """Return a head that may be committed on, or raise with both sides and the ways out."""
-        from gitguard.store.standing import refuse_head
+        from gitguard.store.session.standing import refuse_head
 
         head = self.chain.head(settle=True)
         refusal = refuse_head(head, self.chain.ref)
@@ -347,7 +348,7 @@ class SessionStore:
 
     def readable_head(self) -> Head:
         """Return a head beside which our state may be handed out, pending or not."""
-        from gitguard.store.standing import refuse_foreign_head
+        from gitguard.store.session.standing import refuse_foreign_head
 
         head = self.chain.head()
         refuse_foreign_head(head, self.chain.ref)
@@ -355,7 +356,7 @@ class SessionStore:
 
     def refuse_moved(self) -> None:
         """Raise what is to be said first where working files are edited and the branch moved."""
-        from gitguard.store.standing import weightier
+        from gitguard.store.session.standing import weightier
 
         said = weightier(EditedState(""), self.chain.head(), self.chain.ref)
         if not isinstance(said, EditedState) and said is not None:
@@ -383,6 +384,6 @@ class SessionStore:
         return True
 
     def _summary_of(self, state: TaskState) -> str:
-        from gitguard.composing import render_summary
+        from gitguard.store.session.composing import render_summary
 
         return render_summary(state.redacted(self.workspace.redactor)[0])

@@ -17,23 +17,24 @@ from gitguard.errors import (
 )
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.digest import sha256
-from gitguard.model.host_session import Hold, HostSession, SessionRecord
-from gitguard.model.redaction import Redactor
-from gitguard.model.session import Session, is_session_name
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
-from gitguard.store import files, folders, holds
-from gitguard.store.journal import OwnJournal
-from gitguard.store.lock import Lock
-from gitguard.store.place import Place, locate
-from gitguard.store.seal import Seal
+from gitguard.store.disk import files, folders
+from gitguard.store.disk.lock import Lock
+from gitguard.store.git.place import Place, locate
+from gitguard.store.session import holds
+from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
+from gitguard.store.session.journal import OwnJournal
+from gitguard.store.session.naming import Session, is_session_name
+from gitguard.store.session.seal import Seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.store.moment import Moment
+    from gitguard.store.session.moment import Moment
 
 FORMAT = 1
 LIMIT = 1 << 20
@@ -136,7 +137,7 @@ class Workspace:
             os.path.join(self.place.common_dir, "gitguard", "identity"),
         )
         if any(map(os.path.lexists, traces)):
-            from gitguard.store import moves
+            from gitguard.store.session import moves
 
             moves.follow(self, ref_prefix)
 
@@ -256,7 +257,7 @@ class Workspace:
             record = SessionRecord(format=FORMAT, key=session.key)
         if record.owner:
             return record.key
-        from gitguard.store import owners
+        from gitguard.store.session import owners
 
         return owners.read(self, session).key or record.key
 
@@ -264,7 +265,7 @@ class Workspace:
         """Return the name in `current`, or where that is gone what it said; empty without both."""
         data = files.read_bytes(os.path.join(self.folder, "current"), limit=4096)
         if data is None:
-            from gitguard.store.anchor import CurrentFile
+            from gitguard.store.session.anchor import CurrentFile
 
             return CurrentFile(self.state_folder, self.place.git_dir).read()
         name = data.decode("utf-8", "replace").strip()
@@ -280,13 +281,13 @@ class Workspace:
         path, wanted = os.path.join(self.folder, "current"), f"{session.name}\n".encode()
         if files.read_bytes(path, limit=4096) != wanted:
             files.write_bytes(path, wanted)
-        from gitguard.store.anchor import CurrentFile
+        from gitguard.store.session.anchor import CurrentFile
 
         CurrentFile(self.state_folder, self.place.git_dir).write(session.name)
 
     def leave(self) -> None:
         """Work at no session from now on."""
-        from gitguard.store.anchor import CurrentFile
+        from gitguard.store.session.anchor import CurrentFile
 
         CurrentFile(self.state_folder, self.place.git_dir).forget()
         files.remove(os.path.join(self.folder, "current"))
@@ -318,7 +319,7 @@ class Workspace:
     def moment(self, session: Session) -> Moment:
         """Return what lets somebody without the session's lock read its files."""
         if session.name not in self._moments:
-            from gitguard.store.moment import PATIENCE, Moment
+            from gitguard.store.session.moment import PATIENCE, Moment
 
             working = ("state.json", "summary.md", "pending.json", "journal.jsonl")
             kept = ("anchor.json", "state.json", "journals.json", "archive")
@@ -367,7 +368,7 @@ class Workspace:
         return record
 
     def _recalled(self, key: str, session: Session) -> SessionRecord:
-        from gitguard.store import conversations
+        from gitguard.store.session import conversations
 
         return SessionRecord(FORMAT, key, host_sessions=conversations.recall(self, session))
 
@@ -396,7 +397,7 @@ class Workspace:
         host = host or known.host or self._host_of(key)
         confirmed: HostSession | None = known
         if known.override is not None and os.path.isdir(self.state_folder):
-            from gitguard.store import conversations
+            from gitguard.store.session import conversations
 
             # Only versions before this one kept overrides in the session's copy alone.
             confirmed = None if known.host else conversations.recall(self, session).get(key)
@@ -457,7 +458,7 @@ class Workspace:
         before = record.host_sessions.get(key)
         was = (before.halt, before.override) if before else (None, None)
         if was != (used.halt, used.override):
-            from gitguard.store import conversations
+            from gitguard.store.session import conversations
 
             conversations.remember(self, session, hosts)
         if used.halt is None:
@@ -472,7 +473,7 @@ class Workspace:
 
     def carry_conversations(self, source: Session, target: Session) -> None:
         """Let halts and all else that belongs to conversations follow them to another session."""
-        from gitguard.store import conversations
+        from gitguard.store.session import conversations
 
         conversations.carry(self, source, target)
 
@@ -480,20 +481,20 @@ class Workspace:
 
     def note_fault(self, doing: str, error: BaseException) -> None:
         """Leave a loud mark of a fault of ours, for `status` to show first."""
-        from gitguard.store import faults
+        from gitguard.store.session import faults
 
         said = self.redactor.text(one_line(f"{type(error).__name__}: {error}"))
         faults.note(self._fault_folders(), timestamp(self.clock()), doing, said)
 
     def faults(self) -> list[dict[str, Any]]:
         """Return the marks that were left, each once, oldest first."""
-        from gitguard.store import faults
+        from gitguard.store.session import faults
 
         return faults.read(self._fault_folders())
 
     def forget_faults(self) -> None:
         """Remove the marks."""
-        from gitguard.store import faults
+        from gitguard.store.session import faults
 
         faults.forget(self._fault_folders())
 

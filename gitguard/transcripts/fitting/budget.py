@@ -14,7 +14,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config_transcripts import BudgetConfig
+    from gitguard.model.config.transcripts import BudgetConfig
     from gitguard.model.conversation import Entry
 
 _CAPPED_FROM = 4

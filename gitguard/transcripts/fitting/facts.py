@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block, Entry
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
     from gitguard.transcripts.fitting.chunks import Unit
 
 MOST_FAILURES, FAILURE_LENGTH = 8, 240

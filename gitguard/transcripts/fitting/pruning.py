@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gitguard.model.config_transcripts import PruningConfig
+    from gitguard.model.config.transcripts import PruningConfig
     from gitguard.model.conversation import Block, Entry
 
 KEEP, TRIM, CLEAR = "keep", "trim", "clear"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gitguard.model.conversation import Block, Entry
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
     from gitguard.transcripts.fitting.chunks import Unit
 
 NOTHING = "Nothing that was said before could be summarized."

@@ -132,10 +132,11 @@ def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
 
 
 def _newest_session(path: str, name: str) -> str:
-    from gitguard.transcripts import openclaw, opencode
+    from gitguard.transcripts.formats.openclaw import reading
+    from gitguard.transcripts.formats.opencode import reading as opencode
 
     if name == "openclaw":
-        return openclaw.newest_session(path)
+        return reading.newest_session(path)
     return opencode.newest_session(path)
 
 

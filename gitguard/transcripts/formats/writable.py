@@ -39,16 +39,14 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     Raises `InvalidInput` for a format or a version that is read only, and where the file clearly is
     of another format than it is named.
     """
-    from gitguard.transcripts.openclaw import file_of
-    from gitguard.transcripts.recognition import refuse_another
-    from gitguard.transcripts.rewriting import (
-        claude_code_writing,
-        openclaw_writing,
-        session_writing,
-    )
+    from gitguard.transcripts.formats.claude_code import writing
+    from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
+    from gitguard.transcripts.formats.openclaw.reading import file_of
+    from gitguard.transcripts.formats.recognition import refuse_another
+    from gitguard.transcripts.rewriting import session_writing
 
     formats: dict[str, Writable] = {
-        "claude-code": claude_code_writing,
+        "claude-code": writing,
         "openclaw": openclaw_writing,
         "pi": session_writing,
     }
@@ -79,10 +77,11 @@ def _refuse_newer(path: str) -> None:
 
 def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
     """Return one entry of a transcript's file, whole, by where it and the next one begin."""
-    from gitguard.transcripts import claude_code_entries, jsonl, session_entries
+    from gitguard.transcripts import jsonl, session_entries
+    from gitguard.transcripts.formats.claude_code import entries
 
     translate: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-        "claude-code": claude_code_entries.fields_of,
+        "claude-code": entries.fields_of,
         "openclaw": session_entries.fields_of_openclaw,
         "pi": session_entries.fields_of,
     }
@@ -91,11 +90,12 @@ def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
 
 def writer_of(transcript: Transcript) -> Writer:
     """Return how a conversation is written to; raise `InvalidInput` where it is only read."""
-    from gitguard.transcripts.rewriting import claude_code_compaction, session_compaction
+    from gitguard.transcripts.formats.claude_code import compaction
+    from gitguard.transcripts.rewriting import session_compaction
 
     path, _ = writable_of(transcript)
     is_claude_code = transcript.format == "claude-code"
-    module = claude_code_compaction if is_claude_code else session_compaction
+    module = compaction if is_claude_code else session_compaction
     folder = module.folder(path)
     # Whoever wrote the file wrote this, too.
     is_one = os.path.isabs(folder) and "\0" not in folder

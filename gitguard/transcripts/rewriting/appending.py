@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
-from gitguard.store import files
+from gitguard.store.disk import files
 from gitguard.transcripts.rewriting.replacing import Standing, look, refuse_changed
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.events import Transcript
-    from gitguard.model.redaction import Redactor
+    from gitguard.model.redaction.redactor import Redactor
 
 _OWN, _OF_MESSAGES = "toolUseResult", "details"
 _MARKS = (f'"{_OWN}"'.encode(), f'"{_OF_MESSAGES}"'.encode(), b"\\u")
@@ -37,7 +37,7 @@ def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iter
     """
     from gitguard.model.conversation import BROKEN
     from gitguard.transcripts import find_format
-    from gitguard.transcripts.rewriting.writable import writable_of
+    from gitguard.transcripts.formats.writable import writable_of
 
     writable_of(transcript)
     for entry in find_format(transcript.format).entries(transcript):

@@ -13,7 +13,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import load_json
 from gitguard.model.text import exact_timestamp, seconds
-from gitguard.store import files, processes
+from gitguard.store.disk import files, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@
         ...
         lock.check()  # before each write
 
-It keeps three kinds of writers apart. Another gitguard waits for `<transcript>.gitguard-lock`,
-which the system lets go when its holder dies; that one is a library's, `filelock`, the best kept of
-those that do this. (The lock in `store/lock.py` is for hooks, which cannot afford to import one.)
-A host that locks its files waits for its own lock file. And a transcript that another process has
-open for writing is left alone.
+It keeps three kinds of writers apart. Another gitguard waits for `<transcript>.gitguard-lock`, a
+lock of the library `filelock`, which the system releases when its holder dies. (The lock in
+`store/disk/lock.py` is for hooks, which cannot afford to import a library.) A host that locks its
+files waits for its own lock file. A transcript that another process has open for writing is left
+alone.
 
 Nothing here touches a program's signal handlers. One that a signal is to end in order raises an
 exception at it, as Python does at SIGINT.
@@ -25,7 +25,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from gitguard.errors import Locked, NotWritable
-from gitguard.store import files, processes
+from gitguard.store.disk import files, processes
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.rewriting.host_lock import HostLock
 

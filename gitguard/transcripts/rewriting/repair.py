@@ -11,6 +11,7 @@ from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import no_collections
 from gitguard.transcripts.fitting.context import context_of, lost_parents
+from gitguard.transcripts.formats.writable import writable_of
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
 from gitguard.transcripts.rewriting.displaced import InOrder, in_order
 from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
@@ -19,7 +20,6 @@ from gitguard.transcripts.rewriting.pairing import pair
 from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
 from gitguard.transcripts.rewriting.scanning import Broken, Scan, scan
 from gitguard.transcripts.rewriting.tree import Tree
-from gitguard.transcripts.rewriting.writable import writable_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import stat
 
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.model.value import Value
-from gitguard.store import files
+from gitguard.store.disk import files
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.rewriting.locks import refuse_written
 

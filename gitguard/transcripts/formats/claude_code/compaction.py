@@ -11,8 +11,8 @@ import uuid
 
 from gitguard.model import json_text
 from gitguard.transcripts.blocks import word
-from gitguard.transcripts.claude_code_lines import ENVIRONMENT
 from gitguard.transcripts.entries import backwards, parse
+from gitguard.transcripts.formats.claude_code.lines import ENVIRONMENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

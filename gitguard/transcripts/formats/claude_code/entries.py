@@ -19,8 +19,8 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
-from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
 from gitguard.transcripts.entries import claudes_tokens, inner, time_of, tokens
+from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, NOT_THE_USERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line; a position is a byte offset."""
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.claude_code_entries import fields_of
+    from gitguard.transcripts.formats.claude_code.entries import fields_of
 
     return jsonl.entries(transcript.path, since, fields_of)
 
@@ -111,7 +111,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
 def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
     """Return what a line says, and the id of the API message that it is a part of."""
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.claude_code_lines import BY_THE_HOST, NOT_THE_USERS
+    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, NOT_THE_USERS
 
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))

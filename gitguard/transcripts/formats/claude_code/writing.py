@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
-from gitguard.transcripts import claude_code_entries
 from gitguard.transcripts.blocks import with_text, word
-from gitguard.transcripts.claude_code_lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
+from gitguard.transcripts.formats.claude_code import entries
+from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
@@ -30,7 +30,7 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     """
     kind = document.get("type")
     if kind == "system":
-        return claude_code_entries.fields_of(document)
+        return entries.fields_of(document)
     own, parent = document.get("uuid"), document.get("parentUuid")
     known: dict[str, Any] = {
         "kind": UNKNOWN,

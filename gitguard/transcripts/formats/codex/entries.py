@@ -24,8 +24,8 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
-from gitguard.transcripts.codex_lines import is_by_host, said_in, taken_back, usage_in
 from gitguard.transcripts.entries import inner, time_of, tokens
+from gitguard.transcripts.formats.codex.lines import is_by_host, said_in, taken_back, usage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

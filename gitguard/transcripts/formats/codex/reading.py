@@ -42,7 +42,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     Until the next compaction all of it can be, so it is held till then: 3 MB at most.
     """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.codex_lines import Turns
+    from gitguard.transcripts.formats.codex.lines import Turns
 
     turns = Turns()
     said: list[Message] = []
@@ -70,7 +70,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line; a position is a byte offset. What was taken back is UNKNOWN."""
-    from gitguard.transcripts.codex_entries import entries_of
+    from gitguard.transcripts.formats.codex.entries import entries_of
 
     return entries_of(transcript.path, since)
 
@@ -82,7 +82,7 @@ def _turning_point(line: bytes) -> tuple[str, str, float]:
 
 def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dict[str, Any]]:
     """Return the newest usage and the line that tells it; before turns were taken back is none."""
-    from gitguard.transcripts.codex_lines import usage_in
+    from gitguard.transcripts.formats.codex.lines import usage_in
 
     estimate: tuple[Reading | None, dict[str, Any]] = (None, {})
     for text in lines:
@@ -135,7 +135,7 @@ def _window(line: dict[str, Any]) -> int:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.codex_lines import is_by_host, said_in
+    from gitguard.transcripts.formats.codex.lines import is_by_host, said_in
 
     payload = inner(line, "payload")
     if line.get("type") != "response_item" or payload.get("type") != "message":

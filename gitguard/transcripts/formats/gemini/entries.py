@@ -22,7 +22,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
 from gitguard.transcripts.entries import parse, time_of, tokens
-from gitguard.transcripts.gemini_history import (
+from gitguard.transcripts.formats.gemini.history import (
     OWN,
     Story,
     is_snapshot,

@@ -58,7 +58,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     The end of a chat can take back all before it, so what was said is held: 3 MB at most.
     """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.gemini_history import OWN, Story, messages_in
+    from gitguard.transcripts.formats.gemini.history import OWN, Story, messages_in
 
     story, said = Story(), {}
     for number, text in enumerate(jsonl.forwards(transcript.path, tell=tell)):
@@ -88,20 +88,20 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 
     What was written again, or taken back, is UNKNOWN: the model is not given it.
     """
-    from gitguard.transcripts.gemini_entries import entries_of
+    from gitguard.transcripts.formats.gemini.entries import entries_of
 
     return entries_of(transcript.path, since)
 
 
 def _snapshots(line: dict[str, Any]) -> list[str]:
-    from gitguard.transcripts.gemini_history import snapshots
+    from gitguard.transcripts.formats.gemini.history import snapshots
 
     return snapshots(line)
 
 
 def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.gemini_history import snapshots, time_of_set
+    from gitguard.transcripts.formats.gemini.history import snapshots, time_of_set
 
     for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin, most=jsonl.COUNTED_AT_ONCE):
         line = parse(text) if text else {}
@@ -129,7 +129,7 @@ def _reading(line: dict[str, Any]) -> Reading | None:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.gemini_history import said_in, users_words
+    from gitguard.transcripts.formats.gemini.history import said_in, users_words
 
     role = {"user": USER, "gemini": AGENT}.get(str(line.get("type")))
     texts = said_in(line)

@@ -10,7 +10,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
-from gitguard.store.files import read_bytes
+from gitguard.store.disk.files import read_bytes
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import (
     COMPACTION,

@@ -11,7 +11,7 @@ import os
 
 from gitguard.model.transcript import Compactions
 from gitguard.transcripts.entries import RESET, count, parse
-from gitguard.transcripts.openclaw_file import SessionFile, find_file
+from gitguard.transcripts.formats.openclaw.file import SessionFile, find_file
 from gitguard.transcripts.session_lines import message_of, newest
 
 TYPE_CHECKING = False
@@ -103,8 +103,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 
 def newest_session(path: str) -> str:
     """Return the session that was written last in an agent's folder or database, empty if none."""
-    from gitguard.transcripts.openclaw_database import database_in, newest_rows
-    from gitguard.transcripts.openclaw_file import newest_file
+    from gitguard.transcripts.formats.openclaw.database import database_in, newest_rows
+    from gitguard.transcripts.formats.openclaw.file import newest_file
 
     if os.path.isfile(path):
         return newest_rows(path)
@@ -122,7 +122,7 @@ def file_of(transcript: Transcript) -> str:
 
 def _find(transcript: Transcript) -> Kept | None:
     """Return where the session is kept, None before anything was said in it."""
-    from gitguard.transcripts.openclaw_database import database_in, find_rows
+    from gitguard.transcripts.formats.openclaw.database import database_in, find_rows
 
     path, session = transcript.path, transcript.session
     if os.path.isfile(path):

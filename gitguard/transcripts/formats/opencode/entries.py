@@ -26,7 +26,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
 from gitguard.transcripts.entries import parse, tokens
-from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
+from gitguard.transcripts.formats.opencode.messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import os
 
 from gitguard.model.events import Reading, is_token_count
 from gitguard.transcripts.entries import COMPACTION, count, inner, parse, settings_in, unreadable
-from gitguard.transcripts.opencode_messages import is_summary, model_of, moment, used
+from gitguard.transcripts.formats.opencode.messages import is_summary, model_of, moment, used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every message, with the rows of its parts behind it."""
-    from gitguard.transcripts.opencode_entries import entries_of, tail_of
+    from gitguard.transcripts.formats.opencode.entries import entries_of, tail_of
 
     database = _open(transcript)
     try:

@@ -11,7 +11,7 @@ import os
 from gitguard.model.events import is_token_count
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import count, inner, parse, settings_in
-from gitguard.transcripts.openclaw_file import SessionFile
+from gitguard.transcripts.formats.openclaw.file import SessionFile
 from gitguard.transcripts.session_lines import message_of, newest
 
 TYPE_CHECKING = False

@@ -1,0 +1,1 @@
+"""Conversations shortened in their transcripts, and what a session does around that."""

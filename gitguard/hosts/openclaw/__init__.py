@@ -1,0 +1,1 @@
+"""OpenClaw: hooks, installation, advice."""

@@ -1,0 +1,1 @@
+"""Sessions: begun, chosen, repaired, noted in, listed, archived and verified."""

@@ -1,0 +1,1 @@
+"""The hand-off file: written before a compaction, handed back once after it."""

@@ -1,0 +1,1 @@
+"""The resume block: what an agent needs after a compaction, a crash or in a new conversation."""

@@ -1,0 +1,1 @@
+"""Secrets that were written already: found, and taken out of a history and its files."""

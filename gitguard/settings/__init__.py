@@ -1,0 +1,1 @@
+"""Host settings: advised, changed, rolled back; and gitguard's own installation."""

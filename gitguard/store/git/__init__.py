@@ -1,0 +1,1 @@
+"""The one door to git: refs, objects and folders of a repository."""

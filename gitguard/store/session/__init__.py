@@ -1,0 +1,1 @@
+"""A session's durable whole: state, journal, checkpoints, and what says that they are ours."""

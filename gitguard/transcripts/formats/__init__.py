@@ -1,0 +1,1 @@
+"""One folder per host's transcript format, and one table of them."""

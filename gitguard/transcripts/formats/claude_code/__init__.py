@@ -1,0 +1,1 @@
+"""Claude Code's transcript (recorded with 2.1.330)."""

@@ -1,0 +1,1 @@
+"""Codex's rollouts (recorded with 0.169.0)."""

@@ -1,0 +1,1 @@
+"""Gemini CLI's chats (recorded with 0.61.0)."""

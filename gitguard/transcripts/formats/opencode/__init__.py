@@ -1,0 +1,1 @@
+"""opencode's sessions (recorded with 1.18.33)."""

@@ -1,0 +1,1 @@
+"""pi's session files (recorded with 0.73.1)."""
