@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,10 @@ from gitguard.store.disk import files
 from tests.faults import proof, step_faults
 from tests.faults.acting import Outcome
 from tests.faults.crowd import SHAPES, Crowd, Shape
-from tests.faults.kinds import plan
+from tests.faults.kinds import KINDS, plan
 from tests.faults.power_cut import PowerCuts
 from tests.faults.report import failures, table
-from tests.faults.running import run_kind
+from tests.faults.running import run_kind, try_point
 from tests.faults.scenarios import BY_NAME, SCENARIOS, Scenario
 from tests.faults.world import World
 
@@ -67,6 +68,18 @@ def test_a_fault_anywhere_breaks_no_promise(name: str) -> None:
     assert not row.failures, failures([row])
     if not row.tried:
         cannot_run(row.note)
+
+
+def test_whatever_fails_to_open_in_a_note_is_an_error_of_ours(tmp_path: Path) -> None:
+    kind, scenario = KINDS["syscall"], BY_NAME["plain-note"]
+    if why_not := kind.why_not():
+        cannot_run(why_not)
+    world = kind.make_world(tmp_path / scenario.name)
+    expected = proof.expect(world, scenario)
+    openings = [p for p in kind.points(world, scenario) if re.fullmatch("openat:[0-9]+:EIO", p)]
+    broken = [try_point(world, scenario, expected, kind, point) for point in openings]
+    assert openings
+    assert not any(broken), broken
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

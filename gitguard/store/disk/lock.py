@@ -170,6 +170,9 @@ class Lock:
                 here = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
+        except OSError as error:
+            os.close(handle)
+            raise files.refused(self.path, error) from error
         return os.path.samestat(here, os.fstat(handle))
 
     def _holder(self) -> str:
