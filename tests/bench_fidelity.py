@@ -43,7 +43,7 @@ FLOORS = ((30, 700), (60, 1_500))
 """Facts and tokens at which every fact must be in every block."""
 CELLS = tuple(sorted({*((n, tokens) for n in COUNTS for tokens in BUDGETS), *FLOORS}))
 SITUATIONS = ("a compaction", "a normal end", "kill -9")
-PAGE = Path(__file__).parent.parent / "references" / "fidelity.md"
+PAGE = Path(__file__).parent.parent / "references" / "design" / "fidelity.md"
 _BLOCK = re.compile(r"<gitguard-resume [^>]*>.*?</gitguard-resume>", re.DOTALL)
 _CHARACTERS_PER_TOKEN = 4
 
@@ -280,7 +280,7 @@ own history and a scripted summary that quotes no fact.
 
 
 def page(rows: Sequence[Row]) -> str:
-    """Return `references/fidelity.md`."""
+    """Return `references/design/fidelity.md`."""
     hosts = {row.host.name: f"{row.host.name} {row.host.version}" for row in rows}
     missed = [_name(row) for row in rows if any(row.problems())]
     return _PAGE.format(

@@ -481,7 +481,7 @@ def example_message() -> str:
 
 def formats_page() -> str:
     """Return the hand-written page with its tables and its example filled in."""
-    text = (FOLDER / "formats.md").read_text()
+    text = (FOLDER / "design" / "formats.md").read_text()
     parts = {f"fields of {r.__name__}": fields_table(r) for r in PERSISTED}
     for name, filled in {**parts, "commit message": example_message()}.items():
         before, start, rest = text.partition(f"<!-- {name} -->\n")
@@ -503,34 +503,38 @@ def fields_table(record: type[Record]) -> str:
     return table(("field", "holds", "what it is"), rows)
 
 
+def _example_document() -> str:
+    return dump_json(example_state().to_document()).decode()
+
+
 def _json(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "commands.md": commands_page,
-    "exit-codes.md": exit_codes_page,
-    "events.md": events_page,
-    "config.md": config_page,
-    "config-example.yaml": config_example,
-    "task-state.md": task_state_page,
-    "summary-template.md": summary_template,
-    "summary-example.md": lambda: render_summary(example_state()),
-    "persisted-state.example.json": lambda: dump_json(example_state().to_document()).decode(),
-    "snapshot.example.yaml": example_snapshot,
-    "resume-example.md": example_resume,
-    "formats.md": formats_page,
-    "task-state.schema.json": lambda: _json(state_schema()),
-    "snapshot.schema.json": lambda: _json(snapshot_schema()),
-    "config.schema.json": lambda: _json(config_schema()),
+    "reference/commands.md": commands_page,
+    "reference/exit-codes.md": exit_codes_page,
+    "reference/events.md": events_page,
+    "reference/config.md": config_page,
+    "reference/config-example.yaml": config_example,
+    "reference/task-state.md": task_state_page,
+    "reference/summary-template.md": summary_template,
+    "reference/summary-example.md": lambda: render_summary(example_state()),
+    "reference/persisted-state.example.json": _example_document,
+    "reference/snapshot.example.yaml": example_snapshot,
+    "reference/resume-example.md": example_resume,
+    "design/formats.md": formats_page,
+    "reference/task-state.schema.json": lambda: _json(state_schema()),
+    "reference/snapshot.schema.json": lambda: _json(snapshot_schema()),
+    "reference/config.schema.json": lambda: _json(config_schema()),
 }
 
 
 def main() -> None:
     """Write every generated page, and the templates as Jinja compiles them."""
     compile_templates.main()
-    FOLDER.mkdir(exist_ok=True)
     for name, page in PAGES.items():
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         (FOLDER / name).write_text(page())
 
 

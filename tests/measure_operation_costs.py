@@ -1,8 +1,8 @@
 """Measures what tools cost in a context, by real hosts' own conversations.
 
 `python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model, lets its
-tools work on the same small project, and writes `references/operation-costs.md` from what its
-transcript then holds.
+tools work on the same small project, and writes `references/design/operation-costs.md` from what
+its transcript then holds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .e2e.scripted_model import ScriptedModel, Step, ToolCall
 from .e2e.sealed_hosts import Sealed, codex, gemini, opencode, pi
 from .generate_references import FOLDER, table
 
-PAGE = FOLDER / "operation-costs.md"
+PAGE = FOLDER / "design" / "operation-costs.md"
 PAYLOADS = Path(__file__).parent / "payloads"
 RECORDED = {
     "claude_code/transcript.jsonl": "Claude Code",

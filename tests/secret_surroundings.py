@@ -1,7 +1,7 @@
 """How a secret is written when it is not written plainly, and how a reader has it plain again.
 
 Each surrounding conceals a secret within its text and reveals what is left of a text, as a
-terminal, a parser or a person would. What is out of reach is in `references/redaction.md`.
+terminal, a parser or a person would. What is out of reach is in `references/design/redaction.md`.
 """
 
 from __future__ import annotations

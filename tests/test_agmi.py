@@ -20,7 +20,7 @@ from .agmi.adapters import (
 )
 from .agmi.scorecard import table, verdicts
 
-REFERENCE = Path(__file__).parent.parent / "references" / "integrity.md"
+REFERENCE = Path(__file__).parent.parent / "references" / "design" / "integrity.md"
 NINE = 9
 
 

@@ -122,7 +122,7 @@ def test_commands_and_options_have_help(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_and_options_stand_in_the_reference(name: str) -> None:
-    page = (REFERENCES / "commands.md").read_text()
+    page = (REFERENCES / "reference" / "commands.md").read_text()
     section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     assert section
     common = page.partition("\n## ")[0]
@@ -387,7 +387,7 @@ def test_every_exit_code_has_one_meaning_and_a_test() -> None:
     codes = [cls.exit_code for cls in error_classes()]
     assert len(codes) == len(set(codes))
     assert set(codes) == set(CASES) | ELSEWHERE_TESTED
-    page = (REFERENCES / "exit-codes.md").read_text()
+    page = (REFERENCES / "reference" / "exit-codes.md").read_text()
     assert sorted(codes + [0]) == [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
     assert all(code >= 10 for code in codes if code not in (1, 2)), "2 means something to hosts"
 

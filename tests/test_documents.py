@@ -26,7 +26,7 @@ PAGES = sorted(
         ROOT / "CHANGELOG.md",
         ROOT / "SECURITY.md",
         ROOT / "templates" / "SKILL.md",
-        *(ROOT / "references").glob("*.md"),
+        *(ROOT / "references").rglob("*.md"),
     ]
 )
 OTHERS_OPTIONS = frozenset({"--local", "--force", "--show-signature"})
@@ -171,7 +171,7 @@ def test_a_link_into_a_page_leads_to_a_heading(page: Path) -> None:
 
 
 def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
-    lines = (ROOT / "references" / "sessions.md").read_text().splitlines()
+    lines = (ROOT / "references" / "guides" / "sessions.md").read_text().splitlines()
     table = lines[lines.index("| field | what it is |") + 2 :]
     rows = itertools.takewhile(lambda line: line.startswith("| "), table)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
@@ -179,7 +179,7 @@ def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
 
 
 def test_the_page_of_the_architecture_names_every_door() -> None:
-    text = (ROOT / "references" / "architecture.md").read_text()
+    text = (ROOT / "references" / "design" / "architecture.md").read_text()
     table = text.split("Each library has one door:")[1].split("The user's own status line")[0]
     doors = {f"`{door}`" for modules in DOORS.values() for door in modules}
     missing = {door for door in doors if door not in table} - {"`cli/status_line.py`"}

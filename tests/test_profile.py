@@ -749,7 +749,7 @@ def test_the_page_names_every_member_for_programs(tmp_path: Path) -> None:
 
 
 def named_on_the_page() -> set[str]:
-    page = (Path(__file__).parent.parent / "references" / "profile.md").read_text()
+    page = (Path(__file__).parent.parent / "references" / "guides" / "profile.md").read_text()
     rows = [row for row in page.partition("## For programs")[2].splitlines() if row[:1] == "|"]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
@@ -918,4 +918,4 @@ def test_the_page_tells_what_happens(tmp_path: Path) -> None:
     make_repository(root, home)
     shell("gitguard ensure", root, home)
     measured(DIALECTS["claude-code"](root / "work.jsonl", work(12, 2_000)), 20_000, 600)
-    check_console(Path(__file__).parent.parent / "references" / "profile.md", root, home)
+    check_console(Path(__file__).parent.parent / "references" / "guides" / "profile.md", root, home)

@@ -19,7 +19,7 @@ from tests.scratch import console_blocks, is_as_promised, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
 REFERENCES = ROOT / "references"
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *REFERENCES.glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *REFERENCES.rglob("*.md")])
 
 
 @pytest.mark.parametrize("name", generated.PAGES)
@@ -29,18 +29,18 @@ def test_generated_pages_are_current(name: str) -> None:
 
 
 def test_the_configuration_example_is_the_defaults() -> None:
-    text = (REFERENCES / "config-example.yaml").read_bytes()
+    text = (REFERENCES / "reference" / "config-example.yaml").read_bytes()
     config = read_config(load_yaml(text, what="the example"), what="the example")
     assert config == DEFAULTS
 
 
 def test_the_state_example_reads() -> None:
-    data = (REFERENCES / "persisted-state.example.json").read_bytes()
+    data = (REFERENCES / "reference" / "persisted-state.example.json").read_bytes()
     assert read_state(load_json(data, what="the example")) == generated.example_state()
 
 
 def test_the_snapshot_example_reads() -> None:
-    data = (REFERENCES / "snapshot.example.yaml").read_bytes()
+    data = (REFERENCES / "reference" / "snapshot.example.yaml").read_bytes()
     document = load_yaml(data, what="the example")
     assert (document["schema"], document["schema_version"]) == ("openclaw/checkpoint", 1)
     assert document["meta"]["trigger"] in TRIGGERS
@@ -95,7 +95,7 @@ def test_plain_git_recipes_run(tmp_path: Path) -> None:
         note = f'gitguard note --goal "Port the parser" --phase {phase} --next "{action}"'
         assert "Saved checkpoint" in shell(note, root, home)
     before = (root / ".git" / "HEAD").read_bytes()
-    check_console(REFERENCES / "plain-git.md", root, home)
+    check_console(REFERENCES / "guides" / "plain-git.md", root, home)
     assert (root / ".git" / "HEAD").read_bytes() == before
 
 
@@ -107,7 +107,14 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["handoff.md", "policy.md", "redaction.md", "sessions.md", "signing.md"]
+    "page",
+    [
+        "design/redaction.md",
+        "guides/handoff.md",
+        "guides/policy.md",
+        "guides/sessions.md",
+        "guides/signing.md",
+    ],
 )
 def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
@@ -136,7 +143,7 @@ def test_the_page_of_transcripts_tells_what_happens(tmp_path: Path) -> None:
     make_repository(root, home)
     shell("gitguard ensure", root, home)
     write_a_conversation(root / "chat.jsonl")
-    check_console(REFERENCES / "transcripts.md", root, home)
+    check_console(REFERENCES / "design" / "transcripts.md", root, home)
 
 
 def test_every_console_block_is_run() -> None:
@@ -148,8 +155,8 @@ def test_every_console_block_is_run() -> None:
 
 
 def test_schema_and_page_name_the_same_fields() -> None:
-    schema = json.loads((REFERENCES / "task-state.schema.json").read_text())
-    page = (REFERENCES / "task-state.md").read_text()
+    schema = json.loads((REFERENCES / "reference" / "task-state.schema.json").read_text())
+    page = (REFERENCES / "reference" / "task-state.md").read_text()
     assert all(f"| `{name}` |" in page for name in schema["properties"])
 
 

@@ -24,7 +24,7 @@ from .scratch import console_blocks, environment, is_as_promised, make_repositor
 from .settings_host import SECRET, SettingsHost
 from .waiting import wait_until
 
-PAGE = Path(__file__).parent.parent / "references" / "settings.md"
+PAGE = Path(__file__).parent.parent / "references" / "guides" / "settings.md"
 ADVISE = "gitguard config advise openclaw --pattern tool-heavy"
 
 

@@ -30,7 +30,7 @@ from gitguard.store.session.task import (
 )
 
 NOW = "2026-01-31T09:30:00Z"
-SCHEMA_FILE = Path(__file__).parent.parent / "references" / "task-state.schema.json"
+SCHEMA_FILE = Path(__file__).parent.parent / "references" / "reference" / "task-state.schema.json"
 
 
 def state_document(**changes: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Context windows by provider and model, as the hosts' own packages publish them.
 
-Which packages and versions these are stands in `references/implementation-notes.md`; an end-to-end
-test holds the table against them. A name stands for every longer one that goes on behind a
+`references/design/implementation-notes.md` names these packages and versions; an end-to-end test
+holds the table against them. A name stands for every longer one that goes on behind a
 separator, and the longest name counts.
 """
 
