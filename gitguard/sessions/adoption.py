@@ -11,7 +11,7 @@ from itertools import takewhile
 from gitguard.errors import GitguardError, NotWritable
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
-from gitguard.sessions.repair import adopt
+from gitguard.sessions.taking import adopt
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
 from gitguard.store.session.standing import ADVANCED
