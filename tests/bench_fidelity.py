@@ -252,7 +252,7 @@ def _cells(row: Row) -> list[str]:
 _PAGE = """# Resume fidelity
 
 What an agent knew and finds again in the resume block. Written by
-`python -m tests.bench_fidelity --markdown` on {date}; `make bench-fidelity` measures it anew.
+`python -m tests.bench_fidelity --markdown` on {date}; `make bench-fidelity` repeats it.
 
 Control: facts anywhere in the same three requests without gitguard, where the host has only its
 own history and a scripted summary that quotes no fact.

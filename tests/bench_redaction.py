@@ -1,8 +1,8 @@
 """How well secrets are redacted, and how fast (`make bench-redaction`).
 
-Measured against `tests/secret_corpus.py`, which was written without the rules and they without it.
-The held-out part is the honest figure; the development part is there to look into while working on
-the rules. A secret counts as found only if nothing of it is left in the document.
+Measured against `tests/secret_corpus.py`, which was written without the rules, and they
+without it. The held-out part is the honest figure; the development part is there to look into
+while working on the rules. A secret counts as found only if nothing of it is left in the document.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """How fast whole transcripts are read: 100 MB, side by side with Python's own `json`.
 
-`make bench-transcripts`, or `python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`
+`make bench-transcripts`, or with options
+`python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Planted facts, and the work of a scripted agent that plants them (tests/bench_fidelity.py).
+"""Planted facts, and the work of a scripted agent that plants them.
 
 A fact is 60 characters that occur nowhere else, so that finding it whole is finding it. Whatever
 plants one is what an agent has: a shell in which it runs `gitguard note`, and its host's tools.

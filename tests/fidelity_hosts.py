@@ -1,4 +1,4 @@
-"""The conversations of the fidelity benchmark, through the real hosts (tests/bench_fidelity.py)."""
+"""The conversations of the fidelity benchmark, through the real hosts."""
 
 from __future__ import annotations
 

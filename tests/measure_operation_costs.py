@@ -1,8 +1,8 @@
 """Measures what tools cost in a context, by real hosts' own conversations.
 
-`python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model, lets its
-tools work on the same small project, and writes `references/design/operation-costs.md` from what
-its transcript then holds.
+`python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model, lets
+its tools work on the same small project, and writes the page `operation-costs.md` from what its
+transcript then holds.
 """
 
 from __future__ import annotations
@@ -407,7 +407,7 @@ _INTRODUCTION = """# What operations cost
 
 What a tool's call and its result take of the context, measured in conversations of the real hosts:
 each worked on one small project of 60 Python files, with a scripted model, and its own transcript
-was read afterwards. `python -m tests.measure_operation_costs` does it again and writes this page.
+was read afterwards. `python -m tests.measure_operation_costs` repeats that and writes this page.
 
 Sizes are characters as the transcript holds them for the model. Tokens are those of call and result
 together, by the rule of four characters a token; no model counted them. What a host keeps beside

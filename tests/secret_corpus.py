@@ -1,9 +1,9 @@
 """Secrets and their look-alikes, made at run time, to measure the redaction independently.
 
 The rules in gitguard/model were written without this corpus, and this corpus without the rules:
-`tests/secret_shapes.py` takes its facts (prefix, alphabet, length, the names of variables and
-headers) from open scanners and providers' documentation. No sample is stored, only shapes: a secret
-is made anew from a seed, so that no scanner of secrets is set off by these files.
+`tests/secret_shapes.py` takes its facts (prefix, alphabet, length, the names of variables
+and headers) from open scanners and providers' documentation. No sample is stored, only shapes:
+each secret is generated from a seed, so that these files set off no scanner of secrets.
 
 A shape is written as literal text with random parts in angle brackets: `<h40>` are 40 hexadecimal
 digits, `<=live|test>` is one of those words, `<uuid>`, `<words>` and `<jwt>` are what they say,

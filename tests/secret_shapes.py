@@ -1,4 +1,4 @@
-"""The shapes of `tests/secret_corpus.py`: what providers' secrets look like and how they are met.
+"""What providers' secrets look like and where they turn up: the shapes of the corpus.
 
 Sources, named at each shape:
 gitleaks       the rules of gitleaks 8.30 (config/gitleaks.toml)

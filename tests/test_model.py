@@ -1,7 +1,7 @@
 """Random sequences of everything that can happen keep what was acknowledged readable.
 
-`make model` runs twenty times as many, and `python -m tests.model.mutants` shows that they find
-what was mended once when a fix is taken out.
+`make model` runs twenty times as many, and `python -m tests.model.mutants` shows that they
+find what was mended once when a fix is taken out.
 """
 
 from __future__ import annotations
