@@ -106,16 +106,20 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
     assert shell("git status --short", root, home) == ""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "design/redaction.md",
-        "guides/handoff.md",
-        "guides/policy.md",
-        "guides/sessions.md",
-        "guides/signing.md",
-    ],
+TOLD = (
+    "design/redaction.md",
+    "guides/first-day.md",
+    "guides/handoff.md",
+    "guides/hosts.md",
+    "guides/policy.md",
+    "guides/sessions.md",
+    "guides/signing.md",
+    "guides/without-hooks.md",
 )
+"""Pages whose commands run in a repository with a session and nothing else."""
+
+
+@pytest.mark.parametrize("page", TOLD)
 def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)
@@ -147,11 +151,23 @@ def test_the_page_of_transcripts_tells_what_happens(tmp_path: Path) -> None:
 
 
 def test_every_console_block_is_run() -> None:
-    run = {"README.md", "plain-git.md", "transcripts.md"}
-    run |= {"handoff.md", "policy.md", "redaction.md", "sessions.md", "signing.md"}
-    run |= {"settings.md"}  # in test_settings_command.py, where a host stands in
-    run |= {"profile.md"}  # in test_profile.py, with a conversation of its own
-    assert {page.name for page in PAGES if console_blocks(page)} == run
+    run = {ROOT / "README.md", REFERENCES / "guides" / "plain-git.md"}
+    run |= {REFERENCES / page for page in TOLD}
+    run |= {REFERENCES / "design" / "transcripts.md"}  # with a conversation
+    run |= {REFERENCES / "guides" / "settings.md"}  # in test_settings_command.py, with a host
+    run |= {REFERENCES / "guides" / "profile.md"}  # in test_profile.py, with a conversation
+    assert {page for page in PAGES if console_blocks(page)} == run
+
+
+LONG = {"plain-git.md", "policy.md", "profile.md", "sessions.md", "settings.md"}
+"""Guides that are longer than two screens."""
+GUIDES = sorted((REFERENCES / "guides").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_a_guide_is_at_most_two_screens_long(page: Path) -> None:
+    is_long = len(page.read_text().splitlines()) > 100
+    assert is_long == (page.name in LONG)
 
 
 def test_schema_and_page_name_the_same_fields() -> None:
