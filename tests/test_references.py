@@ -112,11 +112,15 @@ TOLD = (
     "guides/handoff.md",
     "guides/hosts.md",
     "guides/policy.md",
+    "guides/recovering.md",
+    "guides/reviewing.md",
     "guides/sessions.md",
     "guides/signing.md",
     "guides/without-hooks.md",
 )
 """Pages whose commands run in a repository with a session and nothing else."""
+WITH_CONVERSATION = ("design/transcripts.md", "guides/transcripts.md")
+"""Pages whose commands also need a conversation, `chat.jsonl`."""
 
 
 @pytest.mark.parametrize("page", TOLD)
@@ -142,18 +146,18 @@ def write_a_conversation(path: Path) -> None:
     written.write(path, documents)
 
 
-def test_the_page_of_transcripts_tells_what_happens(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", WITH_CONVERSATION)
+def test_a_page_tells_what_happens_to_a_conversation(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)
     shell("gitguard ensure", root, home)
     write_a_conversation(root / "chat.jsonl")
-    check_console(REFERENCES / "design" / "transcripts.md", root, home)
+    check_console(REFERENCES / page, root, home)
 
 
 def test_every_console_block_is_run() -> None:
     run = {ROOT / "README.md", REFERENCES / "guides" / "plain-git.md"}
-    run |= {REFERENCES / page for page in TOLD}
-    run |= {REFERENCES / "design" / "transcripts.md"}  # with a conversation
+    run |= {REFERENCES / page for page in TOLD + WITH_CONVERSATION}
     run |= {REFERENCES / "guides" / "settings.md"}  # in test_settings_command.py, with a host
     run |= {REFERENCES / "guides" / "profile.md"}  # in test_profile.py, with a conversation
     assert {page for page in PAGES if console_blocks(page)} == run
