@@ -171,7 +171,7 @@ def test_a_link_into_a_page_leads_to_a_heading(page: Path) -> None:
 
 
 def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
-    lines = (ROOT / "references" / "guides" / "sessions.md").read_text().splitlines()
+    lines = (ROOT / "references" / "design" / "sessions.md").read_text().splitlines()
     table = lines[lines.index("| field | what it is |") + 2 :]
     rows = itertools.takewhile(lambda line: line.startswith("| "), table)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}

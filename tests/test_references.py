@@ -163,14 +163,14 @@ def test_every_console_block_is_run() -> None:
     assert {page for page in PAGES if console_blocks(page)} == run
 
 
-LONG = {"plain-git.md", "policy.md", "profile.md", "sessions.md", "settings.md"}
+LONG = {"plain-git.md", "profile.md", "settings.md"}
 """Guides that are longer than two screens."""
 GUIDES = sorted((REFERENCES / "guides").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_a_guide_is_at_most_two_screens_long(page: Path) -> None:
-    is_long = len(page.read_text().splitlines()) > 100
+    is_long = len(page.read_text().splitlines()) > 110
     assert is_long == (page.name in LONG)
 
 
