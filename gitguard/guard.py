@@ -63,9 +63,7 @@ class Guard(WorkspaceSessions):
 
     def state(self) -> TaskState:
         """Return the task state in force."""
-        state = self.store().look().state
-        assert state is not None
-        return state
+        return self.store().look().state
 
     def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
         """Add to the state what the agent knows; the same as `update`, with lists appended."""

@@ -138,9 +138,9 @@ def test_calls_are_counted_on_behind_a_journal_that_was_begun_anew(talk: Convers
         said += [number] if after_tool(talk) else []
         store = talk.guard.store()
         with store.lock():
-            found, part = store.fold(store.state())
+            ready, part = store.fold(store.state())
             begun = store.journal.restart(part.entries[-4:])
-            store.states.write(found.state, found, journal_id=begun.id, journal_offset=begun.end)  # type: ignore[arg-type]
+            store.states.write(ready.state, ready, journal_id=begun.id, journal_offset=begun.end)
     assert said == [5, 10]
 
 

@@ -26,9 +26,7 @@ def brief(store: SessionStore, task: str, wishes: Wishes) -> str:
     task = redactor.text(task[:_LONGEST_GIVEN]).strip()
     if not task:
         raise InvalidInput("the task says nothing", 'Say what to do: `gitguard policy brief "…"`')
-    found = store.look().state
-    assert found is not None
-    state, _ = found.redacted(redactor)
+    state, _ = store.look().state.redacted(redactor)
     words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
     root = store.workspace.place.worktree
     near = (word for word in words if _is_file(word, root))

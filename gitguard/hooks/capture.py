@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.store.session.entries import Entry
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
 
 PROMPT_LIMIT = 2000
@@ -25,27 +25,28 @@ _ANSWER_LIMIT = 600
 """Enough of an answer to begin its gist with, and to tell a long one from a short one."""
 
 
-def record_prompt(conversation: Conversation, found: Found) -> None:
+def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> None:
     """Journal the event's prompt, which begins a new task where the last one is done."""
     prompt = clean(conversation, one_line(conversation.event.prompt))
     if not prompt:
         return
-    state = None if found.standing == state_file.EDITED else found.state
-    if state is not None and state.is_done:
+    ready = None if reading.standing == state_file.EDITED else state_file.newest_own(reading)
+    state = ready.state if ready is not None else None
+    if ready is not None and ready.state.is_done:
         from gitguard.sessions.notes import end_task
         from gitguard.store.session.task import new_task
 
         try:
-            found = end_task(conversation.store, found)
+            ready = end_task(conversation.store, ready)
             state = new_task(
-                conversation.store.session.key, conversation.store.now, after=state.task_id
+                conversation.store.session.key, conversation.store.now, after=ready.state.task_id
             )
         except Pending as error:
             conversation.note_fault(error)
             state = None
     journal_prompt(conversation, prompt)
-    if state is not None:
-        _fill(conversation, state, found, prompt)
+    if ready is not None and state is not None:
+        _fill(conversation, state, ready, prompt)
 
 
 def journal_prompt(conversation: Conversation, prompt: str) -> None:
@@ -59,19 +60,18 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     conversation.record = conversation.record.replace(answer="")
 
 
-def _fill(conversation: Conversation, state: TaskState, found: Found, prompt: str) -> None:
+def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: str) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
     from gitguard.store.session.task import fill_mechanically
 
     goal = {} if state.stated_goal else {"goal": prompt}
     filled = fill_mechanically(state, {**goal, "next_action": prompt})
-    if filled == found.state:
+    if filled == before.state:
         return
-    saved = conversation.store.save(filled.replace(updated_at=conversation.store.now), found)
-    assert saved.state is not None
+    saved = conversation.store.save(filled.replace(updated_at=conversation.store.now), before)
     conversation.store.write_summary(saved.state)
-    if found.state is not None and filled.task_id != found.state.task_id:
-        conversation.checkpoint(triggers.START, "A new task begins.", found=saved)
+    if filled.task_id != before.state.task_id:
+        conversation.checkpoint(triggers.START, "A new task begins.", ready=saved)
 
 
 def record_answer(conversation: Conversation) -> None:
@@ -81,7 +81,7 @@ def record_answer(conversation: Conversation) -> None:
     conversation.record = conversation.record.replace(answer=answer)
 
 
-def catch_up(conversation: Conversation, found: Found) -> None:
+def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
     """Journal what was said before we first heard of the conversation."""
     transcript = conversation.event.transcript
     if conversation.record.turns or transcript is None or not os.path.exists(transcript.path):
@@ -98,8 +98,8 @@ def catch_up(conversation: Conversation, found: Found) -> None:
     prompt = one_line(conversation.event.prompt)
     if said and said[-1].role == USER and prompt.startswith(said[-1].gist):
         said = said[:-1]  # the prompt itself, which the host wrote down before it told us
-    is_told = bool(said) and found.state is not None
-    known = conversation.store.folded(found)[0].exchanges if is_told else ()
+    own = state_file.newest_own(reading) if said else None
+    known = conversation.store.folded(own)[0].exchanges if own is not None else ()
     for exchange in said:
         # A conversation that was forgotten, or goes on under another name, is known so far.
         if not known or exchange.when > known[-1].when:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.naming import Session
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace
 
@@ -256,7 +256,7 @@ class Conversation:
         why: str,
         *,
         pressure: Pressure | None = None,
-        found: Found | None = None,
+        ready: Ready | None = None,
         if_changed: bool = False,
     ) -> Saved:
         if self.is_apart:
@@ -272,9 +272,9 @@ class Conversation:
             channel=self.event.channel,
             agent=self.event.agent,
         )
-        found = found or self.store.state_or_copy()
+        ready = ready or self.store.state_or_copy()
         saved = self.store.checkpoint(
-            trigger, why, circumstances, found=found, if_changed=if_changed
+            trigger, why, circumstances, ready=ready, if_changed=if_changed
         )
         if saved.commit:
             self.record = self.record.replace(head=saved.commit)

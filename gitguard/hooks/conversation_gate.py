@@ -164,14 +164,13 @@ def ask(store: SessionStore, question: Question) -> Gated:
 
     Raises `MissingState`, and `Complete` after the final state is written.
     """
-    found = store.state()
-    state = found.state
-    assert state is not None
+    ready = store.state()
+    state = ready.state
     conflict = store.mend_summary(state)
     if state.is_done:
         from gitguard.sessions.choice import finish
 
-        finish(store, found)
+        finish(store, ready)
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
     known = _conversation(store, question)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
 
 
 UNKNOWN_STATE = (
@@ -58,16 +58,17 @@ def block_of_copy(conversation: Conversation) -> str:
 
     spiral = _spiral(conversation)
     try:
-        found, head = conversation.store.states.read(), conversation.store.readable_head()
-        if found.state is None:
+        own = state_file.newest_own(conversation.store.states.read())
+        head = conversation.store.readable_head()
+        if own is None:
             return stable_block(conversation.store, head, spiral=spiral)
-        return resume_of(conversation.store, found, head, spiral=spiral, notes=(_COPY,))
+        return resume_of(conversation.store, own, head, spiral=spiral, notes=(_COPY,))
     except GitguardError as error:
         conversation.note_fault(error)
         return ""
 
 
-def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Found]:
+def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Diagnosed]:
     """Return the resume block if this conversation lacks it, with a receipt kept."""
     if conversation.is_apart:
         return UNKNOWN_STATE if first else "", conversation.store.states.read()
@@ -78,40 +79,41 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Found]:
         from gitguard.sessions.adoption import take_signed
 
         conversation.startup_notes += take_signed(conversation.store)
-    found = conversation.store.states.read()
-    if found.needs_rewrite:
-        found = conversation.store.states.rewrite(found)
-    problem = state_file.diagnose(found)
+    reading = conversation.store.states.read()
+    if isinstance(reading, state_file.Ready) and reading.needs_rewrite:
+        reading = conversation.store.states.rewrite(reading)
+    problem = state_file.diagnose(reading)
     if problem is not None:
         raise problem
     try:
-        return _fresh_block(conversation, found, first=first), found
+        return _fresh_block(conversation, reading, first=first), reading
     except (EditedState, Tampered) as error:
         conversation.note_fault(
             error
         )  # nothing of it is handed out; what is said from now on still counts
-        return "", found
+        return "", reading
 
 
-def _fresh_block(conversation: Conversation, found: Found, *, first: bool) -> str:
+def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, first: bool) -> str:
     from gitguard.sessions.resume.block import is_due
     from gitguard.sessions.resume.building import resume_of
 
     head = conversation.store.readable_head()
     if not is_due(conversation.record, head.committed):
         return ""
-    if found.state is None:
+    own = state_file.newest_own(reading)
+    if own is None:
         path = conversation.store.states.path
         raise EditedState(
             f"`{path}` is not known to be ours, and no copy of it is there",
             "See `gitguard status`",
         )
     block = _handoff(conversation)
-    nothing_to_say = first and found.state.is_untouched and not conversation.archived_notes
+    nothing_to_say = first and own.state.is_untouched and not conversation.archived_notes
     if not block and not nothing_to_say:
         block = resume_of(
             conversation.store,
-            found,
+            own,
             head,
             spiral=_spiral(conversation),
             notes=conversation.startup_notes + conversation.archived_notes,

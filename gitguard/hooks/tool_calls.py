@@ -141,9 +141,8 @@ def _refresh_summary(conversation: Conversation) -> None:
 def _fold(conversation: Conversation) -> None:
     if conversation.is_apart:
         return
-    found, _ = conversation.store.fold(conversation.store.state_or_copy())
-    if found.state is not None:
-        conversation.store.write_summary(found.state)
+    ready, _ = conversation.store.fold(conversation.store.state_or_copy())
+    conversation.store.write_summary(ready.state)
 
 
 def _after_tool(conversation: Conversation, calls: int) -> HookReply:
@@ -224,20 +223,20 @@ def _end_tool(conversation: Conversation) -> int:
 
 def _say_complete(conversation: Conversation) -> str:
     """Return the signal that the task is complete, once, after its final state is written."""
-    found = conversation.store.states.read()
-    is_done = found.state is not None and found.state.is_done
-    if not is_done or found.standing == state_file.EDITED:
+    reading = conversation.store.states.read()
+    own = state_file.newest_own(reading)
+    if own is None or not own.state.is_done or reading.standing == state_file.EDITED:
         return ""
     from gitguard.sessions.choice import finish
 
     with conversation.recording():
-        found = conversation.store.state()
-        if found.state is None or found.state.task_id == conversation.record.completed:
+        ready = conversation.store.state()
+        if ready.state.task_id == conversation.record.completed:
             return ""
-        finish(conversation.store, found)
-        conversation.record = conversation.record.replace(completed=found.state.task_id)
+        finish(conversation.store, ready)
+        conversation.record = conversation.record.replace(completed=ready.state.task_id)
         return (
-            f"{Complete.status}\nThe task `{found.state.task_id}` is complete, and its final state "
+            f"{Complete.status}\nThe task `{ready.state.task_id}` is complete, and its final state "
             "is saved. Tell the user the result and stop."
         )
 

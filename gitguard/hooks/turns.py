@@ -11,12 +11,13 @@ from gitguard.model.text import one_line
 from gitguard.pressure.readings import with_reading
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.identity import take_unsaid
+from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.store.session.host_session import Stop
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
 
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
@@ -50,11 +51,11 @@ def _prompt(conversation: Conversation) -> HookReply:
     conversation.bring_up(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.noticed()
-        block, found = delivery.deliver(conversation, first=conversation.record.turns == 0)
+        block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
         capture.close_open_calls(conversation)
-        capture.catch_up(conversation, found)
-        complete = _complete_before(conversation, found)
-        capture.record_prompt(conversation, found)
+        capture.catch_up(conversation, reading)
+        complete = _complete_before(conversation, reading)
+        capture.record_prompt(conversation, reading)
         conversation.record = conversation.with_transcript(
             conversation.record.replace(turns=conversation.record.turns + 1)
         )
@@ -71,11 +72,13 @@ def _prompt(conversation: Conversation) -> HookReply:
     return HookReply(context="\n".join(text for text in parts if text))
 
 
-def _complete_before(conversation: Conversation, found: Found) -> str:
+def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:
     """Return the signal of a complete task that nothing has told this conversation yet."""
-    state = found.state
-    is_told = state is not None and state.task_id == conversation.record.completed
-    if state is None or not state.is_done or is_told or not conversation.record.turns:
+    own = newest_own(reading)
+    if own is None or not own.state.is_done or not conversation.record.turns:
+        return ""
+    state = own.state
+    if state.task_id == conversation.record.completed:
         return ""
     conversation.record = conversation.record.replace(completed=state.task_id)
     return (

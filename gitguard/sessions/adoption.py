@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
 
@@ -123,21 +123,24 @@ def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
     anchor = head.anchor
     assert anchor is not None
     newer = takewhile(lambda c: c.id != anchor.committed, store.chain.history(head.id))
-    found = store.states.read()
     return Ahead(
         session=store.session,
         sequence=anchor.sequence,
-        own_work=_own_work(store, found, anchor, theirs),
+        own_work=_own_work(store, store.states.read(), anchor, theirs),
         checkpoints=tuple(newer)[::-1],
     )
 
 
-def _own_work(store: SessionStore, found: Found, anchor: Anchor, theirs: TaskState) -> str:
+def _own_work(
+    store: SessionStore, reading: Ready | Diagnosed, anchor: Anchor, theirs: TaskState
+) -> str:
     """Say what of ours no checkpoint holds; theirs may be there after a crash while taking it."""
-    if found.standing not in (state_file.OURS, state_file.ABSENT):
-        return f"this machine's own state is {found.standing}"
-    if found.state not in (None, theirs) and found.sha256 != anchor.state_sha256:
+    if reading.standing not in (state_file.OURS, state_file.ABSENT):
+        return f"this machine's own state is {reading.standing}"
+    own = state_file.newest_own(reading)
+    if own is not None and own.state != theirs and own.sha256 != anchor.state_sha256:
         return "this machine's own state is newer than its last checkpoint"
-    if store.journal.read(found.journal_id, found.journal_offset).unfolded:
+    position = (own.journal_id, own.journal_offset) if own is not None else ("", 0)
+    if store.journal.read(*position).unfolded:
         return "what was done here since the last checkpoint is in none yet"
     return ""

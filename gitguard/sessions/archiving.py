@@ -49,11 +49,12 @@ def close(store: SessionStore) -> Archived:
 def put_away(store: SessionStore, why: str) -> Archived:
     """Archive a session whose lock is held, with all that it holds committed."""
     head = store.chain.head(settle=True)
-    found, anchor = store.states.read(), head.anchor
-    if is_not_in_force(found, head):
+    reading, anchor = store.states.read(), head.anchor
+    if is_not_in_force(reading, head):
         return _newest(store)[1]  # it is archived, and died before it could say so
-    is_committed = anchor is not None and found.sha256 in ("", anchor.state_sha256)
-    if found.standing != state_file.ABSENT or found.problem or not is_committed:
+    own = state_file.newest_own(reading)
+    is_committed = anchor is not None and (own is None or own.sha256 == anchor.state_sha256)
+    if reading.standing != state_file.ABSENT or reading.problem or not is_committed:
         saved = store.checkpoint(triggers.MANUAL, why, Circumstances(), if_changed=True)
         if saved.pending:
             raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)
@@ -79,10 +80,10 @@ def histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
 
 def _histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
     try:
-        found, head = store.states.read(), store.chain.head()
+        reading, head = store.states.read(), store.chain.head()
     except GitguardError:
         return ()  # there is something, and looking says what is wrong with it
-    return tuple(archive_of(store).all()) if is_not_in_force(found, head) else ()
+    return tuple(archive_of(store).all()) if is_not_in_force(reading, head) else ()
 
 
 def refuse_archived(store: SessionStore) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.startup import Startup
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
@@ -72,17 +72,17 @@ def is_unknown(store: SessionStore) -> bool:
 
 def _is_unknown(store: SessionStore) -> bool:
     try:
-        found, head = store.states.read(), store.chain.head()
+        reading, head = store.states.read(), store.chain.head()
     except GitguardError:
         return False  # there is something, and looking says what is wrong with it
     is_archived = store.chain.archived() or store.chain.damaged()
-    return is_not_in_force(found, head) and not is_archived
+    return is_not_in_force(reading, head) and not is_archived
 
 
-def is_not_in_force(found: Found, head: Head) -> bool:
+def is_not_in_force(reading: Ready | Diagnosed, head: Head) -> bool:
     """Say whether a session has neither state nor checkpoints, but for archived ones."""
-    is_absent = found.standing == state_file.ABSENT and found.written is None
-    return is_absent and head.standing == NONE
+    is_absent = reading.standing == state_file.ABSENT
+    return is_absent and state_file.newest_own(reading) is None and head.standing == NONE
 
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
@@ -97,11 +97,11 @@ def fork(source: SessionStore, target: SessionStore, repository: Repository) -> 
     return saved
 
 
-def finish(store: SessionStore, found: Found) -> None:
+def finish(store: SessionStore, ready: Ready) -> None:
     """Write the final state of a completed task, unless the last checkpoint holds it already."""
     anchor = store.chain.head().anchor
-    if anchor is None or anchor.state_sha256 != found.sha256:
-        store.checkpoint(triggers.COMPLETE, "The task is complete.", Circumstances(), found=found)
+    if anchor is None or anchor.state_sha256 != ready.sha256:
+        store.checkpoint(triggers.COMPLETE, "The task is complete.", Circumstances(), ready=ready)
 
 
 def completion(state: TaskState) -> Complete:

@@ -60,17 +60,17 @@ def diagnose(store: SessionStore) -> tuple[Problem, ...]:
 
 
 def _problems(store: SessionStore) -> list[Problem]:
-    head, state = store.chain.head(), store.states.read()
+    head, reading = store.chain.head(), store.states.read()
     problems = [
-        *_of_other_tools(store, state.standing),
+        *_of_other_tools(store, reading.standing),
         *_of_identity(store),
         *_of_head(head, store.chain.ref),
         *_of_record(store),
     ]
-    if state.standing == state_file.EDITED and not head.replaced_repository:
+    if reading.standing == state_file.EDITED and not head.replaced_repository:
         problems.append(_edited(store.states.path))
-    missing = state_file.diagnose(state)
-    if missing is not None and state.standing != state_file.EDITED and _has_begun(store, head):
+    missing = state_file.diagnose(reading)
+    if missing is not None and reading.standing != state_file.EDITED and _has_begun(store, head):
         problems.append(Problem("missing-state", missing.message, (_TAKE_COPY,)))
     return problems
 

@@ -91,7 +91,6 @@ def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:
             raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
         return store.chain.read(head.id).contents[name]
     state = store.look().state
-    assert state is not None
     return dump_json(state.to_document()) if name == STATE_FILE else render_summary(state).encode()
 
 

@@ -9,7 +9,7 @@ from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import Circumstances
 from gitguard.store.session import apart, task
-from gitguard.store.session.state_file import OURS
+from gitguard.store.session.state_file import OURS, Ready
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
 TYPE_CHECKING = False
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.redaction.redactor import Finding
-    from gitguard.store.session.state_file import Found
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
@@ -42,17 +41,15 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
     """Apply a document of fields to the state, or to a new task's; the caller holds the lock."""
     if not document and not new_task:
         raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
-    found = _changeable(store, document)
-    assert found.state is not None
-    before = found.state
+    ready = _changeable(store, document)
+    before = ready.state
     if new_task:
         before = task.new_task(store.session.key, store.now, after=before.task_id)
     after, report = task.update_state(before, document, store.now, lists=lists)
     _leave_room(before, after)
     if new_task:
-        found = end_task(store, found)
-    written = store.save(after, found)
-    assert written.state is not None
+        ready = end_task(store, ready)
+    written = store.save(after, ready)
     after = written.state
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
     if not trigger and store.waits:
@@ -60,7 +57,7 @@ def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lis
     if not trigger:
         store.write_summary(after)
         return Noted(after, report, redacted=written.redacted)
-    saved = store.checkpoint(trigger, why, Circumstances(), found=written)
+    saved = store.checkpoint(trigger, why, Circumstances(), ready=written)
     return Noted(after, report, saved, written.redacted)
 
 
@@ -100,17 +97,17 @@ def _leave_room(before: TaskState, after: TaskState) -> None:
         )
 
 
-def end_task(store: SessionStore, found: Found) -> Found:
+def end_task(store: SessionStore, ready: Ready) -> Ready:
     """Commit a task that makes room for the next, if its last checkpoint does not hold it whole.
 
     Raises `Pending` where that cannot be: the task is in no commit yet and would be lost.
     """
-    found, _ = store.fold(found)
+    ready, _ = store.fold(ready)
     anchor = store.chain.head().anchor
-    if anchor is None or anchor.state_sha256 != found.sha256:
+    if anchor is None or anchor.state_sha256 != ready.sha256:
         why = "The task before was newer than its last checkpoint."
-        saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), found=found)
-        if saved.pending and not (found.state and found.state.is_untouched):
+        saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), ready=ready)
+        if saved.pending and not ready.state.is_untouched:
             raise Pending(
                 f"the task before is in no checkpoint yet, so no other begins: {saved.pending}",
                 "Run `gitguard checkpoint` where git can be written, then begin the new task",
@@ -118,12 +115,13 @@ def end_task(store: SessionStore, found: Found) -> Found:
     return store.state()
 
 
-def _changeable(store: SessionStore, document: dict[str, Any]) -> Found:
+def _changeable(store: SessionStore, document: dict[str, Any]) -> Ready:
     """Return the state to change; an empty next action stops no change that sets it."""
-
-    found = store.states.read()
-    empty = found.standing == OURS and found.state and not found.state.next_action.strip()
-    return found if empty and "next_action" in document else store.state()
+    reading = store.states.read()
+    ready = reading if isinstance(reading, Ready) and reading.standing == OURS else None
+    if ready is not None and "next_action" in document and not ready.state.next_action.strip():
+        return ready
+    return store.state()
 
 
 def _why_checkpoint(

@@ -29,8 +29,9 @@ from gitguard.store.session.task import new_task, update_state
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.apart import PendingNote
+    from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Edited, Ready
     from gitguard.store.session.task import TaskState
 
 _NOTHING = Circumstances()
@@ -99,8 +100,9 @@ def _repair_around(store: SessionStore) -> list[str]:
 
 def _repair_working_files(store: SessionStore) -> list[str]:
     done = _repair_state(store)
-    found = store.state() if store.states.read().has_summary else store.states.read()
-    if found.state is not None and store.write_summary(found.state):
+    reading = store.states.read()
+    own = store.state() if reading.has_summary else state_file.newest_own(reading)
+    if own is not None and store.write_summary(own.state):
         done.append("rendered the summary again from the state")
     # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
     if store.workspace.is_recorded:
@@ -142,46 +144,48 @@ def _repair_record(store: SessionStore) -> list[str]:
 
 
 def _repair_state(store: SessionStore) -> list[str]:
-    found = store.states.read()
-    if found.standing == state_file.OURS and not found.needs_rewrite:
-        return _fill_empty(store, found)
-    if found.standing == state_file.PENDING:
+    reading = store.states.read()
+    if reading.standing == state_file.PENDING:
         return []
-    good, origin, (journal_id, offset) = _newest_good(store, found)
+    if isinstance(reading, state_file.Ready) and not reading.needs_rewrite:
+        return _fill_empty(store, reading)
+    own = state_file.newest_own(reading)
+    good = _newest_checkpoint(store) if own is None else None
     store.workspace.make_folders(store.session)
     # Moved away first, a good older file would be missed if the new one cannot be written.
     kept = store.workspace.keep_beside(store.states.path)
-    if found.written is not None:
-        store.states.rewrite(found)
-    else:
-        store.states.write(good, found, journal_id=journal_id, journal_offset=offset)
-    done = [f"took the state from {origin}"]
+    done = ["took the state from this machine's copy"]
+    if own is not None:
+        store.states.rewrite(own)
+    elif good is not None:
+        done = [_write_committed(store, good)]
     return [f"kept the bad state as `{kept}`", *done] if kept else done
 
 
-def _fill_empty(store: SessionStore, found: Found) -> list[str]:
+def _fill_empty(store: SessionStore, ready: Ready) -> list[str]:
     """Set what an older gitguard took from somebody's edit though it was empty."""
-    assert found.state is not None
-    if found.state.next_action.strip():
+    if ready.state.next_action.strip():
         return []
-    store.save(found.state, found)
+    store.save(ready.state, ready)
     return ["`next_action` was empty; it is START now"]
 
 
-def _newest_good(store: SessionStore, found: Found) -> tuple[TaskState, str, tuple[str, int]]:
-    if found.written is not None:
-        assert found.state is not None
-        return found.state, "this machine's copy", ("", 0)
+def _newest_checkpoint(store: SessionStore) -> Verified:
+    """Return our newest checkpoint, where this machine has no copy of the state."""
     head = store.chain.head()
-    if head.standing == standing.OURS:
-        newest = store.chain.read(head.id)
-        state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
-        origin = f"checkpoint {newest.checkpoint.name}"
-        return state, origin, folded_upto(newest.contents[SNAPSHOT_FILE])
-    raise InvalidInput(
-        "there is no good copy of the state on this machine",
-        "Move the bad file away and run `gitguard ensure` to begin again",
-    )
+    if head.standing != standing.OURS:
+        raise InvalidInput(
+            "there is no good copy of the state on this machine",
+            "Move the bad file away and run `gitguard ensure` to begin again",
+        )
+    return store.chain.read(head.id)
+
+
+def _write_committed(store: SessionStore, newest: Verified) -> str:
+    state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+    journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
+    store.states.write(state, None, journal_id=journal_id, journal_offset=offset)
+    return f"took the state from checkpoint {newest.checkpoint.name}"
 
 
 def _take(store: SessionStore, head: Head) -> str:
@@ -219,7 +223,8 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
         )
     theirs = store.chain.verify_foreign(head.id)
     after = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
-    return StateChange(store.states.read().state, after, theirs.checkpoint)
+    own = state_file.newest_own(store.states.read())
+    return StateChange(own.state if own else None, after, theirs.checkpoint)
 
 
 def _refuse_diverged(store: SessionStore, head: Head) -> None:
@@ -275,19 +280,18 @@ def take_in(store: SessionStore) -> tuple[str, ...]:
 
 
 def _take_in_note(store: SessionStore, note: PendingNote) -> None:
-    found, now = store.state(), store.now
-    assert found.state is not None
-    before = found.state
+    ready, now = store.state(), store.now
+    before = ready.state
     if note.new_task:
-        store.checkpoint(triggers.RECOVERY, "A new task was noted.", _NOTHING, found=found)
-        found = store.state()
+        store.checkpoint(triggers.RECOVERY, "A new task was noted.", _NOTHING, ready=ready)
+        ready = store.state()
         before = new_task(store.session.key, now, after=before.task_id)
     try:
         after, _ = update_state(before, note.document, now, lists=note.lists)
     except InvalidInput as error:
         store.workspace.note_fault("taking in a note", error)
         return
-    store.save(after, found)
+    store.save(after, ready)
 
 
 def forget(store: SessionStore) -> str:
@@ -329,40 +333,47 @@ def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Sta
         raise GitguardError(
             f"nothing was restored, the safety checkpoint is pending: {before.pending}"
         )
-    found = store.save(change.after.replace(updated_at=store.now), store.state())
-    saved = store.checkpoint(triggers.MANUAL, f"Restored from {name}.", _NOTHING, found=found)
+    ready = store.save(change.after.replace(updated_at=store.now), store.state())
+    saved = store.checkpoint(triggers.MANUAL, f"Restored from {name}.", _NOTHING, ready=ready)
     return change.replace(saved=saved, notes=(f"restored {name}",))
 
 
 def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     """Show what taking the edited `state.json` would change; refuse another than was shown."""
-    found = store.states.read()
-    broken = state_file.diagnose(found) if found.standing == state_file.BROKEN else None
+    reading = store.states.read()
+    broken = state_file.diagnose(reading) if reading.standing == state_file.BROKEN else None
     if broken is not None:
         raise broken
-    if found.state is not None and _is_in_another_repository(store):
-        return StateChange(None, found.state, sha256=found.sha256)
-    if found.standing != state_file.EDITED or found.edited is None:
+    own = state_file.newest_own(reading)
+    if own is not None and _is_in_another_repository(store):
+        return StateChange(None, own.state, sha256=own.sha256)
+    edited = reading.edited if isinstance(reading, state_file.Diagnosed) else None
+    if edited is None:
         raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
-    if found.edited.session_id != store.session.key:
+    _refuse_edited(store, edited, shown)
+    after, _ = edited.state.redacted(store.workspace.redactor)
+    return StateChange(own.state if own else None, after, sha256=edited.sha256)
+
+
+def _refuse_edited(store: SessionStore, edited: Edited, shown: str) -> None:
+    """Refuse an edited state that is another session's, incomplete, or not the one shown."""
+    if edited.state.session_id != store.session.key:
         raise InvalidInput(
-            f"the edited state belongs to the session `{found.edited.session_id:.80}`, "
+            f"the edited state belongs to the session `{edited.state.session_id:.80}`, "
             f"not to `{store.session.key}`",
             "Change `session_id` back, or drop the edit with `gitguard repair --local`",
         )
-    empty = state_file.empty_field(found.edited)
+    empty = state_file.empty_field(edited.state)
     if empty:
         raise MissingState(
             f"the edited state cannot be accepted: `{empty}` is empty",
             "Fill it in, or drop the edit with `gitguard repair --local`",
         )
-    if shown and found.edited_sha256 != shown:
+    if shown and edited.sha256 != shown:
         raise EditedState(
             f"`{store.states.path}` was changed again since it was shown",
             "Look at it again with `gitguard repair --accept`",
         )
-    after, _ = found.edited.redacted(store.workspace.redactor)
-    return StateChange(found.state, after, sha256=found.edited_sha256)
 
 
 def accept(store: SessionStore, shown: str = "") -> StateChange:
@@ -373,9 +384,10 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
     store.readable_head()  # what is taken here must not flow into a history that is not ours
     if apart.is_unknown(store.workspace):
         apart.bring_records(store.workspace, store.session)
-    found = store.save(change.after.replace(updated_at=store.now), store.states.read())
+    before = state_file.newest_own(store.states.read())
+    ready = store.save(change.after.replace(updated_at=store.now), before)
     saved = store.checkpoint(
-        triggers.MANUAL, "An edited state was accepted.", _NOTHING, found=found
+        triggers.MANUAL, "An edited state was accepted.", _NOTHING, ready=ready
     )
     return change.replace(saved=saved, notes=take_in(store))
 
@@ -387,11 +399,11 @@ def _is_in_another_repository(store: SessionStore) -> bool:
 
 def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
     """Go on with the state here in a git directory that was made anew: a new root, sequence 1."""
-    found = store.states.read()
+    before = state_file.newest_own(store.states.read())
     store.chain.set_aside()
-    found = store.save(change.after.replace(updated_at=store.now), found)
+    ready = store.save(change.after.replace(updated_at=store.now), before)
     why = "The git directory was made anew."
-    return change.replace(saved=store.checkpoint(triggers.MANUAL, why, _NOTHING, found=found))
+    return change.replace(saved=store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready))
 
 
 def fork(source: SessionStore, target: SessionStore) -> Saved:
@@ -402,15 +414,14 @@ def fork(source: SessionStore, target: SessionStore) -> Saved:
         raise InvalidInput(
             f"the session `{target.session.key}` exists already", "Choose another name"
         )
-    found, _ = source.fold(source.state())  # its journal does not come along
-    state = found.state
-    assert state is not None
+    folded, _ = source.fold(source.state())  # its journal does not come along
+    state = folded.state.replace(session_id=target.session.key, updated_at=target.now)
     head = source.chain.head()
     origin = head.anchor.committed if head.anchor else ""
     begin_start(target)
-    found = target.save(state.replace(session_id=target.session.key, updated_at=target.now), before)
+    ready = target.save(state, state_file.newest_own(before))
     forked = Circumstances(forked_from=origin or source.session.name)
     why = f"Forked from the session {source.session.name}."
-    saved = target.checkpoint(triggers.START, why, forked, found=found)
+    saved = target.checkpoint(triggers.START, why, forked, ready=ready)
     target.states.end_start()
     return saved

@@ -22,13 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
 BEGUN = "begun"
 RESTORED = "restored"
 CONTINUED = "continued"
+_COPY = "this machine's copy of the state"
 _TASK_FIELDS = frozenset({"goal", "next_action", "current_phase"})
 _LEGACY = (".context_guardian", "task_state.json", ".gitguard/task_state.json")
 
@@ -63,21 +64,22 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
 
         notes += take_signed(store)
         head = store.chain.head()
-    found = store.states.read()
-    if found.standing == state_file.ABSENT:
-        return _from_nothing(store, found, head, notes, circumstances)
-    diagnosed = state_file.diagnose(found)
-    if diagnosed is not None and not store.states.is_starting:
-        raise diagnosed
-    if found.standing == state_file.MISSING:
-        return _from_nothing(store, found, head, notes, circumstances)
-    if found.state is not None and not found.has_summary:
-        store.write_summary(found.state)
+    reading = store.states.read()
+    if reading.standing == state_file.ABSENT:
+        return _from_nothing(store, reading, head, notes, circumstances)
+    missing = state_file.diagnose(reading)
+    if missing is not None and not store.states.is_starting:
+        raise missing
+    if reading.standing == state_file.MISSING:
+        return _from_nothing(store, reading, head, notes, circumstances)
+    own = state_file.newest_own(reading)
+    if own is not None and not reading.has_summary:
+        store.write_summary(own.state)
     try:
-        found = store.state()
+        ready = store.state()
     except EditedState as error:
         raise standing.weightier(error, head, store.chain.ref) or error from error
-    return _continue(store, found, head, notes, circumstances)
+    return _continue(store, ready, head, notes, circumstances)
 
 
 def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
@@ -95,21 +97,23 @@ def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
 
 def _from_nothing(
     store: SessionStore,
-    found: Found,
+    reading: Ready | Diagnosed,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,
 ) -> Startup:
+    """Restore the state from this machine's copy or our branch, or begin a new task."""
     standing.refuse_foreign_head(head, store.chain.ref)
-    if found.written is not None or head.standing == standing.OURS:
-        return _restore(store, found, head, notes, circumstances)
+    copy = state_file.newest_own(reading)
+    if copy is not None or head.standing == standing.OURS:
+        return _restore(store, copy, head, notes, circumstances)
     refuse_legacy(store.workspace)
     begin_start(store)
-    found = store.save(new_task(store.session.key, store.now), found)
-    store.write_summary(_state(found))
+    ready = store.save(new_task(store.session.key, store.now), None)
+    store.write_summary(ready.state)
     store.states.end_start()
-    saved = _commit(store, found, head, circumstances)
-    return Startup(BEGUN, _state(found), notes, saved, older=older_sessions(store))
+    saved = _commit(store, ready, head, circumstances)
+    return Startup(BEGUN, ready.state, notes, saved, older=older_sessions(store))
 
 
 def older_sessions(store: SessionStore) -> tuple[str, ...]:
@@ -141,77 +145,68 @@ def begin_start(store: SessionStore) -> None:
 
 def _restore(
     store: SessionStore,
-    found: Found,
+    copy: Ready | None,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,
 ) -> Startup:
     """Bring the working files back from the newer of the copy and the branch."""
     begin_start(store)
-    found, origin = _bring_back(store, found, head)
-    store.write_summary(_state(found))
+    ready, origin = _bring_back(store, copy, head)
+    store.write_summary(ready.state)
     store.states.end_start()
-    saved = _commit(store, found, head, circumstances)
+    saved = _commit(store, ready, head, circumstances)
     note = f"the working files were absent and are restored from {origin}"
-    return Startup(RESTORED, _state(found), (*notes, note), saved)
+    return Startup(RESTORED, ready.state, (*notes, note), saved)
 
 
-def _bring_back(store: SessionStore, found: Found, head: Head) -> tuple[Found, str]:
-    anchor = head.anchor
-    if found.written is not None:
-        found = store.states.rewrite(found)
-        if anchor is None or found.sha256 != anchor.state_sha256:
-            return found, "this machine's copy of the state"
-    else:
-        newest = store.chain.verify(head, most=1)
-        assert anchor is not None
-        assert newest is not None
-        state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
-        journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
-        found = store.states.write(state, found, journal_id=journal_id, journal_offset=offset)
-    return found, f"checkpoint {checkpoint_name(anchor.sequence)}"
+def _bring_back(store: SessionStore, copy: Ready | None, head: Head) -> tuple[Ready, str]:
+    """Write the working file; return its state, and where it came from."""
+    committed = head.anchor.state_sha256 if head.anchor else ""
+    newest = checkpoint_name(head.anchor.sequence) if head.anchor else ""
+    if copy is not None:
+        ready = store.states.rewrite(copy)
+        origin = f"checkpoint {newest}" if ready.sha256 == committed else _COPY
+        return ready, origin
+    verified = store.chain.verify(head, most=1)
+    if verified is None:
+        raise ValueError("a head that is ours has a checkpoint")
+    state = state_file.decode_state(verified.contents[STATE_FILE], "the checkpoint's state")
+    journal_id, offset = folded_upto(verified.contents[SNAPSHOT_FILE])
+    ready = store.states.write(state, None, journal_id=journal_id, journal_offset=offset)
+    return ready, f"checkpoint {newest}"
 
 
 def _commit(
-    store: SessionStore, found: Found, head: Head, circumstances: Circumstances
+    store: SessionStore, ready: Ready, head: Head, circumstances: Circumstances
 ) -> Saved | None:
     """Commit a state that no checkpoint holds yet."""
     anchor = head.anchor
     if anchor is None or not anchor.committed:
         trigger, why = triggers.START, "The session begins."
-    elif found.standing == state_file.PENDING or anchor.state_sha256 != found.sha256:
+    elif ready.standing == state_file.PENDING or anchor.state_sha256 != ready.sha256:
         trigger, why = triggers.RECOVERY, "The state was newer than the last checkpoint."
     else:
         return None
-    return store.checkpoint(trigger, why, circumstances, found=_adopt_pending(store, found))
+    if ready.standing == state_file.PENDING:
+        ready = store.states.write(ready.state, ready)
+    return store.checkpoint(trigger, why, circumstances, ready=ready)
 
 
 def _continue(
     store: SessionStore,
-    found: Found,
+    ready: Ready,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,
 ) -> Startup:
-    state = _state(found)
-    conflict = store.mend_summary(state)
+    conflict = store.mend_summary(ready.state)
     if conflict:
         notes = (*notes, "the summary conflicted with the state and was rewritten from it")
     standing.refuse_foreign_head(head, store.chain.ref)
     store.states.end_start()
-    saved = _commit(store, found, head, circumstances)
-    return Startup(CONTINUED, state, notes, saved, conflict)
-
-
-def _adopt_pending(store: SessionStore, found: Found) -> Found:
-    if found.standing != state_file.PENDING:
-        return found
-    return store.states.write(_state(found), found)
-
-
-def _state(found: Found) -> TaskState:
-    assert found.state is not None
-    return found.state
+    saved = _commit(store, ready, head, circumstances)
+    return Startup(CONTINUED, ready.state, notes, saved, conflict)
 
 
 def refuse_legacy(workspace: Workspace) -> None:

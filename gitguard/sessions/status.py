@@ -13,6 +13,7 @@ from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.naming import Session
 from gitguard.store.session.settings_files import ignored_settings
 from gitguard.store.session.standing import weightier
+from gitguard.store.session.state_file import newest_own
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
-    _Seen = tuple[Found | None, Head | None, GitguardError | None]
+    _Seen = tuple[Ready | Diagnosed | None, Head | None, GitguardError | None]
 
 
 class Overview(Value):
@@ -60,7 +61,8 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     except GitguardError as problem:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
-    found, head, error = _look_at_once(store)
+    reading, head, error = _look_at_once(store)
+    own = newest_own(reading) if reading is not None else None
     host_sessions = _host_sessions(store)
     anchor = head.anchor if head else None
     return Overview(
@@ -69,11 +71,11 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         branch=store.chain.ref,
         faults=tuple(workspace.faults()),
         error=error,
-        state=found.state if found else None,
+        state=own.state if own else None,
         standing=head.standing if head else "unknown",
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "",
         commit=head.committed if head else "",
-        uncommitted=bool(found and found.sha256 != (anchor.state_sha256 if anchor else "")),
+        uncommitted=own is not None and own.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),
         others=_others(workspace, session),
@@ -120,21 +122,22 @@ def _look_at_once(store: SessionStore) -> _Seen:
 
 
 def _look(store: SessionStore) -> _Seen:
-    found: Found | None = None
+    reading: Ready | Diagnosed | None = None
     head: Head | None = None
     error: GitguardError | None = None
     try:
-        found = store.read()
+        reading = store.read()
         error = _problem(store.look) or _problem(lambda: store.workspace.read_record(store.session))
-        head = own = store.chain.head()
+        head = own_head = store.chain.head()
         error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
-            error = _problem(lambda: store.chain.verify(own))
-        if error is None and found.state is not None and found.state.is_done:
-            error = completion(found.state)
+            error = _problem(lambda: store.chain.verify(own_head))
+        own = newest_own(reading)
+        if error is None and own is not None and own.state.is_done:
+            error = completion(own.state)
     except GitguardError as failure:
         error = error or failure
-    return found, head, error
+    return reading, head, error
 
 
 def _problem(look: Callable[[], object]) -> GitguardError | None:

@@ -16,20 +16,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
 
 
 def archive_uncommitted(store: SessionStore, head: Head) -> str:
     """Keep a state that no checkpoint holds as a commit under the archive; say where."""
-    found = store.states.read()
+    reading = store.states.read()
+    own = state_file.newest_own(reading)
     anchor = head.anchor
     if anchor is not None and not store.chain.owns_objects(anchor.committed):
         anchor = None  # an older copy of the repository was put back; our checkpoint went with it
-    state = found.state or found.edited
-    committed = anchor.state_sha256 if anchor else ""
-    if state is None or (found.state is not None and found.sha256 == committed):
+    if own is not None:
+        state = own.state
+        if anchor is not None and own.sha256 == anchor.state_sha256:
+            return ""
+    elif isinstance(reading, state_file.Diagnosed) and reading.edited is not None:
+        state = reading.edited.state
+    else:
         return ""
     sequence = anchor.sequence + 1 if anchor else 1
     why = "Ours, set aside for theirs."
@@ -53,22 +58,23 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     """Make a head that was verified ours, and its state the one in force."""
     data = theirs.contents[STATE_FILE]
     state = state_file.decode_state(data, "the checkpoint's state")
-    before = store.states.read()
-    if before.standing in (state_file.EDITED, state_file.BROKEN):
+    reading = store.states.read()
+    before = state_file.newest_own(reading)
+    if reading.standing in (state_file.EDITED, state_file.BROKEN):
         store.workspace.set_aside(store.states.path)
     store.workspace.make_folders(store.session)
     journal_id, offset = _position(store, theirs, before)
-    found = store.states.write(state, before, journal_id=journal_id, journal_offset=offset)
-    store.chain.adopt(head, theirs.checkpoint, found.sha256 if found.sha256 == sha256(data) else "")
-    assert found.state is not None
-    store.write_summary(found.state)
+    ready = store.states.write(state, before, journal_id=journal_id, journal_offset=offset)
+    store.chain.adopt(head, theirs.checkpoint, ready.sha256 if ready.sha256 == sha256(data) else "")
+    store.write_summary(ready.state)
     snapshot = theirs.contents[SNAPSHOT_FILE].decode("utf-8", "replace")
     store.write_snapshot(store.workspace.redactor.text(snapshot).encode())
     return state
 
 
-def _position(store: SessionStore, theirs: Verified, before: Found) -> tuple[str, int]:
+def _position(store: SessionStore, theirs: Verified, before: Ready | None) -> tuple[str, int]:
     """Return up to where the journal here is folded into their state, where they say so of it."""
     position = folded_upto(theirs.contents[SNAPSHOT_FILE])
-    part = store.journal.read(before.journal_id, before.journal_offset)
+    folded = (before.journal_id, before.journal_offset) if before is not None else ("", 0)
+    part = store.journal.read(*folded)
     return position if part.id and part.id == position[0] else ("", -1)

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.handoff import HandoffConfig
     from gitguard.store.session.snapshot import Work
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
 
@@ -43,17 +43,17 @@ class Recovered(Value):
 
 
 def write_handoff(
-    store: SessionStore, config: HandoffConfig, *, found: Found | None = None
+    store: SessionStore, config: HandoffConfig, *, ready: Ready | None = None
 ) -> bool:
     """Write the file before a compaction, if hooks are to; say whether ours lies there now.
 
-    found is the state that was checkpointed, by default the one in force. Somebody else's file
+    ready is the state that was checkpointed, by default the one in force. Somebody else's file
     that is fresh stays, because it will be handed back; an older one is kept in the archive.
     """
     if not config.enabled:
         return False
     try:
-        state, work = current_work(store, found, compacting=True)
+        state, work = current_work(store, ready, compacting=True)
         return Handoff(store, config).renew(state, work)
     except Exception as error:  # noqa: BLE001 - nothing here may stop a compaction
         store.workspace.note_fault("writing the hand-off file", error)
@@ -75,12 +75,12 @@ def recover_handoff(store: SessionStore, config: HandoffConfig) -> str:
 
 
 def current_work(
-    store: SessionStore, found: Found | None = None, *, compacting: bool = False
+    store: SessionStore, ready: Ready | None = None, *, compacting: bool = False
 ) -> tuple[TaskState, Work]:
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
     from gitguard.store.session.capture import work_of
 
-    state, part = store.at_one_moment(lambda: store.folded(found or store.look()))
+    state, part = store.at_one_moment(lambda: store.folded(ready or store.look()))
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.entries import Entry
     from gitguard.store.session.snapshot import Snapshot, Work
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
 
@@ -29,12 +29,12 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
 
     def build() -> str:
         try:
-            found = store.look()
+            ready = store.look()
         except EditedState:
             store.refuse_moved()
             raise
         head = store.readable_head()
-        return resume_of(store, found, head, spiral=spiral, notes=notes)
+        return resume_of(store, ready, head, spiral=spiral, notes=notes)
 
     return store.at_one_moment(build)
 
@@ -54,7 +54,7 @@ def take_over(store: SessionStore) -> tuple[str, ...]:
 
 def resume_of(
     store: SessionStore,
-    found: Found,
+    ready: Ready,
     head: Head,
     *,
     spiral: str = "",
@@ -67,7 +67,7 @@ def resume_of(
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
     newest = store.chain.verify(head)
-    state, part = store.folded(found)
+    state, part = store.folded(ready)
     origin = _origin(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, part.entries)
     origin = origin.replace(notes=notes + origin.notes, changes=changes)

@@ -92,11 +92,10 @@ class SessionFiles:
 
 def _rewrite(store: SessionStore, redactor: Redactor) -> None:
     store.workspace.redactor = redactor
-    found, part = store.fold(store.state())
-    assert found.state is not None
+    ready, part = store.fold(store.state())
     anew = store.journal.restart(part.entries)
-    store.states.write(found.state, found, journal_id=anew.id, journal_offset=anew.end)
-    store.write_summary(found.state)
+    store.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
+    store.write_summary(ready.state)
     record = store.workspace.read_record(store.session)
     store.workspace.write_record(store.session, record)
 

@@ -232,9 +232,8 @@ class Secrets:
     def _forget_rules(self, usual: Redactor) -> None:
         """Write the state by the usual rules again; a hash of others could give a value away."""
         self._store.workspace.redactor = usual
-        found = self._store.state()
-        assert found.state is not None
-        self._store.states.write(found.state, found)
+        ready = self._store.state()
+        self._store.states.write(ready.state, ready)
 
 
 def value_rules(value: str) -> tuple[Rule, ...]:

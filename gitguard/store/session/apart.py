@@ -51,8 +51,9 @@ def is_unknown(workspace: Workspace) -> bool:
     session = session_of(workspace)
     if session is None:
         return False
-    found = state_file.StateFiles(workspace, session).read()
-    is_foreign = found.standing == state_file.EDITED and found.written is None and not found.problem
+    reading = state_file.StateFiles(workspace, session).read()
+    is_edited = isinstance(reading, state_file.Diagnosed) and reading.edited is not None
+    is_foreign = is_edited and state_file.newest_own(reading) is None and not reading.problem
     return is_foreign and not _is_tracked(workspace)  # a clone may bring anything in
 
 

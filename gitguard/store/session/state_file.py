@@ -47,36 +47,70 @@ PENDING = "pending"
 OURS = "ours"
 
 
-class Found(Value):
-    """What lies in the working files, and the newest state gitguard knows to be its own."""
+class Ready(Value):
+    """A state that this machine wrote, and what a write after it has to know."""
 
-    standing: str
-    state: TaskState | None = None
-    """The state in force: the working file's, or the copy's when that is not ours."""
-    sha256: str = ""
-    written: Written | None = None
-    edited: TaskState | None = None
-    edited_sha256: str = ""
-    has_summary: bool = False
-    problem: str = ""
+    state: TaskState
+    sha256: str
+    """Of the document, in hexadecimal."""
+    written: Written | None
+    """The copy in the state directory; None where only the working file holds the state."""
     journal_id: str = ""
-    """The journal that is folded into the state in force."""
+    """The journal that is folded into the state."""
     journal_offset: int = 0
-    """Up to which byte."""
-    needs_rewrite: bool = False
-    """A crash came between the copy and the working file, or another worktree wrote the copy."""
+    """Up to which byte of the journal."""
+    standing: str = OURS
+    """ours or pending."""
+    problem: str = ""
+    """Why the state directory could not be written, where that is known of a pending state."""
     in_file: str = ""
-    """The hash of what the working file holds, if that is ours."""
+    """The hash of what the working file holds; empty if that is not ours, or there is no file."""
+    has_summary: bool = False
+    """Whether the summary was there when the state was read."""
     redacted: tuple[Finding, ...] = ()
     """What was taken out of the state as it was written."""
     keeps_file: bool = False
-    """The working file is broken and stays as it lies; only the copy goes on."""
+    """The working file is broken and stays as it is; only the copy is written."""
 
     @property
     def document(self) -> bytes:
-        """The state in force as it was written, empty where only the working file holds it."""
+        """The state as it was written, empty where only the working file holds it."""
         written = self.written
         return written.state.encode() if written and written.sha256 == self.sha256 else b""
+
+    @property
+    def needs_rewrite(self) -> bool:
+        """Whether the working file holds an older state of ours than the copy.
+
+        A crash came between the two, or another worktree wrote the copy.
+        """
+        return self.in_file not in ("", self.sha256)
+
+
+class Edited(Value):
+    """A state in the working file that reads, and that gitguard did not write."""
+
+    state: TaskState
+    sha256: str
+
+
+class Diagnosed(Value):
+    """Why the working file holds no state of ours, and what there is in its place."""
+
+    standing: str
+    """absent, missing, broken or edited."""
+    copy: Ready | None = None
+    """The state in the state directory, the newest that this machine wrote."""
+    problem: str = ""
+    """Why the working file, or else the copy, does not read; empty where they do."""
+    edited: Edited | None = None
+    """Where somebody else wrote the working file."""
+    has_summary: bool = False
+
+
+def newest_own(reading: Ready | Diagnosed) -> Ready | None:
+    """Return the newest state this machine wrote: the working file's, or else the copy's."""
+    return reading if isinstance(reading, Ready) else reading.copy
 
 
 def decode_state(data: bytes, what: str) -> TaskState:
@@ -183,37 +217,36 @@ class StateFiles:
         files.remove(self._starting_path)
         self._workspace.at_step("start-ended")
 
-    def read(self) -> Found:
-        """Read the working state and hold it against the copy."""
+    def read(self) -> Ready | Diagnosed:
+        """Read the working state and compare it with the copy.
+
+        Raises `NewerFormat` for what a newer gitguard wrote, and `Tampered` for a link in the way.
+        """
         self._workspace.refuse_links(self._session)
-        found = self._copy().replace(has_summary=os.path.exists(self.summary_path))
+        copy, problem = self._copy()
+        has_summary = os.path.exists(self.summary_path)
+        lacking = Diagnosed(BROKEN, copy, problem, has_summary=has_summary)
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
         except (InvalidDocument, NotReadable) as error:
-            return found.replace(standing=BROKEN, problem=error.message)
+            return lacking.replace(problem=error.message)
         if data is None:
-            return found.replace(standing=MISSING if found.has_summary else ABSENT)
-        return self._compare(found, data)
+            return lacking.replace(standing=MISSING if has_summary else ABSENT)
+        return self._compare(lacking, data)
 
-    def _copy(self) -> Found:
-        """Return the copy as the state in force, without it where none is there or it is broken."""
-        written, problem = self._written()
-        if written is None:
-            return Found(ABSENT, problem=problem)
+    def _copy(self) -> tuple[Ready | None, str]:
+        """Return the state in the state directory, None without one, and why it does not read."""
         try:
+            written = self._copies.read_written()
+            if written is None:
+                return None, ""
             state = self._decode_written(written)
         except NewerFormat:
             raise
         except InvalidDocument as error:
-            return Found(ABSENT, problem=error.message)
-        return Found(
-            ABSENT,
-            state=state,
-            sha256=written.sha256,
-            written=written,
-            journal_id=written.journal_id,
-            journal_offset=written.journal_offset,
-        )
+            return None, error.message
+        position = (written.journal_id, written.journal_offset)
+        return Ready(state, written.sha256, written, *position), ""
 
     def _decode_written(self, written: Written) -> TaskState:
         from gitguard.store.session.task import read_state
@@ -224,38 +257,42 @@ class StateFiles:
             self._workspace.redactor.know(document, state)
         return state
 
-    def _written(self) -> tuple[Written | None, str]:
-        try:
-            return self._copies.read_written(), ""
-        except NewerFormat:
-            raise
-        except InvalidDocument as error:
-            return None, error.message
-
-    def _compare(self, found: Found, data: bytes) -> Found:
-        digest, written = sha256(data), found.written
-        if written is not None and digest == written.sha256:
-            return found.replace(standing=OURS, in_file=digest)
-        if written is not None and digest in written.known_to(self._git_dir):
-            return found.replace(standing=OURS, needs_rewrite=True, in_file=digest)
+    def _compare(self, lacking: Diagnosed, data: bytes) -> Ready | Diagnosed:
+        """Say whose state the working file's bytes are; lacking has all but that."""
+        digest, copy, has_summary = sha256(data), lacking.copy, lacking.has_summary
+        written = copy.written if copy is not None else None
+        known = (written.sha256, *written.known_to(self._git_dir)) if written is not None else ()
+        if copy is not None and digest in known:
+            return copy.replace(in_file=digest, has_summary=has_summary)
         try:
             state = decode_state(data, f"`{self.path}`")
         except NewerFormat as error:
             # A newer gitguard replaces the copy first, or leaves its mark where it cannot.
             if written is None or self._is_pending(self._pending_mark(), digest, written):
                 raise
-            return found.replace(standing=BROKEN, problem=error.message)
+            return lacking.replace(problem=error.message)
         except InvalidDocument as error:
-            return found.replace(standing=BROKEN, problem=error.message)
+            return lacking.replace(problem=error.message)
         mark = self._pending_mark()
         if self._is_pending(mark, digest, written):
-            found = found.replace(standing=PENDING, state=state, sha256=digest, in_file=digest)
-            return found.replace(**_folded_into(mark, digest))
+            position = _folded_into(mark, digest)
+            if position is None:
+                position = (copy.journal_id, copy.journal_offset) if copy is not None else ("", 0)
+            return Ready(
+                state,
+                digest,
+                written,
+                *position,
+                standing=PENDING,
+                problem=lacking.problem,
+                in_file=digest,
+                has_summary=has_summary,
+            )
         empty = empty_field(state)
         # Without a copy it may be what an older gitguard wrote: that began with an empty goal.
         if empty and (written is not None or empty != "goal"):
-            return found.replace(standing=BROKEN, problem=f"`{empty}` is empty")
-        return found.replace(standing=EDITED, edited=state, edited_sha256=digest)
+            return lacking.replace(problem=f"`{empty}` is empty")
+        return lacking.replace(standing=EDITED, edited=Edited(state, digest))
 
     def _pending_mark(self) -> dict[str, Any]:
         try:
@@ -274,9 +311,9 @@ class StateFiles:
         return f"pending.json {self._session.name}"
 
     def _is_pending(self, mark: dict[str, Any], digest: str, written: Written | None) -> bool:
-        known = (written.sha256, written.previous_sha256) if written is not None else ("",)
+        bases = (written.sha256, written.previous_sha256) if written is not None else ("",)
         marked = (mark.get("sha256"), mark.get("previous_sha256"))
-        ours = mark.get("based_on") in known and digest in marked
+        ours = mark.get("based_on") in bases and digest in marked
         # Without a copy here nothing is sealed, and an archive may hold state and mark alike.
         return ours and (written is not None or self._is_made_here(mark)) and not self._is_tracked()
 
@@ -298,85 +335,91 @@ class StateFiles:
         return bool(repository.tracked_under(folder))
 
     def write(
-        self, state: TaskState, before: Found, *, journal_id: str = "", journal_offset: int = -1
-    ) -> Found:
+        self,
+        state: TaskState,
+        before: Ready | None,
+        *,
+        journal_id: str = "",
+        journal_offset: int = -1,
+    ) -> Ready:
         """Make a state durable: the copy first, then the working file.
 
+        before is the newest state of ours, None for the first. journal_id and journal_offset say
+        how far the journal is folded into the state, as far as into the one before by default.
         Where the state directory cannot be written, the working file is, with a mark that lets
         the next run that can write adopt it. An empty goal or next action becomes `START`.
+        Raises `NotWritable`, and `InvalidInput` for a state that is too large.
         """
         state = _begun(state)
         state, redacted = state.redacted(self._workspace.redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
-        written = self._written_after(before, data, journal_id, journal_offset)
+        if journal_offset < 0 and before is not None:
+            journal_id, journal_offset = before.journal_id, before.journal_offset
+        written = self._written_after(before, data, journal_id, max(journal_offset, 0))
+        keeps_file = before is not None and before.keeps_file
         try:
-            written = written.written_in(self._git_dir, before.in_file)
+            written = written.written_in(self._git_dir, before.in_file if before else "")
             self._copies.write_written(written)
         except NotWritable as error:
-            if before.keeps_file or not files.is_refusal(error):
+            if keeps_file or not files.is_refusal(error):
                 raise
             pending = self._write_pending(state, data, before, written, str(error))
             return pending.replace(redacted=redacted)
         self._workspace.at_step("state-copy-written")
-        if before.keeps_file:
-            return before.replace(
-                state=state,
-                sha256=written.sha256,
-                written=written,
-                journal_id=written.journal_id,
-                journal_offset=written.journal_offset,
-                redacted=redacted,
-            )
-        files.write_bytes(self.path, data)
-        self._workspace.at_step("state-written")
-        files.remove(self._pending_path)
-        return Found(
-            OURS,
+        if not keeps_file:
+            files.write_bytes(self.path, data)
+            self._workspace.at_step("state-written")
+            files.remove(self._pending_path)
+        return Ready(
             state,
             written.sha256,
             written,
-            has_summary=before.has_summary,
-            journal_id=written.journal_id,
-            journal_offset=written.journal_offset,
+            written.journal_id,
+            written.journal_offset,
+            in_file="" if keeps_file else written.sha256,
+            has_summary=before is not None and before.has_summary,
             redacted=redacted,
-            in_file=written.sha256,
+            keeps_file=keeps_file,
         )
 
     def _written_after(
-        self, before: Found, data: bytes, journal_id: str, journal_offset: int
+        self, before: Ready | None, data: bytes, journal_id: str, journal_offset: int
     ) -> Written:
         from gitguard.store.session.anchor import Written
 
-        old = before.written
-        written = Written(
+        old = before.written if before else None
+        previous = old.sha256 if old else ""
+        if before is not None and before.standing == PENDING and old is None:
+            previous = before.sha256
+        return Written(
             state=data.decode(),
             sha256=sha256(data),
-            previous_sha256=old.sha256 if old else "",
-            journal_id=journal_id if journal_offset >= 0 else before.journal_id,
-            journal_offset=journal_offset if journal_offset >= 0 else before.journal_offset,
+            previous_sha256=previous,
+            journal_id=journal_id,
+            journal_offset=journal_offset,
             worktrees=old.worktrees if old else (),
             rules=self._workspace.redactor.rules_id,
         )
-        if before.standing == PENDING and old is None:
-            written = written.replace(previous_sha256=before.sha256)
-        return written
 
     def _write_pending(
-        self, state: TaskState, data: bytes, before: Found, wanted: Written, why: str
-    ) -> Found:
-        digest, journal_id, offset = wanted.sha256, wanted.journal_id, wanted.journal_offset
+        self, state: TaskState, data: bytes, before: Ready | None, wanted: Written, why: str
+    ) -> Ready:
+        digest = wanted.sha256
+        copy = before.written if before else None
+        previous = before.sha256 if before else ""
+        folded = [before.journal_id, before.journal_offset] if before else ["", 0]
         # The mark comes first; it has to know the state that a crash would leave beside it.
         mark = {
             "format": FORMAT,
             "sha256": digest,
-            "previous_sha256": before.sha256,
-            "based_on": before.written.sha256 if before.written else "",
+            "previous_sha256": previous,
+            "based_on": copy.sha256 if copy else "",
             "place": self._whereabouts(),
             "why": self._workspace.redactor.text(why),
             "folded": {
-                before.sha256: [before.journal_id, before.journal_offset],
-                digest: [journal_id, offset],
+                previous: folded,
+                digest: [wanted.journal_id, wanted.journal_offset],
             },
         }
         sealed = self._workspace.seal.put_on(dump_json(mark), self._pending_place)
@@ -384,27 +427,30 @@ class StateFiles:
         self._workspace.at_step("pending-marked")
         files.write_bytes(self.path, data)
         self._workspace.at_step("pending-written")
-        return before.replace(
+        return Ready(
+            state,
+            digest,
+            copy,
+            wanted.journal_id,
+            wanted.journal_offset,
             standing=PENDING,
-            state=state,
-            sha256=digest,
             problem=why,
-            journal_id=journal_id,
-            journal_offset=offset,
             in_file=digest,
+            has_summary=before is not None and before.has_summary,
         )
 
-    def rewrite(self, found: Found) -> Found:
+    def rewrite(self, ready: Ready) -> Ready:
         """Write the working file again from the copy, which notes first what the file will hold.
 
         Other worktrees may go on from there, and this one's file is to be known as ours then too.
         """
-        assert found.written is not None
-        self._note_rewrite(found.written, found.in_file)
-        files.write_bytes(self.path, found.written.state.encode())
+        written = ready.written
+        if written is None:
+            return ready  # the working file is all there is
+        self._note_rewrite(written, ready.in_file)
+        files.write_bytes(self.path, written.state.encode())
         self._workspace.at_step("state-rewritten")
-        in_file = found.written.sha256
-        return found.replace(standing=OURS, needs_rewrite=False, problem="", in_file=in_file)
+        return ready.replace(standing=OURS, problem="", in_file=written.sha256)
 
     def _note_rewrite(self, written: Written, before: str) -> None:
         if any(t.sha256 == written.sha256 for t in written.worktrees if t.git_dir == self._git_dir):
@@ -435,40 +481,49 @@ def _begun(state: TaskState) -> TaskState:
     return state.replace(**unset) if unset else state
 
 
-def _folded_into(mark: dict[str, Any], digest: str) -> dict[str, Any]:
-    """Return how far the journal is folded into a pending state, nothing where it is not said."""
+def _folded_into(mark: dict[str, Any], digest: str) -> tuple[str, int] | None:
+    """Return how far the journal is folded into a pending state: its id, and a byte of it.
+
+    None where the mark does not say so.
+    """
     folded = mark.get("folded")
-    said = folded.get(digest) if isinstance(folded, dict) else None
-    if not isinstance(said, list) or [type(part) for part in said] != [str, int]:
-        return {}
-    return {"journal_id": said[0], "journal_offset": max(said[1], 0)}
+    position = folded.get(digest) if isinstance(folded, dict) else None
+    if not isinstance(position, list) or [type(part) for part in position] != [str, int]:
+        return None
+    journal_id, offset = position
+    return journal_id, max(offset, 0)
 
 
-def diagnose(found: Found) -> MissingState | None:
-    """Say whether the state is missing or broken by the contract (seed: startup branch)."""
-    if found.standing == ABSENT:
-        return MissingState(
-            "there is no task state and no summary", "Run `gitguard ensure` to begin or restore"
-        )
-    if found.standing == MISSING:
-        return MissingState(
-            "the summary is there, the durable task state is missing",
-            "Run `gitguard repair --local`: it takes the newest good copy",
-        )
-    if found.standing == BROKEN:
-        return MissingState(
-            f"the durable task state cannot be used: {found.problem}",
-            "Run `gitguard repair --local`: it archives the bad file and takes the newest good "
-            "copy",
-        )
-    state = found.state if found.standing != EDITED else None  # an edit has ways out of its own
-    if state is not None and not state.next_action.strip():
+def diagnose(reading: Ready | Diagnosed) -> MissingState | None:
+    """Return why the task may not go on without a repair, None where it may.
+
+    A foreign edit is no missing state: it has ways out of its own.
+    """
+    if isinstance(reading, Diagnosed) and reading.standing != EDITED:
+        return _missing(reading)
+    if isinstance(reading, Ready) and not reading.state.next_action.strip():
         return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
-    if not found.has_summary:
+    if not reading.has_summary:
         return MissingState(
             "the summary is missing", "Run `gitguard repair --local`: it renders the summary again"
         )
     return None
+
+
+def _missing(diagnosed: Diagnosed) -> MissingState:
+    if diagnosed.standing == ABSENT:
+        return MissingState(
+            "there is no task state and no summary", "Run `gitguard ensure` to begin or restore"
+        )
+    if diagnosed.standing == MISSING:
+        return MissingState(
+            "the summary is there, the durable task state is missing",
+            "Run `gitguard repair --local`: it takes the newest good copy",
+        )
+    return MissingState(
+        f"the durable task state cannot be used: {diagnosed.problem}",
+        "Run `gitguard repair --local`: it archives the bad file and takes the newest good copy",
+    )
 
 
 class Durable:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.naming import Session
     from gitguard.store.session.signing import SignatureCheck
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Found
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
@@ -105,34 +105,34 @@ class SessionStore:
 
     # State
 
-    def state(self) -> Found:
+    def state(self) -> Ready:
         """Return the state in force, or raise `MissingState` or `EditedState` with the way out.
 
         The caller holds the lock: a working file that a crash left behind is written again.
         """
-        found = self._in_force(self.states.read())
-        return self.states.rewrite(found) if found.needs_rewrite else found
+        ready = self._in_force(self.states.read())
+        return self.states.rewrite(ready) if ready.needs_rewrite else ready
 
-    def state_or_copy(self) -> Found:
+    def state_or_copy(self) -> Ready:
         """Return the state in force; beside a file that cannot be used, this machine's copy of it.
 
         The copy then goes on alone, and the file stays as it lies. Raises as `state` does where
         there is no copy.
         """
-        found = self.states.read()
-        if found.standing in (state_file.BROKEN, state_file.MISSING) and found.written is not None:
-            return found.replace(keeps_file=True)
+        reading = self.states.read()
+        copy = reading.copy if isinstance(reading, state_file.Diagnosed) else None
+        if copy is not None and reading.standing in (state_file.BROKEN, state_file.MISSING):
+            return copy.replace(keeps_file=True)
         return self.state()
 
-    def look(self) -> Found:
+    def look(self) -> Ready:
         """Return the state in force to a reader without the lock; nothing is written."""
         return self.at_one_moment(lambda: self._in_force(self.states.read()))
 
-    def read(self) -> Found:
+    def read(self) -> Ready | Diagnosed:
         """Read the working state without the lock."""
-        ours = (state_file.OURS, state_file.PENDING)
         return self.at_one_moment(
-            self.states.read, accuses=lambda found: found.standing not in ours
+            self.states.read, accuses=lambda reading: isinstance(reading, state_file.Diagnosed)
         )
 
     def at_one_moment(
@@ -150,11 +150,13 @@ class SessionStore:
         moment = self.workspace.moment(self.session)
         return moment.look(look, accuses=accuses, takes_long=takes_long)
 
-    def _in_force(self, found: Found) -> Found:
-        diagnosed = state_file.diagnose(found)
-        if diagnosed is not None:
-            raise diagnosed
-        if found.standing == state_file.EDITED and found.written is None and not found.problem:
+    def _in_force(self, reading: Ready | Diagnosed) -> Ready:
+        missing = state_file.diagnose(reading)
+        if missing is not None:
+            raise missing
+        if isinstance(reading, state_file.Ready):
+            return reading
+        if reading.copy is None and not reading.problem:
             raise Untrusted(
                 f"`{self.states.path}` is not known on this machine: the repository was moved or "
                 "copied here, or the state directory is another one",
@@ -163,43 +165,40 @@ class SessionStore:
                 "is no branch, "
                 "look at this state and take it with `gitguard repair --accept`",
             )
-        if found.standing == state_file.EDITED:
-            raise EditedState(
-                f"`{self.states.path}` was changed by somebody other than gitguard",
-                "Look at the change and take it with `gitguard repair --accept`, or drop it with "
-                "`gitguard repair --local`",
-            )
-        return found
+        raise EditedState(
+            f"`{self.states.path}` was changed by somebody other than gitguard",
+            "Look at the change and take it with `gitguard repair --accept`, or drop it with "
+            "`gitguard repair --local`",
+        )
 
-    def save(self, state: TaskState, before: Found) -> Found:
-        """Make a state durable."""
+    def save(self, state: TaskState, before: Ready | None) -> Ready:
+        """Make a state durable; before is the newest one of ours, None for the first."""
         self.workspace.make_folders(self.session)
         return self.states.write(state, before)
 
     # Checkpoints
 
-    def fold(self, found: Found) -> tuple[Found, JournalPart]:
+    def fold(self, ready: Ready) -> tuple[Ready, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
-        folded, part = self.folded(found)
+        folded, part = self.folded(ready)
         _, leaks = folded.redacted(self.workspace.redactor)
-        moved = (part.id, part.end) != (found.journal_id, found.journal_offset)
-        unchanged = folded is found.state and not moved and not leaks
-        if unchanged and (found.standing == state_file.OURS or found.keeps_file):
-            return found, part
+        moved = (part.id, part.end) != (ready.journal_id, ready.journal_offset)
+        unchanged = folded is ready.state and not moved and not leaks
+        if unchanged and ready.standing == state_file.OURS:
+            return ready, part
         self.workspace.make_folders(self.session)
         if moved:
             self.journal.settle()
             self.workspace.at_step("journal-settled")
-        found = self.states.write(folded, found, journal_id=part.id, journal_offset=part.end)
-        return found, part
+        ready = self.states.write(folded, ready, journal_id=part.id, journal_offset=part.end)
+        return ready, part
 
-    def folded(self, found: Found) -> tuple[TaskState, JournalPart]:
+    def folded(self, ready: Ready) -> tuple[TaskState, JournalPart]:
         """Return the state with what the journal adds to it, and what of the journal counts."""
         from gitguard.store.session.capture import fold
 
-        part = self.journal.read(found.journal_id, found.journal_offset)
-        assert found.state is not None
-        return fold(found.state, part.unfolded, self.now), part
+        part = self.journal.read(ready.journal_id, ready.journal_offset)
+        return fold(ready.state, part.unfolded, self.now), part
 
     def checkpoint(
         self,
@@ -207,7 +206,7 @@ class SessionStore:
         why: str,
         circumstances: Circumstances,
         *,
-        found: Found | None = None,
+        ready: Ready | None = None,
         if_changed: bool = False,
     ) -> Saved:
         """Take a checkpoint of the state in force; where git cannot be written it is pending.
@@ -216,20 +215,19 @@ class SessionStore:
         always do. Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when
         the branch is not where this machine left it.
         """
-        found, part = self.fold(found or self.state())
-        assert found.state is not None
-        self.write_summary(found.state)
+        ready, part = self.fold(ready or self.state())
+        self.write_summary(ready.state)
         from gitguard.model.triggers import ONLY_IF_CHANGED
 
         try:
-            if found.standing == state_file.PENDING:
-                raise Pending(found.problem)
+            if ready.standing == state_file.PENDING:
+                raise Pending(ready.problem)
             head = self.own_head()
             anchor = head.anchor
-            unchanged = anchor is not None and anchor.state_sha256 == found.sha256
+            unchanged = anchor is not None and anchor.state_sha256 == ready.sha256
             if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
                 return Saved(trigger)
-            saved = self._commit(trigger, why, circumstances, found, part, head)
+            saved = self._commit(trigger, why, circumstances, ready, part, head)
         except Pending as error:
             return self._waiting(trigger, error)
         except NotWritable as error:
@@ -242,7 +240,7 @@ class SessionStore:
         anew = self.journal.rotate(part)
         if anew is not None:
             self.workspace.at_step("journal-rotated")
-            self.states.write(found.state, found, journal_id=anew.id, journal_offset=anew.end)
+            self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
         self._sweep()
         return saved
 
@@ -278,17 +276,16 @@ class SessionStore:
         trigger: str,
         why: str,
         circumstances: Circumstances,
-        found: Found,
+        ready: Ready,
         part: JournalPart,
         head: Head,
     ) -> Saved:
         from gitguard.store.session.checkpoint import SNAPSHOT_FILE
         from gitguard.store.session.composing import compose
 
-        assert found.state is not None
         sequence = (head.anchor.sequence if head.anchor else 0) + 1
         record, contents = compose(
-            found.state,
+            ready.state,
             part,
             sequence,
             trigger,
@@ -297,10 +294,10 @@ class SessionStore:
             circumstances,
             self.clock(),
             self.workspace.redactor,
-            written=found.document,
+            written=ready.document,
         )
         self.write_snapshot(contents[SNAPSHOT_FILE])
-        commit = self.chain.commit(head, record, contents, found.sha256)
+        commit = self.chain.commit(head, record, contents, ready.sha256)
         return Saved(trigger, commit, sequence)
 
     # The worktree
