@@ -163,7 +163,7 @@ def test_gpg_signs_as_well(guard: Guard, git: Git, here: Machine, gpg_keys: GpgK
     assert "-----BEGIN PGP SIGNATURE-----" in raw(git, BRANCH)
     here.verify(git.root, BRANCH)
     (checkpoint,) = signed.log()
-    verdict = signed.store().signatures().verdict(checkpoint)
+    verdict = signed.store().signatures().verdict(checkpoint.id, checkpoint.signature)
     assert (verdict.standing, verdict.signer) == (GOOD, "ada <ada@example.invalid>")
 
 
@@ -178,7 +178,7 @@ def test_a_repository_of_sha256_is_signed_too(tmp_path: Path, here: Machine, clo
     assert "\ngpgsig-sha256 -----BEGIN SSH" in raw(git, BRANCH)
     here.verify(root, BRANCH)
     check = guard.store().signatures()
-    assert [check.verdict(c).standing for c in guard.log()] == [GOOD, GOOD]
+    assert [check.verdict(c.id, c.signature).standing for c in guard.log()] == [GOOD, GOOD]
     assert guard.ensure().state.goal == "Long ids"
 
 
@@ -568,7 +568,9 @@ def test_expired_and_unknown_gpg_keys_are_refused(
     (checkpoint,) = signed.log()
 
     def verdict() -> tuple[str, str]:
-        found = reopened(guard, here).store().signatures().verdict(checkpoint)
+        found = (
+            reopened(guard, here).store().signatures().verdict(checkpoint.id, checkpoint.signature)
+        )
         return found.standing, found.reason
 
     assert verdict() == (GOOD, "")
@@ -684,7 +686,11 @@ def test_an_unsigned_checkpoint_says_so(begun: Guard, here: Machine) -> None:
     here.config("sign: false")
     reopened(begun, here).checkpoint("A reason.")
     check = begun.store().signatures()
-    assert [check.verdict(c).standing for c in begun.log()] == [UNSIGNED, GOOD, GOOD]
+    assert [check.verdict(c.id, c.signature).standing for c in begun.log()] == [
+        UNSIGNED,
+        GOOD,
+        GOOD,
+    ]
 
 
 # Whole histories

@@ -17,7 +17,6 @@ from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerF
 from gitguard.model.codec import dump_json, load_json
 from gitguard.model.fields import Kind
 from gitguard.model.record import Record
-from gitguard.model.schema import config_schema, state_schema
 from gitguard.model.text import is_timestamp, timestamp
 from gitguard.store.session.task import (
     CAPTURED,
@@ -28,6 +27,7 @@ from gitguard.store.session.task import (
     read_state,
     update_state,
 )
+from tests.json_schema import config_schema, state_schema
 
 NOW = "2026-01-31T09:30:00Z"
 SCHEMA_FILE = Path(__file__).parent.parent / "references" / "reference" / "task-state.schema.json"

@@ -7,7 +7,7 @@ from functools import partial
 
 from gitguard.errors import GitguardError, Pending
 from gitguard.model import triggers
-from gitguard.model.text import one_line, shorten_clean
+from gitguard.model.text import one_line
 from gitguard.model.thread import GIST, Exchange, is_decision
 from gitguard.model.transcript import USER
 from gitguard.store.session import entries, state_file
@@ -108,7 +108,7 @@ def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
 
 def clean(conversation: Conversation, text: str, limit: int = PROMPT_LIMIT) -> str:
     """Return a text without secrets, and no longer than the limit."""
-    return shorten_clean(text, limit, conversation.workspace.redactor)
+    return conversation.workspace.redactor.shorten(text, limit)
 
 
 def _without_secrets(conversation: Conversation, text: str) -> str:

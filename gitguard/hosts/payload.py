@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.model.text import encodable, shorten, shorten_clean
+from gitguard.model.text import encodable, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def required(payload: dict[str, Any], name: str) -> str:
 
 def cut(text: str, limit: int) -> str:
     """Return a text without secrets, cut to a number of characters."""
-    return shorten_clean(text, limit, _REDACTOR)
+    return _REDACTOR.shorten(text, limit)
 
 
 _ERROR = 32 << 10

@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.record import Record
+    # A `Record`'s type; records import this module, so it cannot name theirs.
+    RecordType = type[Any]
 
 
 class Later:
@@ -20,11 +21,11 @@ class Later:
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
 
-    def record(self) -> type[Record]:
+    def record(self) -> RecordType:
         """Import the type."""
         module = __import__(self._module, fromlist=[self._name])
-        found: type[Record] = getattr(module, self._name)
-        return found
+        record: RecordType = getattr(module, self._name)
+        return record
 
     def default(self) -> Any:
         """Return what stands in a class for the record with its defaults."""
@@ -35,7 +36,7 @@ class _Default:
     def __init__(self, of: Later) -> None:
         self._of = of
 
-    def __get__(self, owner: Record | None, _type: type[Record]) -> Any:
+    def __get__(self, owner: Any, _type: RecordType) -> Any:
         return self._of.record()()
 
 
@@ -45,7 +46,7 @@ class Kind(Value):
     shape: str
     doc: str
     choices: tuple[str, ...] = ()
-    of: type[Record] | Later | None = None
+    of: RecordType | Later | None = None
     """Of `record` and `records`: which."""
     appends: bool = False
     """Whether `update` adds to the list or replaces it."""
@@ -55,7 +56,7 @@ class Kind(Value):
     """What stands where nothing is written; an ellipsis where something has to be."""
 
     @property
-    def record(self) -> type[Record] | None:
+    def record(self) -> RecordType | None:
         """The record that the field holds, or holds a list of."""
         return self.of.record() if isinstance(self.of, Later) else self.of
 
@@ -120,12 +121,12 @@ def texts(doc: str, **options: Any) -> Any:
     return _declared("texts", doc, options)
 
 
-def record(doc: str, of: type[Record] | Later, **options: Any) -> Any:
+def record(doc: str, of: RecordType | Later, **options: Any) -> Any:
     """A record; null is nothing."""
     return _declared("record", doc, {"of": of, **options})
 
 
-def records(doc: str, of: type[Record] | Later, **options: Any) -> Any:
+def records(doc: str, of: RecordType | Later, **options: Any) -> Any:
     """A list of records."""
     return _declared("records", doc, {"of": of, **options})
 

@@ -8,14 +8,8 @@ from __future__ import annotations
 
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.redaction.redactor import Redactor
-
 _KEPT = "\n\t"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-_LONGEST_SECRET = 8192
-"""So far behind a cut is looked for a secret that the cut would go through."""
 _LINE_ENDS = str.maketrans("\u2028\u2029", "  ")
 
 
@@ -77,11 +71,6 @@ def shorten(text: str, limit: int) -> str:
     head = text[: max(limit - 1, 0)]
     word_end = head.rfind(" ")
     return (head[:word_end] if word_end > limit // 2 else head).rstrip() + "…"
-
-
-def shorten_clean(text: str, limit: int, redactor: Redactor) -> str:
-    """Take the secrets out, then cut: half a secret would match no rule any more."""
-    return shorten(redactor.text(text[: limit + _LONGEST_SECRET]), limit)
 
 
 def cut_middle(text: str, head: int, tail: int) -> str:

@@ -6,7 +6,7 @@ from heapq import nlargest
 from itertools import takewhile
 
 from gitguard.model.conversation import CALL, RESULT
-from gitguard.model.text import one_line, shorten_clean
+from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
 from gitguard.profile.patterns import Pattern, classify
@@ -153,5 +153,5 @@ def _given(transcript: Transcript, at: int, call: str, redactor: Redactor) -> st
     for entry in takewhile(lambda entry: entry.at == at, told):
         for block in entry.blocks:
             if block.kind == CALL and block.id == call:
-                return shorten_clean(one_line(parameters(block)), _LONGEST_GIVEN, redactor)
+                return redactor.shorten(one_line(parameters(block)), _LONGEST_GIVEN)
     return ""

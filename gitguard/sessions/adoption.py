@@ -106,7 +106,9 @@ def _take(store: SessionStore, head: Head, most: int) -> tuple[str, ...]:
     state = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
     ahead = _look(store, head, state)
     check = store.signatures()
-    judgement = judge(ahead, (check.verdict(c) for c in ahead.checkpoints), most=most)
+    judgement = judge(
+        ahead, (check.verdict(c.id, c.signature) for c in ahead.checkpoints), most=most
+    )
     store.chain.doubt = judgement.doubt
     if judgement.doubt:
         return ()

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitguard.store.git.signature import Verdict
+    from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.checkpoint import Checkpoint
-    from gitguard.store.session.signing import SignatureCheck
 
 _WAY_OUT = "Look at it with `gitguard show`; if it is not yours, go back with `gitguard restore`"
 
@@ -33,7 +33,7 @@ class Signatures:
 
     def look_at(self, checkpoint: Checkpoint) -> None:
         """Check one checkpoint, which takes milliseconds where it is signed."""
-        self._found.append((checkpoint, self._check.verdict(checkpoint)))
+        self._found.append((checkpoint, self._check.verdict(checkpoint.id, checkpoint.signature)))
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong, in the order in which the checkpoints came."""

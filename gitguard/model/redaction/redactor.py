@@ -49,6 +49,7 @@ from gitguard.model.redaction.tokens import (
     tokens_in,
     words_with,
 )
+from gitguard.model.text import shorten
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
 
     _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
 
+_LONGEST_SECRET = 8192
+"""A cut looks so many characters behind itself for a secret that it would go through."""
 _VIEWS = "views 5"
 """Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
@@ -150,6 +153,13 @@ class Redactor:
     def text(self, text: str, name: str = "") -> str:
         """Return one leaf without its secrets; name is the key it stands under."""
         return self._leaf(text, name, None, [])
+
+    def shorten(self, text: str, limit: int) -> str:
+        """Take the secrets out, then cut as `model.text.shorten` does.
+
+        In the other order the cut could leave half a secret, which matches no rule any more.
+        """
+        return shorten(self.text(text[: limit + _LONGEST_SECRET]), limit)
 
     def document(self, value: Any, path: str = "") -> tuple[Any, tuple[Finding, ...]]:
         """Return a document without the secrets in its leaves and keys, and what was found where.

@@ -7,7 +7,7 @@ without one, all that can be said is what is different from the commit that was 
 from __future__ import annotations
 
 from gitguard.errors import GitFailed, InvalidDocument
-from gitguard.model.text import one_line, shorten, shorten_clean
+from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ def _branch(code: Code) -> str:
 def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
     if not paths:
         return ""
-    names = [shorten_clean(one_line(path), _NAME_LIMIT, redactor) for path in paths[:_MOST_NAMES]]
+    names = [redactor.shorten(one_line(path), _NAME_LIMIT) for path in paths[:_MOST_NAMES]]
     more = len(paths) - len(names)
     return f"{what}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
 

@@ -13,6 +13,7 @@ from gitguard.store.disk import files
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
 from gitguard.store.git.packed_refs import PackedRefs
 from gitguard.store.git.plumbing import Plumbing
+from gitguard.store.git.stamp import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,22 +43,6 @@ class Ref(Value):
     """The other ref it stands for, empty for an ordinary one."""
     checked_out_in: str
     """The worktree that has it checked out, empty if none has."""
-
-
-class Stamp(Value):
-    """Who a commit is by, and when it was made."""
-
-    name: str
-    email: str
-    seconds: int
-
-    def __str__(self) -> str:
-        return f"{self.name} <{self.email}> {self.seconds} +0000"
-
-    def to_environment(self) -> dict[str, str]:
-        """Return what tells git the same."""
-        parts = {"NAME": self.name, "EMAIL": self.email, "DATE": f"@{self.seconds} +0000"}
-        return {f"GIT_{who}_{k}": v for who in ("AUTHOR", "COMMITTER") for k, v in parts.items()}
 
 
 class Repository:
@@ -280,7 +265,7 @@ class Repository:
                 lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
                 lines += [f"author {stamp}", f"committer {stamp}", "", message]
                 return writer.write("commit", "\n".join(lines).encode())
-        from gitguard.store.session.signing import Signer
+        from gitguard.store.git.signing import Signer
 
         return Signer(self.git).commit(tree, parent, message, stamp)
 

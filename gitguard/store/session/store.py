@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
+    from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
-    from gitguard.store.session.signing import SignatureCheck
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
@@ -90,7 +90,7 @@ class SessionStore:
 
     def signatures(self) -> SignatureCheck:
         """Return what says whose signatures are on checkpoints."""
-        from gitguard.store.session.signing import SignatureCheck
+        from gitguard.store.git.signing import SignatureCheck
 
         return SignatureCheck(self.repository().git, self.config.signers)
 

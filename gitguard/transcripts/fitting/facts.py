@@ -11,7 +11,7 @@ import re
 
 from gitguard.model import thread
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, USER
-from gitguard.model.text import one_line, shorten, shorten_clean
+from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
         text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT)
         if entry.by_host or entry.role not in (USER, AGENT) or not text.strip():
             continue
-        begins = thread.exchange_of(entry.role, shorten_clean(text, _LOOKED_AT, redactor), "").gist
+        begins = thread.exchange_of(entry.role, redactor.shorten(text, _LOOKED_AT), "").gist
         if entry.role == AGENT:
             answer = f"- Agent: {begins}"
             continue
@@ -77,8 +77,8 @@ def failures_in(units: Iterable[Unit], redactor: Redactor) -> tuple[tuple[str, .
 
 def _failure(result: Block, call: Block | None, redactor: Redactor) -> str:
     name = result.name or (call.name if call else "") or "tool"
-    given = shorten_clean(one_line(parameters(call)), _PARAMETERS, redactor) if call else ""
-    said = shorten_clean(one_line(result.text), FAILURE_LENGTH, redactor) or "no output"
+    given = redactor.shorten(one_line(parameters(call)), _PARAMETERS) if call else ""
+    said = redactor.shorten(one_line(result.text), FAILURE_LENGTH) or "no output"
     return shorten(f"{name}{f' {given}' if given else ''}: {said}", FAILURE_LENGTH)
 
 

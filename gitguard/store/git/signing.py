@@ -24,8 +24,7 @@ from gitguard.store.git.signature import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.git.plumbing import Plumbing
-    from gitguard.store.git.repository import Stamp
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.git.stamp import Stamp
 
 _DEFAULTS = {
     "gpg.format": OPENPGP,
@@ -140,14 +139,14 @@ class SignatureCheck:
         self._signers = {_plain(signer) for signer in signers}
         self._settings: UserSettings | None = None
 
-    def verdict(self, checkpoint: Checkpoint) -> Verdict:
-        """Check one checkpoint, which was read and hashed before."""
-        assert is_object_id(checkpoint.id)
-        if not checkpoint.signature:
+    def verdict(self, commit: str, signature: str) -> Verdict:
+        """Check one commit, which was read and hashed before; signature is the kind it carries."""
+        assert is_object_id(commit)
+        if not signature:
             return Verdict(UNSIGNED, reason="it is not signed")
         if self._settings is None:
             self._settings = UserSettings(self._git)
-        kind = KINDS.get(checkpoint.signature, "")
+        kind = KINDS.get(signature, "")
         wanted = self._settings.kind
         if kind != wanted:
             named = f"of the kind `{kind}`" if kind else "of no kind we know"
@@ -156,7 +155,7 @@ class SignatureCheck:
             )
         if kind == SSH and not self._git.is_users_own(self._settings.signers_file):
             return Verdict(UNKNOWN, reason=_NO_SIGNERS_FILE)
-        return self._allowed(self._ask(checkpoint.id, kind, self._settings), kind)
+        return self._allowed(self._ask(commit, kind, self._settings), kind)
 
     def _ask(self, commit: str, kind: str, settings: UserSettings) -> Verdict:
         question = ("verify-commit", "--raw", commit)
