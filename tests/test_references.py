@@ -111,11 +111,12 @@ TOLD = (
     "guides/first-day.md",
     "guides/handoff.md",
     "guides/hosts.md",
+    "guides/moving.md",
     "guides/policy.md",
     "guides/recovering.md",
     "guides/reviewing.md",
     "guides/sessions.md",
-    "guides/signing.md",
+    "guides/two-machines.md",
     "guides/without-hooks.md",
 )
 """Pages whose commands run in a repository with a session and nothing else."""
