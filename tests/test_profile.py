@@ -749,7 +749,7 @@ def test_the_page_names_every_member_for_programs(tmp_path: Path) -> None:
 
 
 def named_on_the_page() -> set[str]:
-    page = (Path(__file__).parent.parent / "references" / "guides" / "profile.md").read_text()
+    page = (Path(__file__).parent.parent / "references" / "design" / "profile.md").read_text()
     rows = [row for row in page.partition("## For programs")[2].splitlines() if row[:1] == "|"]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 

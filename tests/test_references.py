@@ -164,7 +164,7 @@ def test_every_console_block_is_run() -> None:
     assert {page for page in PAGES if console_blocks(page)} == run
 
 
-LONG = {"plain-git.md", "profile.md", "settings.md"}
+LONG = {"plain-git.md"}
 """Guides that are longer than two screens."""
 GUIDES = sorted((REFERENCES / "guides").glob("*.md"))
 
