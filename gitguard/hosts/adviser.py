@@ -139,7 +139,7 @@ def find_adviser(name: str) -> Adviser:
         )
     from importlib import import_module
 
-    return import_module(f"gitguard.hosts.{name.replace('-', '_')}_advice")
+    return import_module(f"gitguard.hosts.{name.replace('-', '_')}.advice")
 
 
 def only_host(environment: Mapping[str, str], worktree: str) -> str:
