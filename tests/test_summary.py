@@ -25,6 +25,7 @@ from gitguard.store.session.snapshot import (
     SnapshotMeta,
     TokenUsage,
     Work,
+    read_beginning,
     read_snapshot,
     render_snapshot,
     snapshot_of,
@@ -222,6 +223,8 @@ def test_any_state_makes_a_snapshot_that_reads_back(document: dict[str, Any], te
     data = render_snapshot(wanted)
     if len(data) < STATE_LIMIT:
         assert read_snapshot(data) == wanted
+        beginning = read_beginning(data)
+        assert (beginning.meta, beginning.working) == (wanted.meta, wanted.working)
     read = load_yaml(data, what="the snapshot", limit=1 << 24)
     assert Snapshot.from_document(read) == wanted
 
@@ -251,6 +254,18 @@ def test_a_snapshot_that_is_wrong_is_refused_when_it_is_read(before: bytes, afte
     assert before in data
     with pytest.raises(InvalidDocument):
         read_snapshot(data.replace(before, after))
+
+
+def test_a_snapshot_s_beginning_ends_at_its_decisions_and_at_no_text_that_says_so() -> None:
+    says_so = meta(session_file="decisions", channel="x\ndecisions:\n- y")
+    state = read_state({**state_document(), "next_action": "decisions:\ndecisions:"})
+    data = render_snapshot(snapshot_of(state, Work("decisions"), says_so))
+    cut, broken = data.index(b"\ndecisions:") + 1, b"\n- *alias: {"
+    beginning = read_beginning(data[:cut] + b"decisions:" + broken)
+    assert beginning.meta == says_so
+    assert beginning.working.next_action == "decisions:\ndecisions:"
+    with pytest.raises(InvalidDocument):
+        read_beginning(data[:10] + broken + data[10:])
 
 
 def test_a_trigger_of_a_later_version_is_read_all_the_same() -> None:

@@ -11,7 +11,7 @@ from gitguard.model import json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 STATE_FILE = "state.json"
@@ -24,6 +24,8 @@ _UNREADABLE = (ValueError, RecursionError, AttributeError, TypeError, LookupErro
 """What the reader of YAML raises besides its own errors where a scalar is not what its tag says."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DEEPEST_YAML = 32
+_IN_TOP_MAPPING = 3
+"""How deep the parser is there: the stream, the document and the mapping have begun."""
 """How deep YAML may be nested; reading takes time by the square of the depth."""
 
 
@@ -106,24 +108,22 @@ def dump_line(document: dict[str, Any]) -> bytes:
     return f"{_tight(document)}\n".encode("utf-8", "replace")
 
 
-def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, Any]:
-    """Read one YAML mapping of plain values; aliases, tags and several documents are refused."""
+def load_yaml(
+    data: bytes, *, what: str, limit: int = STATE_LIMIT, before: str = ""
+) -> dict[str, Any]:
+    """Read one YAML mapping of plain values; aliases, tags and several documents are refused.
+
+    before is a key of that mapping: what comes from there on is neither read nor checked, which
+    saves most of the time that a long document takes.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     check_size(len(data), what=what, limit=limit)
     try:
         text = data.decode("utf-8")
-        reader = YAML(typ="safe", pure=True)
-        depth = 0
-        for event in reader.parse(text):
-            kind = type(event).__name__
-            if kind == "AliasEvent":
-                raise InvalidDocument(f"{what} uses a YAML alias, which is refused")
-            depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
-            if depth > _DEEPEST_YAML:
-                raise InvalidDocument(f"{what} is nested too deeply")
-        document = YAML(typ="safe", pure=True).load(text)
+        end = _end_of_members(YAML(typ="safe", pure=True).parse(text), what, before)
+        document = YAML(typ="safe", pure=True).load(text[:end])
     except (YAMLError, *_UNREADABLE) as error:
         raise InvalidDocument(f"{what} is not valid YAML: {_yaml_problem(error)}") from error
     if document is None:
@@ -132,6 +132,27 @@ def load_yaml(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
         raise InvalidDocument(f"{what} must be a YAML mapping, not {type(document).__name__}")
     _refuse_odd_keys(document, what)
     return document
+
+
+def _end_of_members(events: Iterable[Any], what: str, before: str) -> int | None:
+    """Return the character at which a top-level key stands, None for the end of the document.
+
+    Raises `InvalidDocument` for aliases and for what is nested too deeply on the way there.
+    """
+    depth = nodes = 0
+    for event in events:
+        kind = type(event).__name__
+        if kind == "AliasEvent":
+            raise InvalidDocument(f"{what} uses a YAML alias, which is refused")
+        if depth == _IN_TOP_MAPPING and not kind.endswith("EndEvent"):
+            is_key = nodes % 2 == 0  # keys and values take turns
+            nodes += 1
+            if is_key and before and kind == "ScalarEvent" and event.value == before:
+                return int(event.start_mark.index)
+        depth += kind.endswith("StartEvent") - kind.endswith("EndEvent")
+        if depth > _DEEPEST_YAML:
+            raise InvalidDocument(f"{what} is nested too deeply")
+    return None
 
 
 def _yaml_problem(error: BaseException) -> str:

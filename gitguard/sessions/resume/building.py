@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.entries import Entry
-    from gitguard.store.session.snapshot import Snapshot, Work
+    from gitguard.store.session.snapshot import Beginning, Work
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
@@ -94,14 +94,13 @@ def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     older = older_sessions(store) if newest.checkpoint.sequence == 1 else ()
     if state.is_untouched and not older:
         return ""
-    snapshot = _snapshot(newest.contents[SNAPSHOT_FILE])
-    work = _committed_work(state, snapshot)
+    work = _committed_work(state, _beginning(newest.contents[SNAPSHOT_FILE]))
     origin = _origin(store, head, newest.checkpoint.code.branch, spiral)
     origin = origin.replace(notes=older + origin.notes)
     return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
 
 
-def _committed_work(state: TaskState, snapshot: Snapshot | None) -> Work:
+def _committed_work(state: TaskState, snapshot: Beginning | None) -> Work:
     work = capture.work_of((), state, 0)
     if snapshot is None or snapshot.meta.trigger not in _BETWEEN_TURNS:
         return work
@@ -111,12 +110,11 @@ def _committed_work(state: TaskState, snapshot: Snapshot | None) -> Work:
     return work.replace(interrupted=True, last_tool=last.name, last_tool_params=last.params_summary)
 
 
-def _snapshot(data: bytes) -> Snapshot | None:
-    from gitguard.store.session.snapshot import read_snapshot
+def _beginning(data: bytes) -> Beginning | None:
+    from gitguard.store.session.snapshot import read_beginning
 
     try:
-        # What follows is in the state as well, and YAML takes long to read.
-        return read_snapshot(data.partition(b"\ndecisions:")[0])
+        return read_beginning(data)
     except (InvalidDocument, NewerFormat):
         return None  # the state alone is enough
 

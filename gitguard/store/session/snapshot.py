@@ -15,6 +15,8 @@ from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitguard.store.session.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
@@ -175,9 +177,28 @@ def render_snapshot(snapshot: Snapshot) -> bytes:
     return dump_yaml(snapshot.to_document(), block=_FREE_TEXT)
 
 
+class Beginning(Value):
+    """The parts of a snapshot that a resume block needs; the state itself holds the others."""
+
+    meta: SnapshotMeta
+    working: Working
+
+
+def read_beginning(data: bytes) -> Beginning:
+    """Read a snapshot up to its decisions; raises what `read_snapshot` raises.
+
+    A snapshot may hold hundreds of decisions, and reading YAML takes long.
+    """
+    snapshot = _snapshot_from(load_yaml(data, what="the snapshot", before="decisions"))
+    return Beginning(snapshot.meta, snapshot.working)
+
+
 def read_snapshot(data: bytes) -> Snapshot:
     """Read and validate a snapshot, or raise `InvalidDocument` or `NewerFormat`."""
-    document = load_yaml(data, what="the snapshot")
+    return _snapshot_from(load_yaml(data, what="the snapshot"))
+
+
+def _snapshot_from(document: dict[str, Any]) -> Snapshot:
     version = document.get("schema_version")
     if isinstance(version, int) and version > VERSION:
         raise NewerFormat(f"the snapshot has schema version {version}", "upgrade gitguard")
