@@ -15,7 +15,7 @@ from gitguard import errors
 from gitguard.cli.app import app
 from gitguard.model.config.config import Config
 from gitguard.model.record import Record
-from gitguard.sessions.listing import StoredConversation
+from gitguard.sessions.stored_sessions import StoredConversation
 from tests import generate_references as generated
 from tests.test_floors import DOORS
 

@@ -16,7 +16,7 @@ import pytest
 from gitguard.errors import GitguardError, InvalidDocument, NotConfirmed, NotWritable
 from gitguard.guard import Guard
 from gitguard.model.config.handoff import HandoffConfig
-from gitguard.sessions.handoff.file import (
+from gitguard.sessions.handoff.handoff_file import (
     FILE_LIMIT,
     Handoff,
     Recovered,

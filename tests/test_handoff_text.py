@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model.config.handoff import HandoffConfig
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.sessions.handoff.file import FILE_LIMIT
-from gitguard.sessions.handoff.recovery import Source, build_recovery, cut, stale_because
-from gitguard.sessions.handoff.text import (
+from gitguard.sessions.handoff.handoff_file import FILE_LIMIT
+from gitguard.sessions.handoff.handoff_text import (
     Surroundings,
     age_text,
     is_as_written,
@@ -22,6 +21,7 @@ from gitguard.sessions.handoff.text import (
     without_mark,
     written_for,
 )
+from gitguard.sessions.handoff.recovery_block import Source, build_recovery, cut, stale_because
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import TaskState, new_task, update_state
 

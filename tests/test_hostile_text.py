@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.text import encodable, spelled_out, visible
-from gitguard.sessions.handoff.recovery import Source, build_recovery
+from gitguard.sessions.handoff.recovery_block import Source, build_recovery
 from gitguard.sessions.resume.block import Origin, build_resume
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import new_task, update_state

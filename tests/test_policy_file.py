@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.delegation.answering import policy_of
-from gitguard.delegation.policy import SpawnPolicy, Threshold
 from gitguard.delegation.policy_file import LARGEST, NAME, read_policy
+from gitguard.delegation.spawn_answer import policy_of
+from gitguard.delegation.spawn_policy import SpawnPolicy, Threshold
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.delegation.answering import Told, answer, standing, told_of
-from gitguard.delegation.policy import (
+from gitguard.delegation.spawn_answer import Told, answer, standing, told_of
+from gitguard.delegation.spawn_policy import (
     ACTIONS,
     ASK,
     CATEGORIES,

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gitguard.cli.app import app
-from gitguard.delegation.answering import Standing, Told, standing, told_of
+from gitguard.delegation.spawn_answer import Standing, Told, standing, told_of
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
 from gitguard.model.redaction.redactor import Redactor

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.sessions.handoff.file import Handoff
+from gitguard.sessions.handoff.handoff_file import Handoff
 from gitguard.sessions.secrets.leaks import UNREAD
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session

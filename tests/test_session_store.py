@@ -11,7 +11,7 @@ import pytest
 from gitguard.errors import InvalidDocument, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
-from gitguard.sessions.listing import import_transcript, stored_conversations
+from gitguard.sessions.stored_sessions import import_transcript, stored_conversations
 from gitguard.store.session.host_session import HostReading, HostSession
 from gitguard.store.session.naming import Session
 from gitguard.transcripts.formats.recognition import recognise

@@ -27,9 +27,9 @@ from gitguard.profile.habits import DECLINED, GIVEN, NOTHING_NEW
 from gitguard.profile.learning import Past
 from gitguard.settings import advice_log
 from gitguard.settings.advice import Advice, Desk, Question, Work, advise
-from gitguard.settings.change import Applied, apply, plan_change
-from gitguard.settings.made_changes import ChangesFile
-from gitguard.settings.memory import (
+from gitguard.settings.apply_advice import Applied, apply, plan_change
+from gitguard.settings.changes_file import ChangesFile
+from gitguard.settings.remembered_advice import (
     remember_advice,
     remember_change,
     remember_rollback,
@@ -400,7 +400,7 @@ from gitguard.hosts.adviser import find_adviser
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.workspace import Places
 from gitguard.settings.advice import Desk, Question, advise
-from gitguard.settings.change import apply, plan_change
+from gitguard.settings.apply_advice import apply, plan_change
 state, reach, path, when = sys.argv[1:]
 def at_step(step):
     if step == when:

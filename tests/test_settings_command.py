@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gitguard.settings import advice_log
-from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.changes_file import ChangesFile
 from gitguard.store.disk.lock import Lock
 
 from . import written_conversations as written

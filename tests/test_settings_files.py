@@ -13,8 +13,8 @@ from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsM
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
 from gitguard.settings.advice import Advice, Desk, Question, advise
-from gitguard.settings.change import Applied, apply, plan_change
-from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.apply_advice import Applied, apply, plan_change
+from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.rollback import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard

@@ -11,7 +11,7 @@ from gitguard.errors import SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
 from gitguard.settings.advice import Desk, Question, advise
-from gitguard.settings.change import apply, plan_change
+from gitguard.settings.apply_advice import apply, plan_change
 from gitguard.settings.project_install import Wishes
 from gitguard.settings.rollback import plan_rollback, roll_back
 

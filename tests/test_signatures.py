@@ -19,7 +19,7 @@ from gitguard.errors import GitguardError, HeadAdvanced, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.sessions.adoption import MOST_UNASKED, Ahead, judge
+from gitguard.sessions.signed_head import MOST_UNASKED, Ahead, judge
 from gitguard.store.git import plumbing
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gitguard.errors import GitguardError
-from gitguard.sessions.handoff.file import write_handoff
+from gitguard.sessions.handoff.handoff_file import write_handoff
 from gitguard.store.session.naming import Session
 
 from .conversation import Conversation

@@ -107,7 +107,7 @@ def advise(
     again for the same work unless you say `--again`.
     """
     from gitguard.settings.advice import Question
-    from gitguard.settings.memory import remember_advice
+    from gitguard.settings.remembered_advice import remember_advice
 
     if yes and not apply:
         raise click.UsageError("--yes is the consent to --apply, which is not given")
@@ -127,7 +127,7 @@ def _advice(
 ) -> Advice:
     """Return advice by what past sessions tell, where there are any."""
     from gitguard.settings.advice import advise
-    from gitguard.settings.memory import with_lessons
+    from gitguard.settings.remembered_advice import with_lessons
 
     past = _past_advice(console)
     if past is not None:
@@ -148,8 +148,8 @@ def _apply(
 ) -> None:
     import tempfile
 
-    from gitguard.settings.change import apply, plan_change
-    from gitguard.settings.memory import remember_advice, remember_change
+    from gitguard.settings.apply_advice import apply, plan_change
+    from gitguard.settings.remembered_advice import remember_advice, remember_change
     from gitguard.settings.rollback_document import rollback_command
 
     folder = os.path.realpath(tempfile.gettempdir())
@@ -203,7 +203,7 @@ def rollback(
 def _roll_back(
     console: Console, desk: Desk, host: str, even_if_changed: bool, *, dry_run: bool, yes: bool
 ) -> None:
-    from gitguard.settings.memory import remember_rollback
+    from gitguard.settings.remembered_advice import remember_rollback
     from gitguard.settings.rollback import plan_rollback, refuse_moved_since, roll_back
 
     planned = plan_rollback(desk, host)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Setting
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.settings.advice import Advice
-    from gitguard.settings.change import Applied
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.apply_advice import Applied
+    from gitguard.settings.changes_file import MadeChange
     from gitguard.settings.rollback import Rollback
 
 _SOURCES = {

@@ -9,12 +9,12 @@ import click
 from gitguard.cli.console import Console, with_console
 
 if TYPE_CHECKING:
-    from gitguard.sessions.handoff.file import Handoff
+    from gitguard.sessions.handoff.handoff_file import Handoff
     from gitguard.store.session.naming import Session
 
 
 def _handoff(console: Console, session: Session) -> Handoff:
-    from gitguard.sessions.handoff.file import Handoff
+    from gitguard.sessions.handoff.handoff_file import Handoff
 
     guard = console.guard
     return Handoff(guard.store(session), guard.config.handoff)

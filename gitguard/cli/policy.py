@@ -10,14 +10,14 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session
 from gitguard.delegation.brief import ANSWER_TOKENS, Wishes
-from gitguard.delegation.policy import CATEGORIES, Task
+from gitguard.delegation.spawn_policy import CATEGORIES, Task
 from gitguard.errors import NotInitialised
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.delegation.answering import Standing
-    from gitguard.delegation.policy import SpawnPolicy
+    from gitguard.delegation.spawn_answer import Standing
+    from gitguard.delegation.spawn_policy import SpawnPolicy
     from gitguard.store.session.store import SessionStore
 
 _WARNINGS = ("none", "hand over", "compact", "critical")
@@ -50,7 +50,7 @@ def show(console: Console, key: str) -> None:
 
     Pressure, its band, the warning it has reached, the runway, and the rules of `policy spawn`.
     """
-    from gitguard.delegation.answering import standing
+    from gitguard.delegation.spawn_answer import standing
 
     found = standing(console.guard.store(), key, host_session())
     console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
@@ -114,7 +114,7 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
     that the project wants it or something else first, or that what is not known would decide: the
     pressure, or how many files, tests or tool calls there are.
     """
-    from gitguard.delegation.answering import Told, answer, told_of
+    from gitguard.delegation.spawn_answer import Told, answer, told_of
 
     told = Told(pressure, "option")
     if pressure is None:

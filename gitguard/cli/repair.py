@@ -21,7 +21,6 @@ from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import InvalidInput, NotConfirmed
 from gitguard.model.text import one_line
-from gitguard.sessions.comparison import compare_states
 from gitguard.sessions.diagnosis import (
     ACCEPT,
     ARCHIVE_THEIRS,
@@ -32,6 +31,7 @@ from gitguard.sessions.diagnosis import (
     TRUST,
     Way,
 )
+from gitguard.sessions.state_comparison import compare_states
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:

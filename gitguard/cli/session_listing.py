@@ -14,7 +14,7 @@ from gitguard.store.session.naming import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.sessions.listing import StoredConversation
+    from gitguard.sessions.stored_sessions import StoredConversation
     from gitguard.store.session.archive import Archived
 
 

@@ -10,7 +10,7 @@ from gitguard.model import triggers
 from gitguard.pressure.gauge import Circumstances
 from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
-from gitguard.sessions.handoff.file import current_work
+from gitguard.sessions.handoff.handoff_file import current_work
 from gitguard.sessions.resume.block import sections_of
 from gitguard.store.session.naming import Session
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from gitguard.delegation.policy import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
+from gitguard.delegation.spawn_policy import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model import fields
 from gitguard.model.record import Record

@@ -76,7 +76,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
 
     refuse_tracked(conversation.workspace, conversation.repository())
     if conversation.config.sign:
-        from gitguard.sessions.adoption import take_signed
+        from gitguard.sessions.signed_head import take_signed
 
         conversation.startup_notes += take_signed(conversation.store)
     reading = conversation.store.states.read()
@@ -146,7 +146,7 @@ def _handoff(conversation: Conversation) -> str:
     """Return what a fresh hand-off file says, which stands in for the resume block."""
     if not conversation.config.handoff.enabled:
         return ""
-    from gitguard.sessions.handoff.file import recover_handoff
+    from gitguard.sessions.handoff.handoff_file import recover_handoff
 
     block = recover_handoff(conversation.store, conversation.config.handoff)
     spiral = _spiral(conversation) if block else ""

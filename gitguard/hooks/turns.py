@@ -194,7 +194,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)
     if conversation.config.handoff.enabled and not conversation.is_apart:
-        from gitguard.sessions.handoff.file import write_handoff
+        from gitguard.sessions.handoff.handoff_file import write_handoff
 
         write_handoff(conversation.store, conversation.config.handoff)
     return NEUTRAL

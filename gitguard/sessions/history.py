@@ -8,7 +8,7 @@ from gitguard.errors import NotInitialised, Untrusted
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import diff_texts
 from gitguard.model.value import Value
-from gitguard.sessions.comparison import FieldChange, compare_states
+from gitguard.sessions.state_comparison import FieldChange, compare_states
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.standing import refuse_reading
 from gitguard.store.session.state_file import decode_state

@@ -17,7 +17,7 @@ from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import Circumstances
-from gitguard.sessions.adoption import take_signed
+from gitguard.sessions.signed_head import take_signed
 from gitguard.sessions.startup import begin_start, settle
 from gitguard.sessions.taking import adopt, archive_uncommitted
 from gitguard.store.session import apart, standing, state_file

@@ -60,7 +60,7 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     if notes:
         head = store.chain.head(settle=True)
     if head.standing == standing.ADVANCED:
-        from gitguard.sessions.adoption import take_signed
+        from gitguard.sessions.signed_head import take_signed
 
         notes += take_signed(store)
         head = store.chain.head()

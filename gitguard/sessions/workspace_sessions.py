@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
     from gitguard.pressure.gauge import Circumstances
-    from gitguard.sessions.listing import Imported, StoredConversation, StoredSession
     from gitguard.sessions.maintenance import Maintenance
     from gitguard.sessions.startup import Startup
+    from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.naming import Session
@@ -128,8 +128,8 @@ class WorkspaceSessions:
 
         Without working files it is what the newest checkpoint says, and else the name.
         """
-        from gitguard.sessions.listing import committed_keys
         from gitguard.sessions.status import keys_of
+        from gitguard.sessions.stored_sessions import committed_keys
 
         keys = keys_of(self.workspace)
         heads = {name: head for name, head in self.sessions().items() if name not in keys}
@@ -146,13 +146,13 @@ class WorkspaceSessions:
 
         Raises `NotInitialised` where nothing is known of it.
         """
-        from gitguard.sessions.listing import stored_session
+        from gitguard.sessions.stored_sessions import stored_session
 
         return stored_session(self._known_store(wanted))
 
     def conversations(self, session: Session) -> tuple[StoredConversation, ...]:
         """Return a session's conversations, the one that was used last first."""
-        from gitguard.sessions.listing import stored_conversations
+        from gitguard.sessions.stored_sessions import stored_conversations
 
         return stored_conversations(self.store(session))
 
@@ -163,7 +163,7 @@ class WorkspaceSessions:
 
         tell is called with how many megabytes of its file are read, of how many.
         """
-        from gitguard.sessions.listing import import_transcript
+        from gitguard.sessions.stored_sessions import import_transcript
 
         return import_transcript(self.store(), transcript, tell)
 

@@ -12,9 +12,9 @@ from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window
 from gitguard.profile.patterns import MIXED, UNKNOWN
+from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.figures import Halting, figures_for, judge
-from gitguard.settings.ledger import LedgerFile
-from gitguard.settings.made_changes import ChangesFile
+from gitguard.settings.install_ledger import LedgerFile
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileChange, content
 from gitguard.store.disk.lock import Lock
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.pressure.gauge import Window
     from gitguard.profile.profiling import Profiled
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.changes_file import MadeChange
     from gitguard.store.disk.program import ProgramOutcome
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Places

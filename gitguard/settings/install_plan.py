@@ -14,7 +14,7 @@ from gitguard.hosts.base import belongs_to_user
 from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.settings.ledger import Installed
+from gitguard.settings.install_ledger import Installed
 from gitguard.store.disk.changes import FileChange, content, missing_folders
 from gitguard.store.git import exclude
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import HostSettings, UserSettings
-    from gitguard.settings.ledger import Kept
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.changes_file import MadeChange
+    from gitguard.settings.install_ledger import Kept
     from gitguard.store.git.worktree import Worktree
 
 _LIMIT = 4 << 20

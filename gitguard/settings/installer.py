@@ -15,9 +15,9 @@ from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.config.config import DEFAULT_WINDOW
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.value import Value
+from gitguard.settings.changes_file import ChangesFile
+from gitguard.settings.install_ledger import LedgerFile
 from gitguard.settings.install_plan import Sites, plan_removal, settings_of, user_settings
-from gitguard.settings.ledger import LedgerFile
-from gitguard.settings.made_changes import ChangesFile
 from gitguard.settings.project_install import plan_installation
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.settings.user_install import UserPart, UserPlan
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Host, HostSettings
     from gitguard.model.config.config import Config
     from gitguard.sessions.startup import Startup
+    from gitguard.settings.changes_file import MadeChange
+    from gitguard.settings.install_ledger import Installed
     from gitguard.settings.install_plan import Plan
-    from gitguard.settings.ledger import Installed
-    from gitguard.settings.made_changes import MadeChange
     from gitguard.settings.project_install import Wishes
     from gitguard.store.disk.changes import FileChange
     from gitguard.store.session.workspace import Workspace

@@ -6,8 +6,8 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
+from gitguard.settings.install_ledger import Installed, Kept
 from gitguard.settings.install_plan import EXCLUDE, Draft, settings_of, user_settings
-from gitguard.settings.ledger import Installed, Kept
 from gitguard.store.disk.changes import content
 from gitguard.store.git import exclude
 

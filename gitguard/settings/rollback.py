@@ -13,10 +13,10 @@ from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
 from gitguard.settings.advice import digest, settled_changes, unfinished
-from gitguard.settings.hiding import unhide
+from gitguard.settings.changes_file import ChangesFile, MadeChange
+from gitguard.settings.hidden_backups import unhide
+from gitguard.settings.install_ledger import Installed, LedgerFile
 from gitguard.settings.install_plan import settings_of
-from gitguard.settings.ledger import Installed, LedgerFile
-from gitguard.settings.made_changes import ChangesFile, MadeChange
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileChange

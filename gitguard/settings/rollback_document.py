@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hosts.adviser import UndoHelp
     from gitguard.settings.advice import Advice
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.changes_file import MadeChange
 
 
 def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:

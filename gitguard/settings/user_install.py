@@ -12,7 +12,7 @@ import os
 from shlex import join
 
 from gitguard.model.value import Value
-from gitguard.settings.ledger import Installed, Kept, KeptSetting
+from gitguard.settings.install_ledger import Installed, Kept, KeptSetting
 from gitguard.store.disk.changes import FileChange, content, make_all, missing_folders
 from gitguard.store.disk.program import find_program
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.hosts.base import HostSetting, SettingsPlan, SettingsWishes, UserSettings
-    from gitguard.settings.ledger import LedgerFile
+    from gitguard.settings.install_ledger import LedgerFile
     from gitguard.settings.project_install import Wishes
     from gitguard.store.disk.program import Program
 

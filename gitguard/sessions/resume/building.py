@@ -43,7 +43,7 @@ def take_over(store: SessionStore) -> tuple[str, ...]:
     """Take a signed head of another machine first, where that can be written."""
     if not store.config.sign:
         return ()
-    from gitguard.sessions.adoption import take_signed
+    from gitguard.sessions.signed_head import take_signed
 
     try:
         with store.lock():

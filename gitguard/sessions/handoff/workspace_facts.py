@@ -9,7 +9,7 @@ import time
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.config.handoff import DATE
-from gitguard.sessions.handoff.text import (
+from gitguard.sessions.handoff.handoff_text import (
     Surroundings,
     age_text,
     newest_failure,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Setting
     from gitguard.profile.learning import Past
     from gitguard.settings.advice import Advice, Desk
-    from gitguard.settings.change import Applied
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.apply_advice import Applied
+    from gitguard.settings.changes_file import MadeChange
 
 
 def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:

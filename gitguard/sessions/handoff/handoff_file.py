@@ -11,8 +11,8 @@ import os
 from gitguard.errors import InvalidDocument, NotConfirmed, NotReadable, NotWritable
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.sessions.handoff import recovery
-from gitguard.sessions.handoff.sources import daily_log, gather
+from gitguard.sessions.handoff import recovery_block
+from gitguard.sessions.handoff.workspace_facts import daily_log, gather
 from gitguard.store.disk import artifacts, files
 
 TYPE_CHECKING = False
@@ -108,7 +108,7 @@ class Handoff:
         Raises `NotConfirmed`, `InvalidDocument` where git tracks the file or it is not one, and
         `NotWritable`.
         """
-        from gitguard.sessions.handoff.text import render_handoff
+        from gitguard.sessions.handoff.handoff_text import render_handoff
         from gitguard.store.session.hidden import hide, refuse_tracked
 
         config = self._config
@@ -150,7 +150,7 @@ class Handoff:
         return True
 
     def _is_foreign(self) -> bool:
-        from gitguard.sessions.handoff.text import is_as_written
+        from gitguard.sessions.handoff.handoff_text import is_as_written
 
         data = self._content(self._config.file)
         return data is not None and not is_as_written(data)
@@ -171,7 +171,7 @@ class Handoff:
         keep leaves it where it is. only_own is for hooks of hosts with many sessions: a file that
         does not say whose it is could be anybody's. Raises what `write` raises.
         """
-        from gitguard.sessions.handoff.text import without_mark
+        from gitguard.sessions.handoff.handoff_text import without_mark
         from gitguard.store.session.hidden import refuse_tracked
 
         config, age = self._config, self._age()
@@ -183,12 +183,12 @@ class Handoff:
         reason = self._not_ours_because(data, only_own=only_own)
         if reason:
             return Recovered(reason=reason)
-        source = recovery.Source(
+        source = recovery_block.Source(
             file=config.file if keep else config.recovered,
             written=timestamp(self._now - (age or 0)),
             daily_log=daily_log(self._root, config, self._now),
         )
-        block = recovery.build_recovery(
+        block = recovery_block.build_recovery(
             without_mark(data).decode("utf-8", "replace"),
             source,
             section_characters=config.section_characters,
@@ -224,18 +224,18 @@ class Handoff:
     def _is_our_block(self, path: str) -> bool:
         """Say whether a block may be written there: nothing is, or an older one of ours."""
         data = files.read_bytes(path, limit=FILE_LIMIT)
-        return data is None or data.startswith(recovery.BEGINS.encode())
+        return data is None or data.startswith(recovery_block.BEGINS.encode())
 
     def _stale_because(self, age: float | None) -> str:
         name = self._config.file
         if age is None:
             return f"there is no `{name}`"
         limit = self._config.max_age_minutes
-        stale = recovery.stale_because(age, max_age_minutes=limit)
+        stale = recovery_block.stale_because(age, max_age_minutes=limit)
         return f"`{name}` is not fresh: {stale}" if stale else ""
 
     def _not_ours_because(self, data: bytes, *, only_own: bool) -> str:
-        from gitguard.sessions.handoff.text import written_for
+        from gitguard.sessions.handoff.handoff_text import written_for
 
         name, session, owner = self._config.file, self._store.session, written_for(data)
         if not data.strip():

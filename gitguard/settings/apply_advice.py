@@ -15,8 +15,8 @@ from gitguard.hosts.adviser import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.settings.advice import cut_off, digest, unfinished
-from gitguard.settings.hiding import hide, lines_to_hide, unhide
-from gitguard.settings.made_changes import ChangesFile, MadeChange
+from gitguard.settings.changes_file import ChangesFile, MadeChange
+from gitguard.settings.hidden_backups import hide, lines_to_hide, unhide
 from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
 from gitguard.settings.rollback_document import rollback_command, rollback_document
 from gitguard.store.disk import files

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.settings.made_changes import MadeChange
+    from gitguard.settings.changes_file import MadeChange
 
 _BESIDE = ".gitguard-"
 _LOCK_TIMEOUT = 10.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gitguard.delegation.policy import Decision, SpawnPolicy, Task, decide
 from gitguard.delegation.policy_file import LARGEST, NAME, read_policy, unknown_category
+from gitguard.delegation.spawn_policy import Decision, SpawnPolicy, Task, decide
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.hooks.notices import calls_left
 from gitguard.model.codec import load_yaml
