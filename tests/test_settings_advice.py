@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hosts.adviser import NAMES, Found, Offer, Surroundings, find_adviser
+from gitguard.hosts import ADVICE, names
+from gitguard.hosts.adviser import Found, Offer, Surroundings, find_adviser
 from gitguard.hosts.openclaw import advice
 from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
@@ -364,7 +365,7 @@ def kept_free(host: str, offer: Offer, window: int) -> int:
 
 
 @given(
-    host=st.sampled_from(NAMES),
+    host=st.sampled_from(names(ADVICE)),
     pattern=st.sampled_from(PATTERNS),
     window=st.integers(8_000, 1_048_576),
     hours=st.sampled_from([0.0, 3.0]),
@@ -675,7 +676,7 @@ def test_where_gitguard_halts_before_openclaw_compacts_the_report_says_so(
     assert not any("halts" in note for note in notes)
 
 
-@pytest.mark.parametrize("host", NAMES)
+@pytest.mark.parametrize("host", names(ADVICE))
 def test_advice_and_rollback_say_alike_when_a_change_counts(host: str) -> None:
     found = Found(OLDER if host == "openclaw" else "", "/x", {}, 200_000)
     adviser = find_adviser(host)
@@ -698,6 +699,6 @@ def test_a_name_with_a_dot_in_it_is_no_setting() -> None:
 
 
 def test_every_adviser_is_known_by_its_name() -> None:
-    assert [find_adviser(name).NAME for name in NAMES] == list(NAMES)
+    assert [find_adviser(name).NAME for name in names(ADVICE)] == list(names(ADVICE))
     with pytest.raises(InvalidInput, match="`emacs` is not a host"):
         find_adviser("emacs")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitguard import hosts
 from gitguard.cli import surroundings
 from gitguard.cli.config_report import (
     advice_document,
@@ -33,7 +34,7 @@ from gitguard.cli.console import (
 from gitguard.cli.surroundings import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
-from gitguard.hosts.adviser import NAMES, find_adviser, only_host
+from gitguard.hosts.adviser import find_adviser, only_host
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.events import MOST_TOKENS
@@ -63,7 +64,7 @@ def config() -> None:
     click.get_current_context().with_resource(ending_in_order())
 
 
-_HOST = click.argument("host", required=False, type=click.Choice(NAMES))
+_HOST = click.argument("host", required=False, type=click.Choice(hosts.names(hosts.ADVICE)))
 
 
 @config.command()

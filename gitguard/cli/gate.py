@@ -15,8 +15,7 @@ from gitguard.cli.surroundings import host_session, places, refuse_agents, shell
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
 from gitguard.hooks.conversation_gate import halt_reason
-from gitguard.hosts import surrounding_host
-from gitguard.hosts.context_files import NAMES
+from gitguard.hosts import CONTEXT_FILES, names, surrounding_host
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
@@ -163,7 +162,7 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
 @click.option(
     "--host",
     default=None,
-    type=click.Choice(NAMES),
+    type=click.Choice(names(CONTEXT_FILES)),
     metavar="NAME",
     help="With --bootstrap: whose files; by default the newest conversation's host's",
 )

@@ -167,9 +167,9 @@ def _root(arguments: list[str]) -> str:
     named = os.environ.get("GITGUARD_ROOT", "")
     if named or len(arguments) != 1:
         return named
-    from gitguard.hosts import NAMES, find_host
+    from gitguard.hosts import HOOKS, find_host, names
 
-    return find_host(arguments[0]).project_dir(os.environ) if arguments[0] in NAMES else ""
+    return find_host(arguments[0]).project_dir(os.environ) if arguments[0] in names(HOOKS) else ""
 
 
 def _mark(doing: str, error: BaseException, root: str = "") -> None:

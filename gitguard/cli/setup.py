@@ -10,15 +10,20 @@ from click.shell_completion import get_completion_class
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import executable
-from gitguard.hosts import NAMES
+from gitguard.hosts import INSTALLING, names
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import Wishes
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
 
+_HOSTS = names(INSTALLING)
 _HOST = click.option(
-    "--host", type=click.Choice(NAMES), default=NAMES[0], show_default=True, help="The agent's host"
+    "--host",
+    type=click.Choice(_HOSTS),
+    default=_HOSTS[0],
+    show_default=True,
+    help="The agent's host",
 )
 
 
@@ -101,7 +106,7 @@ def _session(console: Console) -> str:
 
 
 @click.command()
-@click.argument("host", type=click.Choice(NAMES))
+@click.argument("host", type=click.Choice(_HOSTS))
 def hook(host: str) -> None:
     """Answer one event of HOST, given as JSON on standard input
 

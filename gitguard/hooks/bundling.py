@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gitguard import hosts
 from gitguard.errors import GitguardError
 from gitguard.hooks.bundle import HIGH, MEDIUM, Bundle, ContextItem, build_bundle
 from gitguard.hooks.workspace_files import collect
-from gitguard.hosts.context_files import NAMES, context_files
+from gitguard.hosts.context_files import context_files
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -68,9 +69,9 @@ def bootstrap_items(
 
 def _newest_host(workspace: Workspace) -> str:
     try:
-        known = workspace.read_record(workspace.current()).host_sessions.values()
+        conversations = workspace.read_record(workspace.current()).host_sessions.values()
     except GitguardError:
         return ""  # whose conversations these are is told elsewhere
-    told = [one for one in known if one.transcript_format in NAMES]
-    newest = max(told, key=lambda one: one.last_use, default=None)
+    of_hosts = [item for item in conversations if item.transcript_format in hosts.HOSTS]
+    newest = max(of_hosts, key=lambda item: item.last_use, default=None)
     return newest.transcript_format if newest else ""

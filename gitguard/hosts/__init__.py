@@ -1,4 +1,9 @@
-"""Hosts: one module each. Adapters only translate; the engine names no host."""
+"""The table of hosts, and the one way to what each of them can do.
+
+A host is a folder of this package, and each of its capabilities a module there. Adapters only
+translate: the engine names no host, and reads here which ones there are. A module is imported when
+somebody asks for it, because a hook pays for every import.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +12,77 @@ from gitguard.errors import InvalidInput
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
-    from gitguard.hosts.base import Host
+    from gitguard.hosts.base import Host, HostSettings, UserSettings
 
-NAMES = ("claude-code", "openclaw")
+HOOKS = "hooks"
+"""Answers the host's events (`base.Host`)."""
+INSTALLING = "installing"
+"""How gitguard is put into the host's settings (`base.HostSettings` or `base.UserSettings`)."""
+ADVICE = "advice"
+"""Which settings the host has, and how they are made (`adviser.Adviser`)."""
+CONTEXT_FILES = "context_files"
+"""Which files of a workspace the host loads into its context (`LOADED`)."""
+
+HOSTS: dict[str, tuple[str, ...]] = {
+    "claude-code": (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+    "openclaw": (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+    "codex": (ADVICE, CONTEXT_FILES),
+    "gemini": (ADVICE, CONTEXT_FILES),
+    "opencode": (ADVICE, CONTEXT_FILES),
+    "pi": (ADVICE, CONTEXT_FILES),
+}
+"""Every host's capabilities."""
+_UNKNOWN = {
+    HOOKS: "is not a host gitguard knows",
+    INSTALLING: "is not a host gitguard can be installed in",
+    ADVICE: "is not a host gitguard can advise on",
+    CONTEXT_FILES: "is not a host whose context files are known",
+}
+
+
+def names(capability: str) -> tuple[str, ...]:
+    """Return the hosts that have a capability."""
+    return tuple(name for name, capabilities in HOSTS.items() if capability in capabilities)
+
+
+def load(name: str, capability: str) -> Any:
+    """Import the module of a host's capability; only that one is imported.
+
+    Raises `InvalidInput` where the host does not have it.
+    """
+    if capability not in HOSTS.get(name, ()):
+        raise InvalidInput(
+            f"`{name[:80]}` {_UNKNOWN[capability]}", "Hosts: " + ", ".join(names(capability))
+        )
+    folder = name.replace("-", "_")
+    return __import__(f"gitguard.hosts.{folder}.{capability}", fromlist=[capability])
 
 
 def find_host(name: str) -> Host:
-    """Return the adapter of a host; only that one is imported."""
-    if name == "claude-code":
-        from gitguard.hosts.claude_code import hooks
+    """Return the adapter that answers a host's events."""
+    host: Host = load(name, HOOKS)
+    return host
 
-        return hooks
-    if name == "openclaw":
-        from gitguard.hosts.openclaw import hooks as openclaw
 
-        return openclaw
-    raise InvalidInput(f"`{name[:80]}` is not a host gitguard knows", "Hosts: " + ", ".join(NAMES))
+def find_installing(name: str) -> HostSettings | UserSettings:
+    """Return how gitguard is put into a host's settings."""
+    installing: HostSettings | UserSettings = load(name, INSTALLING)
+    return installing
 
 
 def surrounding_host(session: str, environment: Mapping[str, str]) -> str:
     """Return the host that started this command in a conversation, empty outside of one."""
-    hosts = (name for name in NAMES if find_host(name).host_session(environment) == session)
-    return next(hosts, "")
+    for name in names(HOOKS):
+        if find_host(name).host_session(environment) == session:
+            return name
+    return ""
 
 
 def surrounding_session(environment: Mapping[str, str]) -> str:
     """Return the conversation of a host that started this command, empty outside of one."""
-    return next(filter(None, (find_host(name).host_session(environment) for name in NAMES)), "")
+    for name in names(HOOKS):
+        if conversation := find_host(name).host_session(environment):
+            return conversation
+    return ""

@@ -6,9 +6,8 @@ any of this.
 
 from __future__ import annotations
 
+from gitguard import hosts
 from gitguard.errors import InvalidInput
-from gitguard.hosts import NAMES as SURROUNDING
-from gitguard.hosts import find_host
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -128,18 +127,10 @@ class UndoHelp(Value):
     """What has to be outlasted in going back, None where the host takes none by itself."""
 
 
-NAMES = ("claude-code", "openclaw", "codex", "gemini", "opencode", "pi")
-
-
 def find_adviser(name: str) -> Adviser:
     """Return the adviser of a host; only that one is imported."""
-    if name not in NAMES:
-        raise InvalidInput(
-            f"`{name[:80]}` is not a host gitguard can advise on", "Hosts: " + ", ".join(NAMES)
-        )
-    from importlib import import_module
-
-    return import_module(f"gitguard.hosts.{name.replace('-', '_')}.advice")
+    adviser: Adviser = hosts.load(name, hosts.ADVICE)
+    return adviser
 
 
 def only_host(environment: Mapping[str, str], worktree: str) -> str:
@@ -149,14 +140,18 @@ def only_host(environment: Mapping[str, str], worktree: str) -> str:
     """
     from gitguard.store.disk.program import path_of
 
-    for name in SURROUNDING:
-        if find_host(name).host_session(environment):
+    for name in hosts.names(hosts.HOOKS):
+        if hosts.find_host(name).host_session(environment):
             return name
-    here = [name for name in NAMES if path_of(find_adviser(name).PROGRAM, environment, worktree)]
-    if len(here) == 1:
-        return here[0]
-    found = "several hosts are on PATH: " + ", ".join(here) if here else "no host is on PATH"
-    raise InvalidInput(f"{found}, so name one", "Hosts: " + ", ".join(NAMES))
+    advised = hosts.names(hosts.ADVICE)
+    programs = {name: find_adviser(name).PROGRAM for name in advised}
+    on_path = [name for name in advised if path_of(programs[name], environment, worktree)]
+    if len(on_path) == 1:
+        return on_path[0]
+    problem = "no host is on PATH"
+    if on_path:
+        problem = "several hosts are on PATH: " + ", ".join(on_path)
+    raise InvalidInput(f"{problem}, so name one", "Hosts: " + ", ".join(advised))
 
 
 def has_command(adviser: Adviser) -> TypeIs[CommandAdviser]:

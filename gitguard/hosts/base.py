@@ -37,9 +37,6 @@ if TYPE_CHECKING:
         def time_limit(self, kind: str) -> float:
             """Return for how many seconds the host waits for the answer to a kind of event."""
 
-        def settings(self) -> HostSettings | UserSettings:
-            """Return how gitguard is put into the host; imported only now."""
-
     class HostSettings(Protocol):
         """A host that reads JSON files in each project; names are relative to the worktree."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext, suppress
 
+from gitguard import hosts
 from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
-from gitguard.hosts import NAMES
 from gitguard.hosts.base import SettingsWishes, belongs_to_user
 from gitguard.model.config.config import DEFAULT_WINDOW
 from gitguard.model.config.redaction import redactor_of
@@ -73,7 +73,7 @@ class Installer:
         self._workspace = workspace
         self._config = config
         self._host = host.NAME
-        self._settings = host.settings()
+        self._settings = hosts.find_installing(host.NAME)
         self._ledger = LedgerFile(workspace.state_folder, host.NAME)
         self._user_ledger = LedgerFile(workspace.places.state_home, host.NAME)
         place = workspace.place
@@ -182,7 +182,7 @@ class Installer:
 
     def _other_hosts(self) -> tuple[str, ...]:
         state, root = self._workspace.state_folder, self._workspace.place.worktree
-        others = (name for name in NAMES if name != self._host)
+        others = (name for name in hosts.names(hosts.INSTALLING) if name != self._host)
         return tuple(
             f"it stays installed for `{name}`; `gitguard uninstall --host {name}` takes it out"
             for name in others
@@ -301,7 +301,8 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
     the user's own is the one that it hides.
     """
     ledger = LedgerFile(workspace.state_folder, host.NAME).read()
-    own, settings = ledger.get(workspace.place.worktree), host.settings()
+    own = ledger.get(workspace.place.worktree)
+    settings = hosts.find_installing(host.NAME)
     if belongs_to_user(settings):
         return ""
     if own is not None:

@@ -6,8 +6,8 @@ import os
 import re
 import stat
 
+from gitguard import hosts
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
-from gitguard.hosts import NAMES, find_host
 from gitguard.hosts.adviser import find_adviser
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
@@ -88,9 +88,9 @@ def _without_hooks(made: MadeChange, before: bytes | None, now: bytes | None) ->
 
     Raises `SettingsMoved` where only the host itself could take them out again.
     """
-    if before is None or made.host not in NAMES:
+    if before is None or made.host not in hosts.names(hosts.INSTALLING):
         return before
-    settings = find_host(made.host).settings()
+    settings = hosts.find_installing(made.host)
     if belongs_to_user(settings):
         if _OF_PLUGIN.search(before) and not _OF_PLUGIN.search(now or b""):
             raise SettingsMoved(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import HostSettings
 
 NAME = "claude-code"
 ABILITIES = Abilities(keeps_refused_prompts=True, new_conversation="/clear")
@@ -68,13 +67,6 @@ def project_dir(environment: Mapping[str, str]) -> str:
 def time_limit(kind: str) -> float:
     """Return for how many seconds the host waits for the answer to a kind of event."""
     return next((TIMEOUTS.get(name, TIMEOUT) for name, of in _KINDS.items() if of == kind), TIMEOUT)
-
-
-def settings() -> HostSettings:
-    """Return how gitguard is put into Claude Code's settings."""
-    from gitguard.hosts.claude_code import installing
-
-    return installing
 
 
 def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:

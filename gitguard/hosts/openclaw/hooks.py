@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import UserSettings
 
 NAME = "openclaw"
 ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False, ends_turns=False)
@@ -80,13 +79,6 @@ def project_dir(environment: Mapping[str, str]) -> str:
 def time_limit(kind: str) -> float:
     """Return for how many seconds the plugin waits for the answer to a kind of event."""
     return LIMITS.get(kind, LIMIT)
-
-
-def settings() -> UserSettings:
-    """Return how gitguard is put into OpenClaw."""
-    from gitguard.hosts.openclaw import installing
-
-    return installing
 
 
 def state_folder(environment: Mapping[str, str]) -> str:
