@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidInput
 from gitguard.model import triggers
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.settings_files import open_workspace
 from gitguard.store.session.state_file import Durable
 

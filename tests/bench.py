@@ -19,11 +19,11 @@ from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions.resume.block import Origin, build_resume
 from gitguard.store.session import entries as journal
 from gitguard.store.session.capture import work_of
 from gitguard.store.session.checkpoint import CheckpointRecord
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.journal import JournalPart

@@ -15,9 +15,8 @@ from gitguard.hooks.conversation_gate import after_compaction, judge
 from gitguard.hooks.gate import HALT_STATUS, decide
 from gitguard.model.config.config import Config, Thresholds, WindowConfig
 from gitguard.model.events import Reading
+from gitguard.model.pressure import Pressure, Window
 from gitguard.pressure.gauge import (
-    Pressure,
-    Window,
     crosses_checkpoint,
     measure,
     newest,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from gitguard.cli.app import app
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.triggers import ADVICE
-from gitguard.pressure.gauge import Circumstances
+from gitguard.profile import advice_log
 from gitguard.profile.habits import (
     APPLIED,
     DECLINED,
@@ -32,7 +32,7 @@ from gitguard.profile.habits import (
 )
 from gitguard.profile.learning import is_newest, record_advice
 from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
-from gitguard.settings import advice_log
+from gitguard.store.session.circumstances import Circumstances
 
 from .conversation import Conversation
 from .test_profile import members, named_on_the_page

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from gitguard.hooks import tool_calls, warnings
 from gitguard.hooks.conversation import Conversation as OpenConversation
-from gitguard.hooks.conversation_gate import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.gate import decide as gate_decision
 from gitguard.hooks.notices import Moment, calls_left, line_of
+from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
 from gitguard.model import events
 from gitguard.model.config.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
-from gitguard.pressure.gauge import FIRST_TURN, Pressure, Window
+from gitguard.model.pressure import FIRST_TURN, Pressure, Window
 from gitguard.store.session.host_session import HostSession
 
 from .conversation import Conversation

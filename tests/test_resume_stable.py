@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gitguard import Guard
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions.resume.building import stable_block
 from gitguard.store.session import entries
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import HostSession
 

@@ -23,9 +23,9 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser, only_host
+from gitguard.profile import advice_log
 from gitguard.profile.habits import DECLINED, GIVEN, NOTHING_NEW
 from gitguard.profile.learning import Past
-from gitguard.settings import advice_log
 from gitguard.settings.advice import Advice, Desk, Question, Work, advise
 from gitguard.settings.apply_advice import Applied, apply, plan_change
 from gitguard.settings.changes_file import ChangesFile

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.settings import advice_log
+from gitguard.profile import advice_log
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.store.disk.lock import Lock
 

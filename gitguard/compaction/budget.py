@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 
+from gitguard.model.pressure import Window
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Window, window_warning
+from gitguard.pressure.gauge import window_warning
 from gitguard.pressure.usage import UNKNOWN, usage_of
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide

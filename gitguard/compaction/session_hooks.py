@@ -7,11 +7,11 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.hooks import conversation_gate
 from gitguard.model import triggers
-from gitguard.pressure.gauge import Circumstances
 from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.handoff.handoff_file import current_work
 from gitguard.sessions.resume.block import sections_of
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.events import Transcript
-    from gitguard.pressure.gauge import Pressure
+    from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace

@@ -16,14 +16,15 @@ from gitguard.errors import (
     NotReadable,
     Tampered,
 )
-from gitguard.hooks import conversation_gate
+from gitguard.hooks import conversation_gate, rises
 from gitguard.model import events
 from gitguard.model.codec import STATE_LIMIT
+from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
-from gitguard.pressure.gauge import FIRST_TURN, Circumstances
 from gitguard.pressure.readings import measure_pressure, summary_tokens, with_proof
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session import state_file
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, ToolCall
-    from gitguard.pressure.gauge import Pressure
+    from gitguard.model.pressure import Pressure
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession
@@ -178,11 +179,11 @@ class Conversation:
 
     def take_due_checkpoint(self, pressure: Pressure | None) -> Saved | None:
         """Take the checkpoint that pressure has risen to, if it has."""
-        trigger = conversation_gate.risen_to(self.record, pressure, self.config)
+        trigger = rises.risen_to(self.record, pressure, self.config)
         if pressure is None or not trigger:
             return None
         saved = self.checkpoint(trigger, f"Pressure is {pressure.share:.2f}.", pressure=pressure)
-        self.record = conversation_gate.checkpointed(self.record, pressure)
+        self.record = rises.checkpointed(self.record, pressure)
         return saved
 
     def line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, InvalidInput
 from gitguard.hooks.gate import HALT, HALT_STATUS, Verdict, decide
+from gitguard.hooks.rises import OVERRIDE_ROOM, checkpointed, risen_to
 from gitguard.model import triggers
+from gitguard.model.pressure import Pressure
 from gitguard.model.text import one_line, shorten, timestamp
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import (
-    FIRST_TURN,
-    Circumstances,
-    Pressure,
-    crosses_checkpoint,
-    window_warning,
-)
+from gitguard.pressure.gauge import window_warning
 from gitguard.pressure.readings import (
     count_compactions,
     measure_compaction,
@@ -21,6 +17,7 @@ from gitguard.pressure.readings import (
     with_given,
     with_reading,
 )
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.host_session import Stop
 from gitguard.store.session.store import Saved
 from gitguard.store.session.workspace import THIS_SESSION
@@ -31,10 +28,6 @@ if TYPE_CHECKING:
     from gitguard.model.events import Reading, Transcript
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
-
-OVERRIDE_ROOM = 0.05
-"""How far pressure may rise after an override before the halt is back (DESIGN section 4)."""
-
 
 ASSESS_EVERY = 5
 """Tool calls after which hooks look at the pressure band of a conversation again."""
@@ -287,65 +280,6 @@ def _with_saved(known: HostSession, saved: Saved) -> HostSession:
     if known.halt is None or known.halt.saved:
         return known
     return known.replace(halt=known.halt.replace(saved=saved_text(saved)))
-
-
-def risen_to(known: HostSession, pressure: Pressure | None, config: Config) -> str:
-    """Return the trigger of the checkpoint that pressure has risen to, empty where there is none.
-
-    What is taken with the warning at 75 % is the first of a rise; `auto-80pct` comes a step later,
-    and `auto-85pct` with the critical warning where nothing was saved above it yet.
-    """
-    if pressure is None:
-        return ""
-    gauge, last = config.gauge, known.checkpointed_tokens
-    at, step = gauge.checkpoint_at, gauge.checkpoint_step
-    if crosses_checkpoint(pressure, last, at=at, step=step):
-        return triggers.AUTO_80
-    for level, trigger in (
-        (gauge.warn_critical, triggers.AUTO_85),
-        (gauge.warn_compact, triggers.AUTO_75),
-    ):
-        if pressure.share >= level and last < level * pressure.window.tokens:
-            return trigger
-    return ""
-
-
-def rearmed(known: HostSession, pressure: Pressure, config: Config) -> HostSession:
-    """Return the record after a fall, from which on warnings and checkpoints are due again."""
-    if pressure.source == FIRST_TURN:
-        return known
-    gauge, share, window = config.gauge, pressure.share, pressure.window.tokens
-    saved = known.checkpointed_tokens
-    if gauge.is_below(share, min(gauge.warn_compact, gauge.checkpoint_at)):
-        saved = -1
-    elif saved >= gauge.warn_critical * window and gauge.is_below(share, gauge.warn_critical):
-        saved = gauge.warn_compact * window
-    warned = min(known.warned, gauge.warning_at(share, known.warned))
-    return known.replace(checkpointed_tokens=saved, warned=warned)
-
-
-def is_calm(known: HostSession, pressure: Pressure | None, config: Config) -> bool:
-    """Say whether pressure asks for nothing after a tool call: no checkpoint, and no warning."""
-    if pressure is None:
-        return True
-    is_said = config.gauge.warning_at(pressure.share, known.warned) <= known.warned
-    return is_said and not is_to_keep(known, pressure, config)
-
-
-def is_to_keep(known: HostSession, pressure: Pressure, config: Config) -> bool:
-    """Say whether pressure has risen to a checkpoint, or fallen so that one is due again."""
-    has_fallen = rearmed(known, pressure, config) != known
-    return has_fallen or bool(risen_to(known, pressure, config))
-
-
-def has_shrunk(known: HostSession, pressure: Pressure) -> bool:
-    """Say whether less is used than when usage was looked at last, as after a host's pruning."""
-    return pressure.used < max(known.paced_tokens, known.paced_upto)
-
-
-def checkpointed(known: HostSession, pressure: Pressure) -> HostSession:
-    """Remember the usage at which such a checkpoint was taken."""
-    return known.replace(checkpointed_tokens=pressure.used)
 
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:

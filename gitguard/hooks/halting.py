@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
-    from gitguard.pressure.gauge import Pressure
+    from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import Stop
     from gitguard.store.session.workspace import Places
 

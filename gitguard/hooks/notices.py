@@ -6,7 +6,7 @@ conversation, so that each warning comes once a rise.
 
 from __future__ import annotations
 
-from gitguard.hooks.conversation_gate import OVERRIDE_ROOM, has_shrunk, rearmed
+from gitguard.hooks.rises import OVERRIDE_ROOM, has_shrunk, rearmed
 from gitguard.hooks.warnings import (
     CRITICAL,
     highest,
@@ -14,15 +14,15 @@ from gitguard.hooks.warnings import (
     tokens_per_call,
     warning_line,
 )
+from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.value import Value
 from gitguard.pressure.bands import band_of
-from gitguard.pressure.gauge import FIRST_TURN
 from gitguard.pressure.runway import death_spiral, runway
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
-    from gitguard.pressure.gauge import Pressure
+    from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError
-from gitguard.hooks import conversation_gate
+from gitguard.hooks import conversation_gate, rises
 from gitguard.hooks.shell_commands import destructive_rule
 from gitguard.model import events, triggers
 from gitguard.model.config.config import DESTRUCTIVE
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.hooks.conversation import Conversation
     from gitguard.hooks.gate import Verdict
-    from gitguard.pressure.gauge import Pressure
+    from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession, Stop
 
 _SAVED_BEFORE = "State and summary were saved when the halt began."
@@ -153,7 +153,7 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
             return HookReply(context=complete)
     _, pressure = conversation.measure()
     assess = calls % conversation_gate.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
-    calm = conversation_gate.is_calm(conversation.record, pressure, conversation.config)
+    calm = rises.is_calm(conversation.record, pressure, conversation.config)
     if conversation.record.halt is not None or (calm and not assess):
         return NEUTRAL
     if not conversation.abilities.hears_after_tools:
@@ -171,7 +171,7 @@ def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool
 
     if pressure is None:
         return False
-    unpaced = conversation.record.paced_tokens < 0 or conversation_gate.has_shrunk(
+    unpaced = conversation.record.paced_tokens < 0 or rises.has_shrunk(
         conversation.record, pressure
     )
     return unpaced or bool(band_of(pressure.share).advice)
@@ -179,14 +179,12 @@ def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool
 
 def _save_unheard(conversation: Conversation, pressure: Pressure | None) -> HookReply:
     """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
-    if pressure is not None and conversation_gate.is_to_keep(
+    if pressure is not None and rises.is_to_keep(
         conversation.record, pressure, conversation.config
     ):
         with conversation.recording():
             conversation.take_due_checkpoint(pressure)
-            conversation.record = conversation_gate.rearmed(
-                conversation.record, pressure, conversation.config
-            )
+            conversation.record = rises.rearmed(conversation.record, pressure, conversation.config)
     return NEUTRAL
 
 

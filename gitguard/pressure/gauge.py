@@ -1,6 +1,6 @@
 """The gauge: which reading counts, how large the window is, and how full that makes it.
 
-Readings are host-owned; nothing here is guessed from characters (seed: pressure fallback rule).
+Readings are host-owned: nothing here is guessed from characters.
 """
 
 from __future__ import annotations
@@ -8,93 +8,19 @@ from __future__ import annotations
 from gitguard.errors import InvalidConfig
 from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW, SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
-from gitguard.model.text import percent, thousands
-from gitguard.model.value import Value
+from gitguard.model.pressure import FIRST_TURN, Pressure, Window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitguard.model.config.config import WindowConfig
-    from gitguard.model.events import Reading, Transcript
+    from gitguard.model.events import Reading
 
 LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
 """Sizes that windows have; one that a reading proves too small is taken for the next."""
 _LONGEST_NAME = 80
 _ABOVE_KNOWN = 1.05
-
-FIRST_TURN = "first-turn"
-"""The source of a pressure that nobody measured yet."""
-
-
-class Window(Value):
-    """A context window, and where its size comes from."""
-
-    tokens: int
-    source: str
-    """config, host, model or assumed; `raised` is added where a reading proved it too small, and
-    `cap` where the user lowered it."""
-    model: str = ""
-    """The model whose window is assumed, where it has a name."""
-
-    @property
-    def is_assumed(self) -> bool:
-        """Whether nobody named this size: neither the user, as with a cap, nor host or table."""
-        return self.source.startswith("assumed") and not self.source.endswith("cap")
-
-    @property
-    def assumption(self) -> str:
-        """Say that the window is assumed, and the setting that ends it; empty where it is not."""
-        if not self.is_assumed:
-            return ""
-        size = f"the window of {self.tokens:,} tokens is assumed"
-        if "raised" in self.source:
-            size += ", raised as more than before is in use"
-        return f"{size}: {self.remedy}"
-
-    @property
-    def remedy(self) -> str:
-        """Say which setting names the window."""
-        setting = "window.default" if not self.model else f"window.models.{self.model}"
-        return f"set `{setting}` in your config.yaml"
-
-
-class Pressure(Value):
-    """How full the context is."""
-
-    share: float
-    """Used share of the window, 0.0 to 1.0."""
-    tokens: int | None
-    window: Window
-    source: str
-    """given, status-line, hook, transcript, estimate or first-turn."""
-    is_assumed: bool = False
-    """Whether the share was reckoned from tokens and a window that is assumed."""
-
-    @property
-    def used(self) -> float:
-        """Tokens in the context; more than the window holds, where a cap lowered that."""
-        return self.share * self.window.tokens if self.tokens is None else self.tokens
-
-    def gauge_line(self, *, saved: bool = False) -> str:
-        """Return the one line of the gauge (seed: Context Manager v1, section 6.4)."""
-        assumed = f" ({self.window.assumption})" if self.window.is_assumed else ""
-        parts = [
-            f"Context: {percent(self.share)}",
-            f"{thousands(self.used)}/{thousands(self.window.tokens)} tokens{assumed}",
-        ]
-        return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"
-
-
-class Circumstances(Value):
-    """What a checkpoint records beside the state."""
-
-    pressure: Pressure | None = None
-    transcript: Transcript | None = None
-    compaction_count: int = 0
-    forked_from: str = ""
-    channel: str = ""
-    agent: str = ""
 
 
 def newest(readings: Iterable[Reading], *, void_before: float) -> Reading | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from gitguard.model.events import MOST_TOKENS, Reading, Transcript, is_token_count
-from gitguard.pressure.gauge import Pressure, measure, newest, resolve_window
+from gitguard.model.pressure import Pressure
+from gitguard.pressure.gauge import measure, newest, resolve_window
 from gitguard.store.session.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False

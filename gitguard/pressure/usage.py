@@ -6,8 +6,9 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
 from gitguard.model.events import Transcript
+from gitguard.model.pressure import Window
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Window, measure, resolve_window
+from gitguard.pressure.gauge import measure, resolve_window
 from gitguard.pressure.readings import count_compactions, reported_window
 from gitguard.store.session.host_session import NEVER, HostSession
 

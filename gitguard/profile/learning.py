@@ -7,9 +7,9 @@ from itertools import islice
 from gitguard.errors import GitguardError
 from gitguard.model.triggers import ADVICE
 from gitguard.model.value import Value
+from gitguard.profile import advice_log
+from gitguard.profile.advice_log import LoggedAdvice
 from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
-from gitguard.settings import advice_log
-from gitguard.settings.advice_log import LoggedAdvice
 from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, InvalidInput, NotInitialised
 from gitguard.model import triggers
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions import repair, startup
 from gitguard.store.session import state_file
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import NONE
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore

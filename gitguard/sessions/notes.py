@@ -7,8 +7,8 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Circumstances
 from gitguard.store.session import apart, task
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.state_file import OURS, Ready
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 

@@ -16,12 +16,12 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions.signed_head import take_signed
 from gitguard.sessions.startup import begin_start, settle
 from gitguard.sessions.taking import adopt, archive_uncommitted
 from gitguard.store.session import apart, standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, Checkpoint, checkpoint_name
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import Saved, SessionStore
 from gitguard.store.session.task import new_task, update_state

@@ -9,10 +9,10 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Circumstances
 from gitguard.store.disk import files
 from gitguard.store.session import owners, standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import Saved, SessionStore

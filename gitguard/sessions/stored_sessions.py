@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.pressure.gauge import Pressure, Window
+    from gitguard.model.pressure import Pressure, Window
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.store import SessionStore

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.pressure.gauge import Circumstances
 from gitguard.store.session import state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.snapshot import folded_upto

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
-    from gitguard.pressure.gauge import Circumstances
     from gitguard.sessions.maintenance import Maintenance
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
+    from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask
     from gitguard.model.config.config import Config
     from gitguard.model.host_settings import Figures, Setting
-    from gitguard.pressure.gauge import Window
+    from gitguard.model.pressure import Window
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.changes_file import MadeChange
     from gitguard.store.disk.program import ProgramOutcome

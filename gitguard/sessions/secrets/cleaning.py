@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
+from gitguard.profile import advice_log
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
-from gitguard.settings import advice_log
 from gitguard.store.disk import files
 from gitguard.store.git.place import locate
 from gitguard.store.session import holds

@@ -17,12 +17,12 @@ from gitguard.model.digest import sha256
 from gitguard.model.redaction.redactor import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import Circumstances
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.sessions.secrets.cleaning import SessionFiles
 from gitguard.sessions.secrets.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
 from gitguard.store.session.archive import SessionArchive
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.rewriting import Past, Remains, Rewriting
 
 TYPE_CHECKING = False

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.pressure.gauge import Circumstances
     from gitguard.store.session.checkpoint import Code
+    from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.task import TaskState
 

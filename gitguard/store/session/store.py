@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from gitguard.model.config.config import Config
-    from gitguard.pressure.gauge import Circumstances
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
+    from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
