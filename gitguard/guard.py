@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from gitguard.sessions.secrets.leaks import Leak
     from gitguard.sessions.secrets.purging import Purged, Secrets
     from gitguard.sessions.status import Overview
-    from gitguard.sessions.verification_report import Report
+    from gitguard.sessions.verification_report import VerificationReport
     from gitguard.settings.installer import Installer, Outcome
-    from gitguard.settings.project_install import Wishes
+    from gitguard.settings.project_install import InstallWishes
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved
@@ -303,7 +303,7 @@ class Guard(WorkspaceSessions):
 
     def verify(
         self, *, every_session: bool = False, tell: Callable[[int, int], None] | None = None
-    ) -> list[Report]:
+    ) -> list[VerificationReport]:
         """Look at the whole history of the session, or of every one; a finding is not raised.
 
         tell is called with how many checkpoints of a session are verified, of how many.
@@ -374,7 +374,7 @@ class Guard(WorkspaceSessions):
 
     # Installation
 
-    def install(self, host: str, wishes: Wishes, *, dry_run: bool = False) -> Outcome:
+    def install(self, host: str, wishes: InstallWishes, *, dry_run: bool = False) -> Outcome:
         """Put gitguard into a host's settings and begin the session, or show what would change."""
         begin = None if dry_run else (lambda: self.begin(self.any_session()))
         return self._installer(host).install(wishes, begin)

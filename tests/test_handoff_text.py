@@ -11,7 +11,7 @@ from gitguard.model.config.handoff import HandoffConfig
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.handoff.handoff_file import FILE_LIMIT
 from gitguard.sessions.handoff.handoff_text import (
-    Surroundings,
+    WorkspaceFacts,
     age_text,
     is_as_written,
     newest_failure,
@@ -45,7 +45,7 @@ def text_of(state: TaskState, work: Work | None = None, **around: object) -> str
     data = render_handoff(
         state,
         work or Work(),
-        Surroundings().replace(**around),
+        WorkspaceFacts().replace(**around),
         Redactor(),
         session="main",
         now="2026-01-31T09:30:00Z",
@@ -184,7 +184,7 @@ def test_whatever_the_state_says_the_file_has_its_sections_once(
 
 def test_a_file_of_ours_is_known_until_somebody_changes_it() -> None:
     data = render_handoff(
-        new_task("k", NOW), Work(), Surroundings(), Redactor(), session="main", now=NOW
+        new_task("k", NOW), Work(), WorkspaceFacts(), Redactor(), session="main", now=NOW
     )
     assert written_for(data) == "main"
     assert is_as_written(data)

@@ -20,7 +20,7 @@ from gitguard.guard import Guard
 from gitguard.hosts.claude_code import installing as settings
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import Wishes
+from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.changes import FileChange, make_all
 
 from .conftest import Git, OpenGuard
@@ -28,8 +28,8 @@ from .conftest import Git, OpenGuard
 HOST = "claude-code"
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
-MINE = Wishes(EXECUTABLE)
-SHARED = Wishes(EXECUTABLE, shared=True)
+MINE = InstallWishes(EXECUTABLE)
+SHARED = InstallWishes(EXECUTABLE, shared=True)
 WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 
 FOREIGN: Mapping[str, Any] = {
@@ -218,7 +218,7 @@ def test_an_older_versions_entries_are_replaced(guard: Guard, personal: Path) ->
 
 
 def test_another_place_of_the_executable_replaces_the_first(guard: Guard, personal: Path) -> None:
-    guard.install(HOST, Wishes("/somewhere/else/gitguard"))
+    guard.install(HOST, InstallWishes("/somewhere/else/gitguard"))
     guard.install(HOST, MINE)
     assert commands(read(personal), "Stop") == [settings.command(EXECUTABLE)]
     uninstall(guard)

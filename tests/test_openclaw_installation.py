@@ -17,14 +17,14 @@ from gitguard.guard import Guard
 from gitguard.hosts.base import SettingsWishes
 from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import Wishes
+from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.program import ProgramOutcome, find_program
 
 from .conftest import Git, OpenGuard
 
 HOST = "openclaw"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
-MINE = Wishes(EXECUTABLE)
+MINE = InstallWishes(EXECUTABLE)
 NEWER, OLDER = "2026.9.6", "2026.3.13"
 ACCESS = "plugins.entries.gitguard.hooks.allowConversationAccess"
 RESERVE = "agents.defaults.compaction.reserveTokensFloor"
@@ -145,7 +145,7 @@ def guard_with(
     return open_guard(root, home=str(home), environment={"PATH": path, "HOME": str(home)})
 
 
-def install(guard: Guard, wishes: Wishes = MINE) -> Outcome:
+def install(guard: Guard, wishes: InstallWishes = MINE) -> Outcome:
     return guard.install(HOST, wishes)
 
 
@@ -398,7 +398,7 @@ def test_twice_is_once(guard: Guard, program: Program, state: Path, version: str
 
 
 def test_an_upgrade_refreshes_our_files(guard: Guard, state: Path) -> None:
-    install(guard, Wishes("/old/bin/gitguard"))
+    install(guard, InstallWishes("/old/bin/gitguard"))
     outcome = install(guard)
     assert [Path(change.name).name for change in outcome.changes] == ["config.json"]
     config = json.loads((state / "extensions" / "gitguard" / "config.json").read_text())
@@ -409,7 +409,7 @@ def test_a_file_that_somebody_changed_stays_and_is_said(guard: Guard, state: Pat
     install(guard)
     path = state / "extensions" / "gitguard" / "index.js"
     path.write_text("// mine\n")
-    for outcome in (install(guard, Wishes("/other/gitguard")), uninstall(guard)):
+    for outcome in (install(guard, InstallWishes("/other/gitguard")), uninstall(guard)):
         assert any(f"`{path}`" in note for note in outcome.notes)
         assert path.read_text() == "// mine\n"
     assert files_below(state) == {"extensions/gitguard/index.js": b"// mine\n"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.delegation.brief import LONGEST, Wishes, build_brief
+from gitguard.delegation.brief import LONGEST, BriefWishes, build_brief
 from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
@@ -68,12 +68,12 @@ def state_with(**changes: Any) -> TaskState:
     ],
 )
 def test_success_speaks_of_no_rule_that_is_not_there(noted: dict[str, Any], said: str) -> None:
-    shown = sections(build_brief("Audit", state_with(**noted), Wishes(), ()))
+    shown = sections(build_brief("Audit", state_with(**noted), BriefWishes(), ()))
     assert shown["What success looks like"] == [f"- what is to be done is done{said}"]
 
 
 def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
-    shown = sections(brief(begun.store(), "Audit src/lexer.py", Wishes()))
+    shown = sections(brief(begun.store(), "Audit src/lexer.py", BriefWishes()))
     assert shown["Goal of all the work"] == ["- Port the parser"]
     assert shown["What to do"] == ["> Audit src/lexer.py"]
     assert shown["Read first"] == ["- src/lexer.py", "- src/parser.py — the old one"]
@@ -87,7 +87,7 @@ def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
 
 
 def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
-    text = brief(begun.store(), "Audit src/lexer.py </gitguard-brief> now", Wishes())
+    text = brief(begun.store(), "Audit src/lexer.py </gitguard-brief> now", BriefWishes())
     assert sections(text)["Read first"][0] == "- src/lexer.py"
     assert not any("brief" in line for line in sections(text)["Read first"])
 
@@ -95,19 +95,21 @@ def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
 def test_words_that_only_look_like_paths_are_no_files_to_read(begun: Guard) -> None:
     (Path(begun.workspace.place.worktree) / "Makefile.in").write_text("")
     said = "Audit input/output and/or TCP/IP, e.g. in node.js, Makefile.in and lib/new.py"
-    shown = sections(brief(begun.store(), said, Wishes()))
+    shown = sections(brief(begun.store(), said, BriefWishes()))
     assert shown["Read first"] == ["- Makefile.in", "- lib/new.py", "- src/parser.py — the old one"]
 
 
 def test_where_no_goal_was_noted_none_is_told() -> None:
-    text = build_brief("Audit the lexer", state_with(), Wishes(), ())
+    text = build_brief("Audit the lexer", state_with(), BriefWishes(), ())
     assert "Goal of all the work" not in text
     assert "missing" not in text
     assert text.index("newest first.\n\n## What to do\n\n> Audit the lexer") > 0
 
 
 def test_what_is_said_besides_the_task_comes_first(begun: Guard) -> None:
-    wishes = Wishes(("All callers named",), ("DESIGN.md",), ("notes/audit.md",), ("Fix it",), 200)
+    wishes = BriefWishes(
+        ("All callers named",), ("DESIGN.md",), ("notes/audit.md",), ("Fix it",), 200
+    )
     shown = sections(brief(begun.store(), "Audit the lexer", wishes))
     assert shown["What success looks like"] == ["- All callers named"]
     assert shown["Read first"][0] == "- DESIGN.md"
@@ -119,14 +121,14 @@ def test_what_is_said_besides_the_task_comes_first(begun: Guard) -> None:
 def test_a_description_changes_nothing(begun: Guard) -> None:
     folder = Path(begun.workspace.folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    brief(begun.store(), "Audit the lexer", Wishes())
+    brief(begun.store(), "Audit the lexer", BriefWishes())
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_secrets_are_taken_out_of_task_wishes_and_state(begun: Guard) -> None:
     secret = "ghp_" + some(36)
     begun.note({"constraints": [f"Use {secret}"]})
-    wishes = Wishes(avoid=(f"print {secret}",))
+    wishes = BriefWishes(avoid=(f"print {secret}",))
     text = brief(begun.store(), f"Log in with {secret}", wishes)
     assert secret not in text
     assert text.count("[REDACTED") == 3
@@ -135,12 +137,12 @@ def test_secrets_are_taken_out_of_task_wishes_and_state(begun: Guard) -> None:
 @pytest.mark.parametrize("task", ["", "  \n\t "])
 def test_a_task_that_says_nothing_is_refused(begun: Guard, task: str) -> None:
     with pytest.raises(InvalidInput):
-        brief(begun.store(), task, Wishes())
+        brief(begun.store(), task, BriefWishes())
 
 
 def test_without_a_session_there_is_nothing_to_write_it_from(guard: Guard) -> None:
     with pytest.raises((NotInitialised, MissingState)):
-        brief(guard.store(), "Audit the lexer", Wishes())
+        brief(guard.store(), "Audit the lexer", BriefWishes())
 
 
 # Hostile text
@@ -159,7 +161,7 @@ def test_without_a_session_there_is_nothing_to_write_it_from(guard: Guard) -> No
 )
 def test_no_text_breaks_out_of_the_frame(hostile: str) -> None:
     state = state_with(goal=hostile, constraints=[hostile], artifacts=[{"path": hostile}])
-    text = build_brief(hostile, state, Wishes(avoid=(hostile,)), (hostile,))
+    text = build_brief(hostile, state, BriefWishes(avoid=(hostile,)), (hostile,))
     assert_framed(text)
     assert "49" not in text
 
@@ -185,20 +187,20 @@ def test_any_text_stays_in_its_place_and_all_of_it_in_its_size(
 ) -> None:
     listed = [text * times for text in said]
     state = state_with(goal=task, constraints=listed, invariants=listed)
-    wishes = Wishes(tuple(listed), tuple(listed), tuple(listed), tuple(listed))
+    wishes = BriefWishes(tuple(listed), tuple(listed), tuple(listed), tuple(listed))
     assert_framed(build_brief(task * times, state, wishes, tuple(listed)))
 
 
 @pytest.mark.parametrize("task", ["step\n" * 300, "x" * 6_000])
 def test_a_long_task_stays_whole_where_there_is_room(task: str) -> None:
-    shown = sections(build_brief(task, state_with(), Wishes(), ()))["What to do"]
+    shown = sections(build_brief(task, state_with(), BriefWishes(), ()))["What to do"]
     assert "\n".join(line.removeprefix("> ") for line in shown) == task.strip()
 
 
 def test_a_task_that_finds_no_room_says_how_much_is_left_out() -> None:
     state = state_with(constraints=["x" * 190 for _ in range(8)])
     for task in ("step\n" * 2_000, "word " * 4_000):
-        text = build_brief(task, state, Wishes(), ())
+        text = build_brief(task, state, BriefWishes(), ())
         assert LONGEST - 20 <= len(text) <= LONGEST
         assert "characters left out]" in text
 
@@ -207,20 +209,20 @@ def test_what_is_said_with_the_task_goes_after_all_that_the_state_has() -> None:
     said = tuple(f"{number} " + "x" * 190 for number in range(12))
     noted = [{"what": f"{number} " + "y" * 190} for number in range(12)]
     state = state_with(constraints=[item["what"] for item in noted], decisions=noted)
-    shown = sections(build_brief("Audit", state, Wishes(avoid=said), ()))
+    shown = sections(build_brief("Audit", state, BriefWishes(avoid=said), ()))
     assert shown["Do not"][:12] == [f"- {item}" for item in said]
     assert shown["Constraints"][-1].endswith("more: `gitguard show state`")
 
 
 def test_the_state_is_not_named_for_what_it_does_not_have() -> None:
     said = tuple(f"{number} " + "x" * 190 for number in range(12))
-    shown = sections(build_brief("Audit", state_with(), Wishes(said, said, said, said), ()))
+    shown = sections(build_brief("Audit", state_with(), BriefWishes(said, said, said, said), ()))
     assert shown["What success looks like"] == [f"- {said[0]}", "- … and 11 more"]
 
 
 def test_what_found_no_room_is_counted() -> None:
     state = state_with(constraints=[f"constraint {number} " + "x" * 190 for number in range(40)])
-    text = build_brief("Audit", state, Wishes(), ())
+    text = build_brief("Audit", state, BriefWishes(), ())
     shown = sections(text)["Constraints"]
     assert shown[-1] == "- … and 32 more: `gitguard show state`"
     assert len(shown) == 9

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gitguard.cli.app import app
-from gitguard.delegation.spawn_answer import Standing, Told, standing, told_of
+from gitguard.delegation.spawn_answer import ConversationStanding, Told, standing, told_of
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
 from gitguard.model.redaction.redactor import Redactor
@@ -59,7 +59,7 @@ def asked(guard: Guard, name: str, tokens: int, window: int = WINDOW) -> None:
     guard.gate(name, Reading("given", guard.clock(), tokens=tokens, window=window))
 
 
-def stands(guard: Guard, around: str = "") -> Standing:
+def stands(guard: Guard, around: str = "") -> ConversationStanding:
     return standing(guard.store(), "", around)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.model.text import shorten
 from gitguard.sessions.resume.block import LEAST_TOKENS, Origin, build_resume
-from gitguard.sessions.resume.filling import Filled, Item, Section, fill, length
+from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill, length
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import Artifact, Decision, Failure, LastAction, TaskState, new_task
 
@@ -144,7 +144,7 @@ def test_of_too_many_facts_each_section_keeps_its_newest(
 
 def test_sections_take_turns_by_their_shares() -> None:
     items = tuple(Item(fact(number)) for number in range(50))
-    filled = fill((Section("Three", items, 3), Section("One", items, 1)), 2000)
+    filled = fill((BlockSection("Three", items, 3), BlockSection("One", items, 1)), 2000)
     three, one = (len(part.texts) for part in filled)
     assert abs(three - 3 * one) <= 3
     assert three + one >= 30
@@ -253,18 +253,20 @@ SECTIONS = st.lists(
     max_size=12,
 ).map(
     lambda drawn: tuple(
-        Section(f"Section {i}", tuple(items if is_list else items[:1]), share, required, is_list)
+        BlockSection(
+            f"Section {i}", tuple(items if is_list else items[:1]), share, required, is_list
+        )
         for i, (items, share, required, is_list) in enumerate(drawn)
     )
 )
 
 
-def room_of_the_least(sections: tuple[Section, ...]) -> int:
+def room_of_the_least(sections: tuple[BlockSection, ...]) -> int:
     """Return a room that is enough for the title and a few words of every required section."""
     return 20 + sum(len(s.title) + 70 for s in sections)
 
 
-def shown(filled: tuple[Filled, ...], sections: tuple[Section, ...]) -> dict[str, int]:
+def shown(filled: tuple[Filled, ...], sections: tuple[BlockSection, ...]) -> dict[str, int]:
     required = {section.title for section in sections if section.is_required}
     return {f.title: len(f.texts) for f in filled if f.title in required}
 
@@ -272,7 +274,7 @@ def shown(filled: tuple[Filled, ...], sections: tuple[Section, ...]) -> dict[str
 @settings(max_examples=150)
 @given(SECTIONS, st.integers(0, 4000))
 def test_the_room_is_kept_and_no_required_section_is_lost(
-    sections: tuple[Section, ...], more: int
+    sections: tuple[BlockSection, ...], more: int
 ) -> None:
     room = room_of_the_least(sections) + more
     filled = fill(sections, room)
@@ -285,7 +287,7 @@ def test_the_room_is_kept_and_no_required_section_is_lost(
 @settings(max_examples=150)
 @given(SECTIONS, st.integers(0, 3000), st.integers(0, 500))
 def test_more_room_never_shows_fewer_required_items(
-    sections: tuple[Section, ...], room: int, more: int
+    sections: tuple[BlockSection, ...], room: int, more: int
 ) -> None:
     less, greater = (shown(fill(sections, r), sections) for r in (room, room + more))
     assert all(less[title] <= greater[title] for title in less)
@@ -293,7 +295,7 @@ def test_more_room_never_shows_fewer_required_items(
 
 @settings(max_examples=100)
 @given(SECTIONS, st.integers(0, 4000))
-def test_what_is_cut_and_left_out_is_counted(sections: tuple[Section, ...], room: int) -> None:
+def test_what_is_cut_and_left_out_is_counted(sections: tuple[BlockSection, ...], room: int) -> None:
     by_title = {section.title: section for section in sections}
     for part in fill(sections, room):
         whole = [item.text for item in by_title[part.title].items]
@@ -306,7 +308,7 @@ def test_what_is_cut_and_left_out_is_counted(sections: tuple[Section, ...], room
 
 @settings(max_examples=100)
 @given(SECTIONS)
-def test_with_room_for_everything_everything_is_shown(sections: tuple[Section, ...]) -> None:
+def test_with_room_for_everything_everything_is_shown(sections: tuple[BlockSection, ...]) -> None:
     for part in fill(sections, 1 << 20):
         whole = next(section.items for section in sections if section.title == part.title)
         assert part.texts == tuple(item.text for item in whole)

@@ -21,7 +21,7 @@ from gitguard.hosts.openclaw import advice
 from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
 from gitguard.profile.patterns import PATTERNS
-from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.advice import AdviceQuestion, Desk, advise
 from gitguard.settings.figures import Halting, figures_for, judge
 from gitguard.store.disk.program import ProgramOutcome
 
@@ -159,17 +159,17 @@ def test_a_default_that_fits_is_right_and_what_is_set_counts_before_it() -> None
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (Question(hours=math.nan), "`--hours nan` is no number of hours"),
-        (Question(hours=math.inf), "`--hours inf` is no number of hours"),
-        (Question(hours=-0.1), "`--hours -0.1` is no number of hours"),
-        (Question(window=-1), "`--window -1` is no window"),
-        (Question(window=15_999), "`--window 15999` is no window"),
-        (Question(window=100_000_001), "`--window 100000001` is no window"),
-        (Question(spared=("browser", " ")), "has a name"),
+        (AdviceQuestion(hours=math.nan), "`--hours nan` is no number of hours"),
+        (AdviceQuestion(hours=math.inf), "`--hours inf` is no number of hours"),
+        (AdviceQuestion(hours=-0.1), "`--hours -0.1` is no number of hours"),
+        (AdviceQuestion(window=-1), "`--window -1` is no window"),
+        (AdviceQuestion(window=15_999), "`--window 15999` is no window"),
+        (AdviceQuestion(window=100_000_001), "`--window 100000001` is no window"),
+        (AdviceQuestion(spared=("browser", " ")), "has a name"),
     ],
 )
 def test_a_question_that_means_nothing_is_refused(
-    guard: Guard, question: Question, said: str
+    guard: Guard, question: AdviceQuestion, said: str
 ) -> None:
     desk = Desk(guard.workspace.places, guard.config, guard.clock)
     with pytest.raises(InvalidInput, match=said):

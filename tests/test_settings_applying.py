@@ -26,7 +26,7 @@ from gitguard.hosts.adviser import find_adviser, only_host
 from gitguard.profile import advice_log
 from gitguard.profile.habits import DECLINED, GIVEN, NOTHING_NEW
 from gitguard.profile.learning import Past
-from gitguard.settings.advice import Advice, Desk, Question, Work, advise
+from gitguard.settings.advice import Advice, AdviceQuestion, Desk, ObservedWork, advise
 from gitguard.settings.apply_advice import Applied, apply, plan_change
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.remembered_advice import (
@@ -43,7 +43,7 @@ from .settings_host import NEWER, SECRET, SettingsHost
 HOST = "openclaw"
 FLOOR = "agents.defaults.compaction.reserveTokensFloor"
 TTL = "agents.defaults.contextPruning.ttl"
-TOOL_HEAVY = Question("tool-heavy")
+TOOL_HEAVY = AdviceQuestion("tool-heavy")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def desk(guard: Guard, host: SettingsHost, tmp_path: Path) -> Desk:
     )
 
 
-def given(desk: Desk, question: Question = TOOL_HEAVY) -> Advice:
+def given(desk: Desk, question: AdviceQuestion = TOOL_HEAVY) -> Advice:
     return advise(desk, find_adviser(HOST), question)
 
 
@@ -108,8 +108,8 @@ def test_advice_changes_nothing(desk: Desk, host: SettingsHost) -> None:
 
 def test_a_window_that_is_not_the_hosts_is_refused_with_both(desk: Desk) -> None:
     with pytest.raises(InvalidInput, match="`--window 100000`: .* works with 200,000 tokens"):
-        given(desk, Question("mixed", window=100_000))
-    assert given(desk, Question("mixed", window=200_000)).window_source == "host"
+        given(desk, AdviceQuestion("mixed", window=100_000))
+    assert given(desk, AdviceQuestion("mixed", window=200_000)).window_source == "host"
 
 
 def test_a_window_that_the_user_has_capped_is_no_larger(desk: Desk, host: SettingsHost) -> None:
@@ -122,7 +122,7 @@ def test_a_window_that_the_user_has_capped_is_no_larger(desk: Desk, host: Settin
 def test_where_gitguard_halts_the_agent_the_host_is_to_compress_before(
     desk: Desk, host: SettingsHost
 ) -> None:
-    calm = Question("conversational")
+    calm = AdviceQuestion("conversational")
     assert given(desk, calm).figures.free == 30_000
     ledger = Path(desk.places.state_home) / "_openclaw.json"
     ledger.parent.mkdir(parents=True, exist_ok=True)
@@ -399,7 +399,7 @@ import os, signal, sys
 from gitguard.hosts.adviser import find_adviser
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.workspace import Places
-from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.advice import Desk, AdviceQuestion, advise
 from gitguard.settings.apply_advice import apply, plan_change
 state, reach, path, when = sys.argv[1:]
 def at_step(step):
@@ -408,7 +408,7 @@ def at_step(step):
 places = Places(state, state, environment={"PATH": path}, home=state, at_step=at_step)
 desk = Desk(places, DEFAULTS, lambda: 1_800_000_000.0)
 adviser = find_adviser("openclaw")
-advice = advise(desk, adviser, Question("tool-heavy"))
+advice = advise(desk, adviser, AdviceQuestion("tool-heavy"))
 apply(desk, adviser, advice, plan_change(desk, adviser, advice, reach))
 """
 
@@ -616,7 +616,7 @@ def test_changes_are_taken_back_one_after_another(
     first = host.config.read_bytes()
     applied(desk, tmp_path)
     second = host.config.read_bytes()
-    applied(desk, tmp_path, given(desk, Question("conversational")))
+    applied(desk, tmp_path, given(desk, AdviceQuestion("conversational")))
     roll_back(desk, plan_rollback(desk, HOST))
     assert host.config.read_bytes() == second
     roll_back(desk, plan_rollback(desk, HOST))
@@ -707,7 +707,7 @@ def test_a_lost_backup_does_not_keep_older_changes_from_being_taken_back(
 ) -> None:
     before = host.config.read_bytes()
     older = applied(desk, tmp_path).made
-    newer = applied(desk, tmp_path, given(desk, Question("conversational"))).made
+    newer = applied(desk, tmp_path, given(desk, AdviceQuestion("conversational"))).made
     Path(newer.backup).unlink()
     planned = plan_rollback(desk, HOST)
     assert (planned.made, planned.is_moved) == (older, True)
@@ -762,17 +762,17 @@ def test_housekeeping_of_ours_is_no_decision_of_the_task(
 
 
 def test_without_a_conversation_the_usual_pattern_of_past_sessions_counts(desk: Desk) -> None:
-    usual = Question(usual="tool-heavy", why_usual="3 of 3 sessions were tool-heavy")
+    usual = AdviceQuestion(usual="tool-heavy", why_usual="3 of 3 sessions were tool-heavy")
     advice = given(desk, usual)
     assert (advice.pattern, advice.figures.pattern) == ("tool-heavy", "tool-heavy")
     assert advice.evidence[0] == "usual: 3 of 3 sessions were tool-heavy"
     assert given(desk, usual.replace(pattern="bursty")).pattern == "bursty"
-    work = Work(HOST, "bursty", ("its calls come in rows",))
+    work = ObservedWork(HOST, "bursty", ("its calls come in rows",))
     assert given(desk, usual.replace(work=work)).pattern == "bursty"
 
 
 def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_path: Path) -> None:
-    assumed = given(desk, Question())
+    assumed = given(desk, AdviceQuestion())
     assert assumed.figures.pattern == "mixed"
     assert remember_advice(desk, assumed, "given") == ""
     assert remember_change(desk, assumed, applied(desk, tmp_path, assumed)) == ""
@@ -809,7 +809,7 @@ def test_what_is_only_named_is_no_pattern_of_past_sessions(
     remember_change(desk, advice, done)
     remember_rollback(desk, done.made)
     assert past(guard).habit.patterns == ()
-    work = Work(HOST, "tool-heavy", ("90% of it is calls of tools",))
+    work = ObservedWork(HOST, "tool-heavy", ("90% of it is calls of tools",))
     seen = given(desk, TOOL_HEAVY.replace(work=work))
     assert seen.evidence == ("named", "90% of it is calls of tools")
     remember_advice(desk, seen, GIVEN)
@@ -817,7 +817,7 @@ def test_what_is_only_named_is_no_pattern_of_past_sessions(
 
 
 def test_the_same_advice_is_recorded_once_in_a_row(desk: Desk, guard: Guard) -> None:
-    calm = given(desk, Question("conversational"))
+    calm = given(desk, AdviceQuestion("conversational"))
     for advice, outcome in (
         *[(given(desk), GIVEN)] * 2,
         *[(calm, GIVEN)] * 2,
@@ -855,7 +855,7 @@ def test_what_was_rolled_back_is_withheld_for_the_same_work_until_it_is_applied_
         again = with_lessons(advice, past(guard), again=True)
         assert (again.changes, again.withheld) == (advice.changes, ())
         assert any("was rolled back on 20" in note for note in again.offer.notes)
-    other = given(desk, Question("bursty"))
+    other = given(desk, AdviceQuestion("bursty"))
     assert with_lessons(other, past(guard)).changes == other.changes
     remember_advice(desk, with_lessons(advice, past(guard)), GIVEN)
     assert past(guard).advised[0].advice.words == NOTHING_NEW

@@ -12,7 +12,7 @@ import pytest
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
-from gitguard.settings.advice import Advice, Desk, Question, advise
+from gitguard.settings.advice import Advice, AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import Applied, apply, plan_change
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.rollback import plan_rollback, roll_back
@@ -21,8 +21,8 @@ from .conftest import Git, OpenGuard
 from .needed import need_root
 
 Environment = dict[str, str]
-QUESTION = Question("tool-heavy", window=200_000)
-GEMINI = Question("tool-heavy")
+QUESTION = AdviceQuestion("tool-heavy", window=200_000)
+GEMINI = AdviceQuestion("tool-heavy")
 """Its window is compiled in."""
 COMMANDS = {
     "claude": 'echo "2.1.330 (Claude Code)"',
@@ -77,11 +77,13 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def question_for(host: str) -> Question:
+def question_for(host: str) -> AdviceQuestion:
     return GEMINI if host == "gemini" else QUESTION
 
 
-def applied(desk: Desk, host: str, tmp_path: Path, question: Question | None = None) -> Applied:
+def applied(
+    desk: Desk, host: str, tmp_path: Path, question: AdviceQuestion | None = None
+) -> Applied:
     advice = advise(desk, find_adviser(host), question or question_for(host))
     return apply_it(desk, host, tmp_path, advice)
 
@@ -436,7 +438,7 @@ def test_git_status_shows_nothing_of_a_change_and_its_backup(
 ) -> None:
     before = git("status", "--porcelain", "--untracked-files=all")
     applied(desk, "claude-code", tmp_path)
-    applied(desk, "claude-code", tmp_path, Question("conversational", window=200_000))
+    applied(desk, "claude-code", tmp_path, AdviceQuestion("conversational", window=200_000))
     names = os.listdir(repo / ".claude")
     assert len([name for name in names if ".gitguard-" in name]) == 1
     assert git("status", "--porcelain", "--untracked-files=all") == before
@@ -450,7 +452,7 @@ def test_what_is_hidden_from_git_is_so_no_longer_than_it_is_there(
     applied(desk, "claude-code", tmp_path)
     hidden = exclude.read_bytes()
     assert hidden != before
-    applied(desk, "claude-code", tmp_path, Question("conversational", window=200_000))
+    applied(desk, "claude-code", tmp_path, AdviceQuestion("conversational", window=200_000))
     roll_back(desk, plan_rollback(desk, "claude-code"))
     assert exclude.read_bytes() == hidden
     for backup in (repo / ".claude").glob("*.bak"):
@@ -524,25 +526,25 @@ def test_codex_says_the_window_of_its_models(
     desk: Desk, tmp_path: Path, text: str, window: int
 ) -> None:
     write(tmp_path / "home/.codex/config.toml", text)
-    advice = advise(desk, find_adviser("codex"), Question("mixed"))
+    advice = advise(desk, find_adviser("codex"), AdviceQuestion("mixed"))
     assert advice.figures.window == window
     assert bool(advice.changes) == bool(window)
 
 
 def test_a_model_that_is_known_has_its_window(desk: Desk, repo: Path) -> None:
     write(repo / ".claude/settings.local.json", '{"model": "claude-haiku-4-5"}')
-    advice = advise(desk, find_adviser("claude-code"), Question("mixed"))
+    advice = advise(desk, find_adviser("claude-code"), AdviceQuestion("mixed"))
     assert (advice.figures.window, advice.window_source) == (200_000, "model")
 
 
 def test_pi_knows_the_windows_of_the_users_own_models(desk: Desk, home: Path) -> None:
     write(home / ".pi/agent/models.json", OWN_MODELS)
     write(home / ".pi/agent/settings.json", OWN_MODEL)
-    advice = advise(desk, find_adviser("pi"), Question("mixed"))
+    advice = advise(desk, find_adviser("pi"), AdviceQuestion("mixed"))
     assert advice.figures.window == 64_000
     assert advice.changes[0].after == "16000"
     write(home / ".pi/agent/models.json", OWN_MODELS.replace("64000", "1e999"))
-    assert advise(desk, find_adviser("pi"), Question("mixed")).figures.window == 0
+    assert advise(desk, find_adviser("pi"), AdviceQuestion("mixed")).figures.window == 0
 
 
 @pytest.mark.parametrize(
@@ -563,8 +565,8 @@ def test_a_window_that_is_not_the_hosts_is_refused_with_both(
     for other in (window - 1, window + 1):
         said = f"`--window {other}`: {adviser.TITLE} itself works with {window:,} tokens"
         with pytest.raises(InvalidInput, match=said):
-            advise(desk, adviser, Question("mixed", window=other))
-    same = advise(desk, adviser, Question("mixed", window=window))
+            advise(desk, adviser, AdviceQuestion("mixed", window=other))
+    same = advise(desk, adviser, AdviceQuestion("mixed", window=window))
     assert (same.figures.window, same.window_source) == (window, "host")
 
 
@@ -574,7 +576,7 @@ def test_settings_are_reckoned_with_the_hosts_window_also_where_the_user_caps_wi
     write(home / ".pi/agent/models.json", OWN_MODELS)
     write(home / ".pi/agent/settings.json", OWN_MODEL)
     desk = desk.replace(config=desk.config.replace(window=desk.config.window.replace(cap=32_000)))
-    advice = advise(desk, find_adviser("pi"), Question("mixed"))
+    advice = advise(desk, find_adviser("pi"), AdviceQuestion("mixed"))
     assert (advice.figures.window, advice.window_source) == (64_000, "host")
     assert "at about 75% of the window of 64,000 tokens" in advice.changes[0].practice
 

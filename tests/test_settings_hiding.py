@@ -10,15 +10,15 @@ import pytest
 from gitguard.errors import SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
-from gitguard.settings.advice import Desk, Question, advise
+from gitguard.settings.advice import AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import apply, plan_change
-from gitguard.settings.project_install import Wishes
+from gitguard.settings.project_install import InstallWishes
 from gitguard.settings.rollback import plan_rollback, roll_back
 
 from .conftest import Git, OpenGuard
 
 HOST = "claude-code"
-QUESTION = Question("tool-heavy", window=200_000)
+QUESTION = AdviceQuestion("tool-heavy", window=200_000)
 
 
 def desk_of(guard: Guard, tmp_path: Path) -> Desk:
@@ -39,7 +39,7 @@ def desk(guard: Guard, tmp_path: Path) -> Desk:
     return desk_of(guard, tmp_path)
 
 
-def change(desk: Desk, tmp_path: Path, question: Question = QUESTION) -> None:
+def change(desk: Desk, tmp_path: Path, question: AdviceQuestion = QUESTION) -> None:
     adviser = find_adviser(HOST)
     advice = advise(desk, adviser, question)
     apply(desk, adviser, advice, plan_change(desk, adviser, advice, str(tmp_path / "reach")))
@@ -50,7 +50,7 @@ def take_back(desk: Desk, *, even_if_moved: bool = False) -> None:
 
 
 def install(guard: Guard) -> None:
-    guard.install(HOST, Wishes("/opt/gitguard"))
+    guard.install(HOST, InstallWishes("/opt/gitguard"))
 
 
 def status(git: Git) -> str:
@@ -152,7 +152,7 @@ def test_the_document_of_a_second_change_in_one_second_is_a_document_too(
     desk: Desk, tmp_path: Path
 ) -> None:
     change(desk, tmp_path)
-    change(desk, tmp_path, Question("conversational", window=200_000))
+    change(desk, tmp_path, AdviceQuestion("conversational", window=200_000))
     names = [path.name for path in (tmp_path / "reach").iterdir()]
     assert [name[-3:] for name in names] == [".md", ".md"]
 

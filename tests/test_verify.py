@@ -10,7 +10,7 @@ import pytest
 
 from gitguard.errors import Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.sessions.verification_report import Finding, Report, problem_of
+from gitguard.sessions.verification_report import HistoryFinding, VerificationReport, problem_of
 from gitguard.store.session import chain_check
 from gitguard.store.session.naming import Session
 
@@ -30,12 +30,12 @@ def begun(guard: Guard) -> Guard:
     return guard
 
 
-def verified(guard: Guard, *, every_session: bool = False) -> Report:
+def verified(guard: Guard, *, every_session: bool = False) -> VerificationReport:
     (report,) = guard.verify(every_session=every_session)
     return report
 
 
-def said(report: Report) -> str:
+def said(report: VerificationReport) -> str:
     return "\n".join(report.lines)
 
 
@@ -219,8 +219,8 @@ def test_a_long_history_is_read_in_parts_and_told_of(
 
 def test_of_several_codes_the_gravest_is_the_commands() -> None:
     codes = [Untrusted.exit_code, Tampered.exit_code]
-    findings = tuple(Finding("", "", "x", "y", code) for code in codes)
-    problem = problem_of([Report("main", BRANCH, "ours", 1, findings)])
+    findings = tuple(HistoryFinding("", "", "x", "y", code) for code in codes)
+    problem = problem_of([VerificationReport("main", BRANCH, "ours", 1, findings)])
     assert problem is not None
     assert problem.exit_code == Tampered.exit_code
 

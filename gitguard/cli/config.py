@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.adviser import Adviser
     from gitguard.profile.learning import Past
-    from gitguard.settings.advice import Advice, Desk, Question, Work
+    from gitguard.settings.advice import Advice, AdviceQuestion, Desk, ObservedWork
 
 
 @click.group()
@@ -107,14 +107,14 @@ def advise(
     nothing is written in the workspace. What was rolled back, or declined twice, is not advised
     again for the same work unless you say `--again`.
     """
-    from gitguard.settings.advice import Question
+    from gitguard.settings.advice import AdviceQuestion
     from gitguard.settings.remembered_advice import remember_advice
 
     if yes and not apply:
         raise click.UsageError("--yes is the consent to --apply, which is not given")
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
-    question = Question(pattern or "", hours, protect, window or 0, _newest_work(console))
+    question = AdviceQuestion(pattern or "", hours, protect, window or 0, _newest_work(console))
     advice = _advice(console, desk, adviser, question, again=again)
     if not apply or not advice.changes:
         problem = remember_advice(desk, advice, GIVEN)
@@ -124,7 +124,7 @@ def advise(
 
 
 def _advice(
-    console: Console, desk: Desk, adviser: Adviser, question: Question, *, again: bool
+    console: Console, desk: Desk, adviser: Adviser, question: AdviceQuestion, *, again: bool
 ) -> Advice:
     """Return advice by what past sessions tell, where there are any."""
     from gitguard.settings.advice import advise
@@ -271,7 +271,7 @@ def _past_advice(console: Console) -> Past | None:
     return guard.past_advice()
 
 
-def _newest_work(console: Console) -> Work | None:
+def _newest_work(console: Console) -> ObservedWork | None:
     """Return what the session's newest conversation shows, None where there is none to read."""
     from gitguard.profile.profiling import profile_of
     from gitguard.settings.advice import work_of

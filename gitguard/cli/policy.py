@@ -9,14 +9,14 @@ import click
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.share import share_up_to
 from gitguard.cli.surroundings import host_session
-from gitguard.delegation.brief import ANSWER_TOKENS, Wishes
+from gitguard.delegation.brief import ANSWER_TOKENS, BriefWishes
 from gitguard.delegation.spawn_policy import CATEGORIES, Task
 from gitguard.errors import NotInitialised
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.delegation.spawn_answer import Standing
+    from gitguard.delegation.spawn_answer import ConversationStanding
     from gitguard.delegation.spawn_policy import SpawnPolicy
     from gitguard.store.session.store import SessionStore
 
@@ -56,7 +56,7 @@ def show(console: Console, key: str) -> None:
     console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
 
 
-def _standing_lines(found: Standing) -> list[str]:
+def _standing_lines(found: ConversationStanding) -> list[str]:
     if found.pressure is None or found.band is None:
         return [f"Context: not known: {one_line(found.problem)}"]
     advice = found.band.advice or "Go on."
@@ -149,7 +149,7 @@ def brief(console: Console, task: str, **wishes: Any) -> None:
     """
     from gitguard.delegation import briefing
 
-    text = briefing.brief(console.guard.store(), task, Wishes(**wishes))
+    text = briefing.brief(console.guard.store(), task, BriefWishes(**wishes))
     console.say(text, {"brief": text, "characters": len(text)})
 
 

@@ -12,7 +12,7 @@ from gitguard.cli.notes import pending
 from gitguard.cli.surroundings import executable
 from gitguard.hosts import INSTALLING, names
 from gitguard.model.text import one_line
-from gitguard.settings.project_install import Wishes
+from gitguard.settings.project_install import InstallWishes
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
@@ -49,7 +49,7 @@ def init(
     enable it. `git status` does not show what that creates. Running it again changes nothing;
     `gitguard uninstall` gives the settings back.
     """
-    wishes = Wishes(
+    wishes = InstallWishes(
         executable(),
         shared=shared,
         with_trigger=not no_compaction_trigger,

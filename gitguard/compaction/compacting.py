@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.model.transcript import Answer
     from gitguard.pressure.usage import Usage
-    from gitguard.sessions.resume.filling import Section
+    from gitguard.sessions.resume.filling import BlockSection
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved
     from gitguard.transcripts.fitting.compaction import Plan
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         def after(self, done: Compacted) -> None:
             """Be told what became of it."""
 
-        def sections(self) -> tuple[Section, ...]:
+        def sections(self) -> tuple[BlockSection, ...]:
             """Return what the summary has to say of the session's own state."""
 
 

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.compaction.compacting import Compacted
     from gitguard.model.events import Transcript
-    from gitguard.sessions.resume.filling import Section
+    from gitguard.sessions.resume.filling import BlockSection
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.workspace import Workspace
@@ -81,7 +81,7 @@ class SessionHooks:
         """Checkpoint the state as it is."""
         self._checkpoint(f"Before a compaction of {plan.messages_before:,} messages.")
 
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[BlockSection, ...]:
         """Return what the session's state has to say."""
         try:
             return sections_of(*current_work(self._store, compacting=True))

@@ -6,7 +6,7 @@ import re
 from textwrap import wrap
 
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.sessions.resume.filling import Item, Section, fill
+from gitguard.sessions.resume.filling import BlockSection, Item, fill
 from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ class Draft:
         self.files: Files = files_in(plan.old, folder, redactor)
 
     def text(
-        self, happened: Summarized, *, state: tuple[Section, ...] = (), rules: str = ""
+        self, happened: Summarized, *, state: tuple[BlockSection, ...] = (), rules: str = ""
     ) -> str:
         """Put the summary together: what happened, what the state says, and what must not go."""
         origin = f"{TITLE}\n\n{self._origin(happened)}"
@@ -121,16 +121,16 @@ class Draft:
             earlier = "\n".join(filter(None, (older, rest.partition("\n\n## ")[0].strip())))
         return _middle_left_out(self._redactor.text(earlier), most)
 
-    def _failures(self) -> tuple[Section, ...]:
+    def _failures(self) -> tuple[BlockSection, ...]:
         failed, count = failures_in(self._plan.old, self._redactor)
         title = f"Tool failures, of {count:,}" if count > len(failed) else "Tool failures"
         items = tuple(Item(line) for line in reversed(failed))
-        return (Section(title, items, _STATE_SHARE),)
+        return (BlockSection(title, items, _STATE_SHARE),)
 
-    def _files(self) -> tuple[Section, ...]:
+    def _files(self) -> tuple[BlockSection, ...]:
         named = {"Files modified": self.files.modified, "Files read": self.files.read}
         return tuple(
-            Section(title, tuple(Item(one_line(name)) for name in reversed(names)), 4)
+            BlockSection(title, tuple(Item(one_line(name)) for name in reversed(names)), 4)
             for title, names in named.items()
         )
 

@@ -36,7 +36,7 @@ _ONLY_NAMED = "only into files that the task names; if it names none, into none"
 _NOT_THE_STATE = "change gitguard's state; who sends you notes what you found"
 
 
-class Wishes(Value):
+class BriefWishes(Value):
     """What the one who sends a sub-agent says besides the task."""
 
     success: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Wishes(Value):
     """What the answer may take."""
 
 
-class Section(Value):
+class BriefSection(Value):
     """One list of a description, and how many of its items found no room."""
 
     title: str
@@ -64,7 +64,7 @@ class Section(Value):
         return len(self.items) >= self.wished
 
 
-def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> str:
+def build_brief(task: str, state: TaskState, wishes: BriefWishes, files: tuple[str, ...]) -> str:
     """Return a task's description, at most `LONGEST` characters.
 
     Everything is given without secrets. files are those that task and state speak of, the nearest
@@ -82,7 +82,9 @@ def build_brief(task: str, state: TaskState, wishes: Wishes, files: tuple[str, .
     return _render(_lines(task, room), state, wishes, shown)
 
 
-def _render(task: list[str], state: TaskState, wishes: Wishes, sections: list[Section]) -> str:
+def _render(
+    task: list[str], state: TaskState, wishes: BriefWishes, sections: list[BriefSection]
+) -> str:
     return render(
         "brief.md.j2",
         fence=_FENCE,
@@ -105,7 +107,9 @@ def _lines(task: str, room: int) -> list[str]:
     return cut_to(text, room - (lines + of_the_cut) * _QUOTE).split("\n")
 
 
-def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple[Section, ...]:
+def _sections(
+    state: TaskState, wishes: BriefWishes, files: tuple[str, ...]
+) -> tuple[BriefSection, ...]:
     described = {artifact.path: artifact.description for artifact in state.artifacts}
     to_read = dict.fromkeys(wishes.read)
     near = (path for path in dict.fromkeys(files) if path not in to_read)
@@ -126,7 +130,7 @@ def _sections(state: TaskState, wishes: Wishes, files: tuple[str, ...]) -> tuple
     )
 
 
-def _until_done(*to_hold: Section) -> str:
+def _until_done(*to_hold: BriefSection) -> str:
     """Return what success is where nobody says: the task is done, and what is noted holds."""
     names = [section.title.removesuffix("s").lower() for section in to_hold if section.items]
     held = f", and every {' and '.join(names)} below still holds" if names else ""
@@ -139,9 +143,9 @@ def _named(paths: Iterable[str], described: Mapping[str, str]) -> Iterator[str]:
         yield f"{path} — {described[path]}" if described.get(path) else path
 
 
-def _section(title: str, wished: Iterable[str], noted: Iterable[str] = ()) -> Section:
+def _section(title: str, wished: Iterable[str], noted: Iterable[str] = ()) -> BriefSection:
     first, then = _items(wished), _items(noted)
-    return Section(title, (*first, *then), len(first))
+    return BriefSection(title, (*first, *then), len(first))
 
 
 def _items(texts: Iterable[str]) -> tuple[str, ...]:
@@ -149,7 +153,7 @@ def _items(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text for text in shown if text)
 
 
-def _cut(section: Section, most: int) -> Section:
+def _cut(section: BriefSection, most: int) -> BriefSection:
     left_out = max(len(section.items) - most, 0)
     return section.replace(items=section.items[:most], more=left_out)
 

@@ -42,7 +42,7 @@ class Told(Value):
     conversation: str = ""
 
 
-class Standing(Value):
+class ConversationStanding(Value):
     """Where a conversation stands, and what is advised for the work that remains."""
 
     conversation: str
@@ -113,7 +113,7 @@ def told_of(store: SessionStore | None, named: str = "", around: str = "") -> To
     return Told(pressure.share, pressure.source, key) if pressure else Told(conversation=key)
 
 
-def standing(store: SessionStore, named: str = "", around: str = "") -> Standing:
+def standing(store: SessionStore, named: str = "", around: str = "") -> ConversationStanding:
     """Say where a conversation stands: the named one, else the one around, else the newest.
 
     A conversation of which nothing tells how full it is hides none of which something does.
@@ -124,7 +124,7 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Standing
     policy = policy_of(store.workspace)
     calls, runway = _pace(store, key, known, pressure) if known else (None, None)
     share = pressure.share if pressure else 0.0
-    return Standing(
+    return ConversationStanding(
         conversation=key,
         pressure=pressure,
         band=band_of(share) if pressure else None,

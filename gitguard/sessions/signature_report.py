@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gitguard.errors import GitguardError, Tampered, Untrusted
-from gitguard.sessions.verification_report import Finding, finding_of
+from gitguard.sessions.verification_report import HistoryFinding, finding_of
 from gitguard.store.git.signature import BAD, UNSIGNED
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ class Signatures:
         """Check one checkpoint, which takes milliseconds where it is signed."""
         self._found.append((checkpoint, self._check.verdict(checkpoint.id, checkpoint.signature)))
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[HistoryFinding]:
         """Yield what is wrong, in the order in which the checkpoints came."""
         first = self._first_signed
         for checkpoint, verdict in self._found:

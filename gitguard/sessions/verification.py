@@ -5,7 +5,13 @@ from __future__ import annotations
 from gitguard.errors import GitguardError, Tampered
 from gitguard.sessions.choice import is_unknown, refuse_unknown
 from gitguard.sessions.signature_report import Signatures
-from gitguard.sessions.verification_report import Finding, Report, States, finding_of, findings_of
+from gitguard.sessions.verification_report import (
+    HistoryFinding,
+    States,
+    VerificationReport,
+    finding_of,
+    findings_of,
+)
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain_check import GO_ON, LEAVE
 from gitguard.store.session.naming import Session
@@ -25,7 +31,7 @@ _EVERY = 256
 """Checkpoints between two words on how far it is."""
 
 
-def verify(store: SessionStore, *, tell: Tell | None = None) -> Report:
+def verify(store: SessionStore, *, tell: Tell | None = None) -> VerificationReport:
     """Look at a session's whole history; nothing is changed, and a finding does not end the walk.
 
     Signatures are checked where the user's config says `sign`. tell is called with how many
@@ -35,24 +41,26 @@ def verify(store: SessionStore, *, tell: Tell | None = None) -> Report:
     return _verify(store, tell)
 
 
-def verify_each(stores: Iterable[SessionStore], *, tell: Tell | None = None) -> list[Report]:
+def verify_each(
+    stores: Iterable[SessionStore], *, tell: Tell | None = None
+) -> list[VerificationReport]:
     """Look at several sessions, each by itself: what is wrong with one hides nothing of another."""
     return [_verify_alone(store, tell) for store in stores]
 
 
-def _verify_alone(store: SessionStore, tell: Tell | None) -> Report:
+def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
     session, ref = store.session.key, store.chain.ref
     try:
         if not is_unknown(store):
             return _verify(store, tell)
         folder = store.workspace.place.relative(store.workspace.session_folder(store.session))
         note = f"there is neither state nor checkpoints, only the folder `{folder}`"
-        return Report(session, ref, NONE, 0, notes=(note,))
+        return VerificationReport(session, ref, NONE, 0, notes=(note,))
     except GitguardError as error:
-        return Report(session, ref, UNKNOWN, 0, (finding_of(error),))
+        return VerificationReport(session, ref, UNKNOWN, 0, (finding_of(error),))
 
 
-def _verify(store: SessionStore, tell: Tell | None) -> Report:
+def _verify(store: SessionStore, tell: Tell | None) -> VerificationReport:
     return store.at_one_moment(
         lambda: _Verifying(store, tell).report(),
         accuses=lambda report: bool(report.findings),
@@ -70,13 +78,13 @@ class _Verifying:
         self._signatures = Signatures(store.signatures()) if store.config.sign else None
         self._states = States(store.session)
         self._seen: set[str] = set()
-        self._findings: list[Finding] = []
+        self._findings: list[HistoryFinding] = []
         self._notes: list[str] = []
         self._put_away = self._chain.archived()
         self._kept_aside = self._chain.archives()
         self._findings += map(finding_of, self._chain.damaged().values())
 
-    def report(self) -> Report:
+    def report(self) -> VerificationReport:
         head, standing = self._head()
         for commit, anchor in (*_histories(head), *self._archived()):
             self._findings += self._walk(commit, anchor, self._signatures)
@@ -89,7 +97,7 @@ class _Verifying:
             f"`{ref}` has the branch's short name, too; in git use the full `{self._chain.ref}`"
             for ref in self._chain.shadows()
         ]
-        return Report(
+        return VerificationReport(
             self._store.session.key,
             self._chain.ref,
             standing,
@@ -142,7 +150,7 @@ class _Verifying:
 
     def _walk(
         self, commit: str, anchor: Anchor | None, signatures: Signatures | None = None
-    ) -> Iterator[Finding]:
+    ) -> Iterator[HistoryFinding]:
         expected = anchor.sequence if anchor else 0
         way_out = GO_ON if anchor else LEAVE
         every = _EVERY if signatures is None else 1

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _STATE_WAY_OUT = "Leave it as it is: later checkpoints are complete in themselves"
 
 
-class Finding(Value):
+class HistoryFinding(Value):
     """One thing that is wrong: with a checkpoint, or with the branch as a whole."""
 
     checkpoint: str
@@ -44,7 +44,7 @@ class Finding(Value):
         return [f"{place}{self.problem}", *([f"  {self.way_out}"] if self.way_out else [])]
 
 
-class Report(Value):
+class VerificationReport(Value):
     """What verifying one session has found."""
 
     session: str
@@ -54,7 +54,7 @@ class Report(Value):
     """How the branch stands to what this machine wrote: none, ours, advanced, moved, …"""
     checkpoints: int
     """How many were looked at."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[HistoryFinding, ...] = ()
     notes: tuple[str, ...] = ()
     """What is worth knowing and wrong with nothing."""
     is_anchored: bool = True
@@ -81,9 +81,9 @@ class Report(Value):
         return {**document, "findings": list(self.findings), "notes": list(self.notes)}
 
 
-def finding_of(error: GitguardError, *, checkpoint: str = "", commit: str = "") -> Finding:
+def finding_of(error: GitguardError, *, checkpoint: str = "", commit: str = "") -> HistoryFinding:
     """Return an error as a finding."""
-    return Finding(checkpoint, commit, error.message, error.hint, error.exit_code)
+    return HistoryFinding(checkpoint, commit, error.message, error.hint, error.exit_code)
 
 
 class States:
@@ -150,7 +150,7 @@ def _after_same(items: list[Any], others: Any) -> list[Any]:
     return items[same:]
 
 
-def findings_of(link: Link, states: States) -> Iterator[Finding]:
+def findings_of(link: Link, states: States) -> Iterator[HistoryFinding]:
     """Yield everything that is wrong with one checkpoint."""
     name = link.checkpoint.name if link.checkpoint else ""
     state = states.judge(link)
@@ -158,7 +158,7 @@ def findings_of(link: Link, states: States) -> Iterator[Finding]:
         yield finding_of(error, checkpoint=name, commit=link.id)
 
 
-def problem_of(reports: list[Report]) -> GitguardError | None:
+def problem_of(reports: list[VerificationReport]) -> GitguardError | None:
     """Return the error with which verifying ends, None when nothing is wrong."""
     findings = [finding for report in reports for finding in report.findings]
     if not findings:

@@ -102,7 +102,7 @@ class Desk(Value):
         return bool(folder) and self.worktree in LedgerFile(folder, host).read()
 
 
-class Work(Value):
+class ObservedWork(Value):
     """What a conversation shows of the work."""
 
     host: str
@@ -114,11 +114,11 @@ class Work(Value):
     """The fewest and the most tool calls until the halt."""
 
 
-def work_of(found: Profiled) -> Work:
+def work_of(found: Profiled) -> ObservedWork:
     """Return what a profile shows of the work."""
     usage, pattern, runway = found.usage, found.pattern, found.profile.runway
     known = not usage.window_source.startswith("assumed")
-    return Work(
+    return ObservedWork(
         usage.transcript.format,
         pattern.name,
         pattern.evidence,
@@ -127,7 +127,7 @@ def work_of(found: Profiled) -> Work:
     )
 
 
-class Question(Value):
+class AdviceQuestion(Value):
     """What advice is asked for."""
 
     pattern: str = ""
@@ -138,7 +138,7 @@ class Question(Value):
     """Tools whose output is never to be cleared."""
     window: int = 0
     """The window as somebody named it, in tokens; else 0."""
-    work: Work | None = None
+    work: ObservedWork | None = None
     """What the newest conversation shows, where there is one."""
     usual: str = ""
     """The way of working of most past sessions, empty where none is usual."""
@@ -196,7 +196,7 @@ def digest(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hexdigest()
 
 
-def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
+def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
     _refuse_meaningless(question)
     pattern, evidence = _pattern(question)
@@ -230,7 +230,7 @@ def advise(desk: Desk, adviser: Adviser, question: Question) -> Advice:
     )
 
 
-def _refuse_meaningless(question: Question) -> None:
+def _refuse_meaningless(question: AdviceQuestion) -> None:
     if not 0 <= question.hours < float("inf"):
         raise InvalidInput(
             f"`--hours {question.hours:g}` is no number of hours", "Name it as 0 or more"
@@ -292,7 +292,7 @@ def _halting(desk: Desk, adviser: Adviser, measured: Window, found: Found) -> Ha
     return Halting(gauge.checkpoint_at * share, thresholds.critical * share)
 
 
-def _pattern(question: Question) -> tuple[str, tuple[str, ...]]:
+def _pattern(question: AdviceQuestion) -> tuple[str, tuple[str, ...]]:
     shown = question.work.pattern if question.work else UNKNOWN
     why = question.work.evidence if question.work else ("no conversation tells",)
     if question.pattern:
@@ -333,7 +333,9 @@ def cut_off(made: MadeChange) -> SettingsMoved:
     )
 
 
-def _window(measured: Window, found: Found, given: int, work: Work | None) -> tuple[int, str]:
+def _window(
+    measured: Window, found: Found, given: int, work: ObservedWork | None
+) -> tuple[int, str]:
     """Return the window and who says so; an assumed one is none, as settings outlive a mistake.
 
     The host's own goes before the one that is measured by, as the settings are reckoned with it.

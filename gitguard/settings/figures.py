@@ -52,7 +52,7 @@ class Halting(Value):
     critical: float
 
 
-class Verdict(Value):
+class SortedSettings(Value):
     """What a host's settings are worth for a way of working."""
 
     right: tuple[Setting, ...]
@@ -123,9 +123,9 @@ def _free_before_halt(halting: Halting | None, window: int) -> int:
     return round(window * (1 - (halting.checkpoint_at + halting.critical) / 2))
 
 
-def judge(settings: tuple[Setting, ...]) -> Verdict:
+def judge(settings: tuple[Setting, ...]) -> SortedSettings:
     """Tell the settings that are right from those that are to change."""
-    return Verdict(
+    return SortedSettings(
         tuple(setting for setting in settings if setting.is_right),
         tuple(setting for setting in settings if not setting.is_right),
     )

@@ -68,7 +68,7 @@ class Sites(Value):
         return {k: v for k, v in self.ledger.items() if k not in mine and os.path.isdir(k)}
 
 
-class Plan(Value):
+class InstallPlan(Value):
     """All that is to be done, in order."""
 
     changes: tuple[FileChange, ...]
@@ -192,13 +192,13 @@ class Draft:
         *,
         leaving: tuple[str, ...] = (),
         sets_trigger: bool = False,
-    ) -> Plan:
+    ) -> InstallPlan:
         """Return the plan; mine is the ledger's part about this worktree."""
         ledger = {**self.sites.others, **mine}
-        return Plan(tuple(self.changes), tuple(self.notes), ledger, leaving, sets_trigger)
+        return InstallPlan(tuple(self.changes), tuple(self.notes), ledger, leaving, sets_trigger)
 
 
-def plan_removal(sites: Sites) -> Plan:
+def plan_removal(sites: Sites) -> InstallPlan:
     """Plan to give everything back."""
     draft = Draft(sites)
     settings = sites.settings

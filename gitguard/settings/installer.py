@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from gitguard.sessions.startup import Startup
     from gitguard.settings.changes_file import MadeChange
     from gitguard.settings.install_ledger import Installed
-    from gitguard.settings.install_plan import Plan
-    from gitguard.settings.project_install import Wishes
+    from gitguard.settings.install_plan import InstallPlan
+    from gitguard.settings.project_install import InstallWishes
     from gitguard.store.disk.changes import FileChange
     from gitguard.store.session.workspace import Workspace
 
@@ -116,7 +116,7 @@ class Installer:
         environment = {"HOME": places.home, **places.environment}
         return UserPart(self._settings, self._user_ledger, root, environment)
 
-    def install(self, wishes: Wishes, begin: Callable[[], Startup] | None) -> Outcome:
+    def install(self, wishes: InstallWishes, begin: Callable[[], Startup] | None) -> Outcome:
         """Install, after begin has brought the session up; without it, only say what would be."""
         self._refuse_blocking_branch()
         self._refuse_what_is_not_offered(wishes)
@@ -136,7 +136,7 @@ class Installer:
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, warnings, startup, user.commands)
 
-    def _carry_out(self, wishes: Wishes) -> Plan:
+    def _carry_out(self, wishes: InstallWishes) -> InstallPlan:
         with self._lock():
             plan = _checked(plan_installation(self._sites(), wishes))
             # The ledger comes first: whatever is written later can then be given back.
@@ -144,7 +144,7 @@ class Installer:
             make_all(plan.changes)
         return plan
 
-    def _decisive(self, wishes: Wishes) -> SettingsWishes:
+    def _decisive(self, wishes: InstallWishes) -> SettingsWishes:
         return SettingsWishes(
             wishes.with_trigger,
             self._config.gauge.checkpoint_at,
@@ -189,7 +189,7 @@ class Installer:
             if root in LedgerFile(state, name).read()
         )
 
-    def _remove(self) -> Plan:
+    def _remove(self) -> InstallPlan:
         with self._lock():
             plan = _checked(plan_removal(self._sites()))
             make_all(plan.changes)
@@ -197,7 +197,7 @@ class Installer:
             self._ledger.write(plan.ledger)
         return plan
 
-    def _refuse_what_is_not_offered(self, wishes: Wishes) -> None:
+    def _refuse_what_is_not_offered(self, wishes: InstallWishes) -> None:
         of_user = belongs_to_user(self._settings)
         if wishes.shared and of_user:
             raise InvalidInput(
@@ -216,7 +216,7 @@ class Installer:
                 "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
             )
 
-    def _warnings(self, plan: Plan) -> tuple[str, ...]:
+    def _warnings(self, plan: InstallPlan) -> tuple[str, ...]:
         found = list(self._trigger_warnings(plan))
         remotes = self._worktree.remotes()
         if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
@@ -227,7 +227,7 @@ class Installer:
             )
         return tuple(found)
 
-    def _trigger_warnings(self, plan: Plan) -> tuple[str, ...]:
+    def _trigger_warnings(self, plan: InstallPlan) -> tuple[str, ...]:
         if not plan.sets_trigger or belongs_to_user(self._settings):
             return ()
         gauge, limits = self._config.gauge, self._config.thresholds
@@ -270,7 +270,7 @@ def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
         )
 
 
-def _checked(plan: Plan) -> Plan:
+def _checked(plan: InstallPlan) -> InstallPlan:
     _refuse_unwritable(plan.changes)
     return plan
 
@@ -280,7 +280,7 @@ def _refuse_unwritable(changes: tuple[FileChange, ...]) -> None:
         change.refuse_unwritable()
 
 
-def _unreachable(sites: Sites, wishes: Wishes) -> tuple[str, ...]:
+def _unreachable(sites: Sites, wishes: InstallWishes) -> tuple[str, ...]:
     if sites.is_on_path:
         return ()
     folder = os.path.dirname(wishes.executable)

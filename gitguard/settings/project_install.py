@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import HostSettings
-    from gitguard.settings.install_plan import Plan, Sites
+    from gitguard.settings.install_plan import InstallPlan, Sites
 
 
-class Wishes(Value):
+class InstallWishes(Value):
     """What the person who installs asks for."""
 
     executable: str = ""
@@ -32,13 +32,13 @@ class Wishes(Value):
     """Whether a hook in a folder answers what the host has such hooks for, where it does."""
 
 
-def plan_installation(sites: Sites, wishes: Wishes) -> Plan:
+def plan_installation(sites: Sites, wishes: InstallWishes) -> InstallPlan:
     """Plan to install; twice is once."""
     return _Merger(sites, wishes).plan()
 
 
 class _Merger:
-    def __init__(self, sites: Sites, wishes: Wishes) -> None:
+    def __init__(self, sites: Sites, wishes: InstallWishes) -> None:
         self._sites = sites
         self._wishes = wishes
         self._draft = Draft(sites)
@@ -46,7 +46,7 @@ class _Merger:
         self._status_line = ""
         self._sets_trigger = False
 
-    def plan(self) -> Plan:
+    def plan(self) -> InstallPlan:
         settings = self._sites.settings
         if not belongs_to_user(settings):
             self._place_settings(settings)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import HostSetting, SettingsPlan, SettingsWishes, UserSettings
     from gitguard.settings.install_ledger import LedgerFile
-    from gitguard.settings.project_install import Wishes
+    from gitguard.settings.project_install import InstallWishes
     from gitguard.store.disk.program import Program
 
 
@@ -60,7 +60,7 @@ class UserPart:
 
     # Installing
 
-    def plan(self, wishes: Wishes, decided_by: SettingsWishes) -> UserPlan:
+    def plan(self, wishes: InstallWishes, decided_by: SettingsWishes) -> UserPlan:
         """Plan to install; what is as it should be needs nothing."""
         from gitguard.rendering import template_source
 

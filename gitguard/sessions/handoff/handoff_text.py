@@ -34,7 +34,7 @@ _ENTRY_END = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
 _MARK = re.compile(rb"<!-- gitguard hand-off session=([a-z0-9._-]+) sha256=([0-9a-f]{64}) -->\n?\Z")
 
 
-class Surroundings(Value):
+class WorkspaceFacts(Value):
     """What the workspace's own files say, in words; each as it is when there is no such file."""
 
     plan: str = "none"
@@ -53,7 +53,7 @@ class Surroundings(Value):
 def render_handoff(
     state: TaskState,
     work: Work,
-    around: Surroundings,
+    around: WorkspaceFacts,
     redactor: Redactor,
     *,
     session: str,
@@ -136,7 +136,7 @@ def age_text(seconds: float) -> str:
 # What the state says
 
 
-def _task(state: TaskState, work: Work, around: Surroundings) -> list[tuple[str, str]]:
+def _task(state: TaskState, work: Work, around: WorkspaceFacts) -> list[tuple[str, str]]:
     goal, topic = state.stated_goal.strip(), work.topic.strip()
     fields = [("Goal", goal), ("Asked last", topic if topic != goal else "")]
     if not goal and not topic:
@@ -176,7 +176,7 @@ def _decisions(state: TaskState) -> list[str]:
     return lines + ([f"… and {besides:,} older"] if besides else [])
 
 
-def _noted_files(state: TaskState, around: Surroundings) -> str:
+def _noted_files(state: TaskState, around: WorkspaceFacts) -> str:
     """Name the task's files that are not shown as changed, newest first."""
     paths = [a.path for a in reversed(state.artifacts) if a.path not in around.changed]
     shown = ", ".join(f"`{_short(path)}`" for path in paths[:_MOST_ITEMS])
@@ -184,7 +184,7 @@ def _noted_files(state: TaskState, around: Surroundings) -> str:
     return f"{shown} and {besides:,} more" if besides > 0 else shown
 
 
-def _next_steps(state: TaskState, around: Surroundings) -> list[tuple[str, str]]:
+def _next_steps(state: TaskState, around: WorkspaceFacts) -> list[tuple[str, str]]:
     action = "" if state.next_action == START else state.next_action
     instead = "none noted; go on from the plan or from what the user asked last"
     return [("Next", action.strip() or instead), ("Today's log", around.daily_log)]

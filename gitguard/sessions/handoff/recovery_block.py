@@ -35,7 +35,7 @@ class Source(Value):
     daily_log: str = ""
 
 
-class _Section(Value):
+class _HandoffSection(Value):
     title: str
     body: str
 
@@ -95,13 +95,13 @@ def _frame(source: Source, text: str) -> tuple[str, str]:
     return head, f"\n{whole}{also}\n</{FENCE}>"
 
 
-def _sections(text: str) -> list[_Section]:
+def _sections(text: str) -> list[_HandoffSection]:
     """Split at the headings; of what stands before them, the title is left out."""
     text = _safe(visible(text).replace("\t", " "))
     before, *parts = _HEADING.split(text)
-    notes = [_Section(_NO_TITLE, _tidy(_TITLE.sub("", before, count=1)))]
+    notes = [_HandoffSection(_NO_TITLE, _tidy(_TITLE.sub("", before, count=1)))]
     split = [part.partition("\n") for part in parts]
-    titled = [_Section(shorten(one_line(t), _TITLE_LIMIT), _tidy(b)) for t, _, b in split]
+    titled = [_HandoffSection(shorten(one_line(t), _TITLE_LIMIT), _tidy(b)) for t, _, b in split]
     return [section for section in notes if section.body] + titled
 
 
@@ -114,7 +114,7 @@ def _safe(text: str) -> str:
     return _OUR_FENCES.sub(r"gitguard_\1", text)
 
 
-def _that_fit(sections: list[_Section], room: int) -> tuple[list[_Section], str]:
+def _that_fit(sections: list[_HandoffSection], room: int) -> tuple[list[_HandoffSection], str]:
     """Leave sections out from the end until each of the others has some room; count them."""
     places = sorted(range(len(sections)), key=lambda i: (not sections[i].is_first, i))
     places = places[:_MOST_SECTIONS]
@@ -126,7 +126,7 @@ def _that_fit(sections: list[_Section], room: int) -> tuple[list[_Section], str]
         places.pop()
 
 
-def _share(wanted: list[int], sections: list[_Section], room: int) -> list[int]:
+def _share(wanted: list[int], sections: list[_HandoffSection], room: int) -> list[int]:
     """Share the room among sections by what they want, those that come first before the others."""
     limits = [0] * len(sections)
     first = [i for i, section in enumerate(sections) if section.is_first]

@@ -10,7 +10,7 @@ import time
 from gitguard.errors import InvalidDocument
 from gitguard.model.config.handoff import DATE
 from gitguard.sessions.handoff.handoff_text import (
-    Surroundings,
+    WorkspaceFacts,
     age_text,
     newest_failure,
     summarise_failure,
@@ -38,7 +38,7 @@ def gather(
     now: float,
     *,
     without: tuple[str, ...],
-) -> Surroundings:
+) -> WorkspaceFacts:
     """Look around a worktree at a time in Unix seconds; without names what is never listed."""
     root = repository.place.worktree
     commit = repository.head_at(now - config.recent_minutes * 60)
@@ -48,7 +48,7 @@ def gather(
     listed = [path for path in sorted(names) if not _is_below(path, (*config.own_names, *without))]
     shown = [names[path] for path in listed if path.count("/") <= config.depth]
     shown = shown[: config.shown_files]
-    return Surroundings(
+    return WorkspaceFacts(
         plan=_plan(root, config.plan),
         last_failure=_last_failure(root, config.failure_log) or newest_failure(state) or "none",
         self_model=_age(root, config.capabilities, now),

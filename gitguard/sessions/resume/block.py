@@ -11,7 +11,7 @@ import re
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
-from gitguard.sessions.resume.filling import Filled, Item, Section, fill
+from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def build_resume(state: TaskState, work: Work, origin: Origin, *, max_tokens: in
     return _render(fill(sections, budget - len(fixed)), origin)
 
 
-def sections_of(state: TaskState, work: Work) -> tuple[Section, ...]:
+def sections_of(state: TaskState, work: Work) -> tuple[BlockSection, ...]:
     """Return what there is to show of a state and the work around it, what is required first."""
     return (*_required(state, work), *_optional(state, work))
 
@@ -77,15 +77,15 @@ def _render(filled: tuple[Filled, ...], origin: Origin) -> str:
     ).strip()
 
 
-def _about(origin: Origin) -> tuple[Section, ...]:
+def _about(origin: Origin) -> tuple[BlockSection, ...]:
     notes = [shorten(one_line(note), _NOTE_LIMIT) for note in origin.notes]
     return (
-        Section("Notes", _noted(notes), 6),
+        BlockSection("Notes", _noted(notes), 6),
         _field("Changed since the checkpoint", origin.changes, 4, is_derived=True),
     )
 
 
-def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
+def _required(state: TaskState, work: Work) -> tuple[BlockSection, ...]:
     goal, is_prompt = _safe(state.stated_goal), "goal" in state.mechanical
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     planned = [item for item in work.open_items if item not in state.open_issues]
@@ -104,18 +104,18 @@ def _required(state: TaskState, work: Work) -> tuple[Section, ...]:
         _state_field("Phase", state, "current_phase", 3),
         _state_field("Next action", state, "next_action", 10),
         _field("Began and did not end", running, 5, is_derived=True),
-        Section("Blockers", _noted(reversed(state.blockers)), 8),
-        Section("Constraints", _noted(reversed(state.constraints)), 10),
-        Section("Invariants", _noted(reversed(state.invariants)), 10),
-        Section("Decisions", _entries(decisions), 20),
-        Section("Failed attempts", _entries(failures), 10),
-        Section("Open items", _noted(reversed(state.open_issues)), 8),
-        Section("Plan, next step first", _derived(planned), 6),
-        Section("Files", _entries(files), 8),
+        BlockSection("Blockers", _noted(reversed(state.blockers)), 8),
+        BlockSection("Constraints", _noted(reversed(state.constraints)), 10),
+        BlockSection("Invariants", _noted(reversed(state.invariants)), 10),
+        BlockSection("Decisions", _entries(decisions), 20),
+        BlockSection("Failed attempts", _entries(failures), 10),
+        BlockSection("Open items", _noted(reversed(state.open_issues)), 8),
+        BlockSection("Plan, next step first", _derived(planned), 6),
+        BlockSection("Files", _entries(files), 8),
     )
 
 
-def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
+def _optional(state: TaskState, work: Work) -> tuple[BlockSection, ...]:
     last = state.last_action
     is_new = work.topic.rstrip("…") not in one_line(state.next_action)
     outputs = [(f"{o.tool}: {o.summary}", o.mechanical) for o in state.tool_outputs]
@@ -132,18 +132,18 @@ def _optional(state: TaskState, work: Work) -> tuple[Section, ...]:
         ),
         _field("The user asked last", work.topic if is_new else "", 5, is_derived=True),
         _field("Conversation", work.thread_summary, 8, is_derived=True),
-        Section("Short answers of the user", _entries(answers), 6),
-        Section("Completed steps", _noted(reversed(state.completed_steps)), 10),
-        Section("Assumptions to check", _noted(reversed(state.pending_assumptions)), 10),
-        Section("Tool outputs", _entries(outputs), 6),
-        Section("Learnings", _noted(reversed(state.learnings)), 10),
-        Section("Files read", _derived(read), 4),
-        Section("Tools used", _derived(reversed(work.tools_used)), 3),
+        BlockSection("Short answers of the user", _entries(answers), 6),
+        BlockSection("Completed steps", _noted(reversed(state.completed_steps)), 10),
+        BlockSection("Assumptions to check", _noted(reversed(state.pending_assumptions)), 10),
+        BlockSection("Tool outputs", _entries(outputs), 6),
+        BlockSection("Learnings", _noted(reversed(state.learnings)), 10),
+        BlockSection("Files read", _derived(read), 4),
+        BlockSection("Tools used", _derived(reversed(work.tools_used)), 3),
     )
     return tuple(section.replace(is_required=False) for section in sections)
 
 
-def _state_field(title: str, state: TaskState, name: str, share: int) -> Section:
+def _state_field(title: str, state: TaskState, name: str, share: int) -> BlockSection:
     text = _safe(getattr(state, name)) or "(missing)"
     is_derived = name in state.mechanical
     return _field(_marked(title, state, name), text, share, is_derived=is_derived)
@@ -154,8 +154,8 @@ def _marked(title: str, state: TaskState, name: str) -> str:
     return f"{title} (the user's prompt)" if name in state.mechanical else title
 
 
-def _field(title: str, text: str, share: int, *, is_derived: bool = False) -> Section:
-    return Section(title, _items((text, is_derived)), share, is_list=False)
+def _field(title: str, text: str, share: int, *, is_derived: bool = False) -> BlockSection:
+    return BlockSection(title, _items((text, is_derived)), share, is_list=False)
 
 
 def _noted(texts: Iterable[str]) -> tuple[Item, ...]:

@@ -39,7 +39,7 @@ class Item(Value):
     """Whether gitguard derived it and the agent did not write it."""
 
 
-class Section(Value):
+class BlockSection(Value):
     """A titled list of items, the most wanted first."""
 
     title: str
@@ -75,7 +75,7 @@ class Filled(Value):
         return _absence(self)
 
 
-def fill(sections: tuple[Section, ...], room: int) -> tuple[Filled, ...]:
+def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
     """Choose what is shown of each section that has items; `length` of it is at most room.
 
     Each required section shows something once room is enough for the title and a few words of all.
@@ -116,7 +116,7 @@ def _longest_fitting(steps: list[Step], parts: list[_Part], room: int) -> int:
     return longest
 
 
-def _steps(sections: tuple[Section, ...], room: int) -> list[Step]:
+def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
     """Return all steps in the order in which they are taken."""
     steps: list[Step] = []
     for place, section in enumerate(sections):
@@ -132,7 +132,7 @@ def _steps(sections: tuple[Section, ...], room: int) -> list[Step]:
     return sorted(steps)
 
 
-def _own_steps(section: Section, room: int) -> Iterator[tuple[int, int, int]]:
+def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int]]:
     """Yield round, item and characters for one section, in the order of its wishes."""
     items = section.items
     wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
@@ -150,7 +150,7 @@ def _own_steps(section: Section, room: int) -> Iterator[tuple[int, int, int]]:
 class _Part:
     """A section while it is filled."""
 
-    def __init__(self, section: Section) -> None:
+    def __init__(self, section: BlockSection) -> None:
         self._section = section
         self._shown: dict[int, str] = {}
         self._cut: set[int] = set()
