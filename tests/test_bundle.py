@@ -1,4 +1,4 @@
-"""The working bundle: exactly the seed's fields, trimmed by pressure, nothing guessed."""
+"""The working bundle: exactly its six fields, trimmed by pressure, nothing guessed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def state(**changes: object) -> TaskState:
     return read_state(state_document(**changes))
 
 
-def test_the_bundle_holds_the_seeds_fields_and_no_others() -> None:
+def test_the_bundle_holds_its_six_fields_and_no_others() -> None:
     assert set(Bundle.field_names) == REQUIRED | {"items", "dropped", "refused"}
     bundle = build_bundle(state(constraints=["no network"]), thresholds=LIMITS)
     assert (bundle.goal, bundle.phase, bundle.next_action) == ("Ship", "build", "Write tests")

@@ -156,10 +156,14 @@ def test_a_signal_a_variable_or_an_error_that_is_named_is_in_the_code(page: Path
             assert span in kinds | {"GitguardError", "StatusSignal"}, f"`{span}`"
 
 
+def anchor_of(heading: str) -> str:
+    """Return what a link into a page calls a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
 def headings(page: Path) -> set[str]:
     lines = (line for line in page.read_text().splitlines() if line.startswith("#"))
-    plain = (re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()) for line in lines)
-    return {line.strip().replace(" ", "-") for line in plain}
+    return {anchor_of(line.lstrip("# ")) for line in lines}
 
 
 @on_every_page
@@ -168,6 +172,24 @@ def test_a_link_into_a_page_leads_to_a_heading(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", text):
         if not target.startswith("https://"):
             assert anchor in headings(page.parent / target if target else page), anchor
+
+
+SOURCES = sorted(path for room in ("gitguard", "tests") for path in (ROOT / room).rglob("*.py"))
+CITATION = re.compile(r'(references/[\w/-]+\.md)(?:,\s+"([^"]+)")?')
+"""A page as comments and docstrings cite it, with or without one of its headings."""
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_that_the_code_cites_is_in_the_repository(source: Path) -> None:
+    for page, heading in CITATION.findall(source.read_text()):
+        assert (ROOT / page).is_file(), page
+        assert not heading or anchor_of(" ".join(heading.split())) in headings(ROOT / page), heading
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_code_cites_no_numbered_section_and_no_other_document(source: Path) -> None:
+    text = source.read_text()
+    assert not re.findall(r"\b[A-Z]{4,} sections? \d|^Source: [A-Z]", text, re.MULTILINE)
 
 
 def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:

@@ -1,4 +1,4 @@
-"""Startup: the seed's nine steps, and what happens to working files that are missing or wrong."""
+"""Startup, step by step, and what happens to working files that are missing or wrong."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TALK: list[Said] = [
 ]
 
 
-def test_a_window_is_divided_as_the_seed_says() -> None:
+def test_a_window_is_divided_into_reserve_history_and_working_space() -> None:
     assert divide(200_000, USUAL) == Budget(200_000, 20_000, 100_000, 80_000, 120_000)
 
 

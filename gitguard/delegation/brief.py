@@ -1,7 +1,7 @@
 """The description of a task for a sub-agent, which has no context of its own.
 
-Source: Context Management, "Spawn Policy". Only the description goes there, and only the answer
-comes back, so both have a size.
+Only the description goes there, and only the answer comes back, so both have a size
+(references/design/policy.md, "The brief").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The spawn policy: whether a task goes to a sub-agent, by the rule that decided.
 
-Source: Context Management, "Spawn Policy". A sub-agent can use up a context of its own, of which
-only its answer comes back.
+A sub-agent can use up a context of its own, of which only its answer comes back
+(references/design/policy.md, "Spawn policy").
 """
 
 from __future__ import annotations

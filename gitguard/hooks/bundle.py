@@ -1,7 +1,7 @@
 """The working bundle: exactly what the next major action needs, and nothing of the rest.
 
-Fields are the seed's (runtime loop, step 3). The full state is never in it; the summary only on
-request; a missing field is shown as missing and never guessed.
+The full state is never in it; the summary only on request; a missing field is shown as missing and
+never guessed (references/design/contract.md, "The loop").
 """
 
 from __future__ import annotations

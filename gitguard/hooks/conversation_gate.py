@@ -153,7 +153,9 @@ def notice_compaction(
 
 
 def ask(store: SessionStore, question: Question) -> Gated:
-    """Answer a program that asks before a major action (seed: runtime loop, steps 1, 2 and 5).
+    """Answer a program that asks before a major action.
+
+    See references/design/contract.md, "The loop".
 
     Raises `MissingState`, and `Complete` after the final state is written.
     """

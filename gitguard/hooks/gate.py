@@ -1,7 +1,7 @@
 """The gate: before each major action, may the agent go on, and what has to be written first.
 
-A pure decision with reasons (seed: pressure thresholds, runtime loop, halt rule). A *major action*
-is a model call that can change the plan, a tool call that writes or deletes, any edit, or a step
+A pure decision with reasons (references/design/contract.md, "The gate"). A *major action* is a
+model call that can change the plan, a tool call that writes or deletes, any edit, or a step
 that takes meaningful context. A *fresh checkpoint* is a state written after the last action that
 changed it.
 """

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
 
 OVERRIDE_ROOM = 0.05
-"""How far pressure may rise above that of an override before the halt is back."""
+"""How far pressure may rise above that of an overridden halt before the next halt.
+
+See references/design/contract.md, "Halt".
+"""
 
 
 def risen_to(record: HostSession, pressure: Pressure | None, config: Config) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OWNER_COMMANDS = ("override", "trust", "accept", "purge")
-"""Commands that only a human may run (DESIGN section 4, halt)."""
+"""Commands that only a human may run (references/design/contract.md, "Halt")."""
 TAKE = "--take"
 """Of `recover`: adopts what somebody else put on top of ours."""
 COMPACTED = "--compacted"

@@ -1,7 +1,4 @@
-"""Warnings: what they say, and which one line of an event reaches the agent.
-
-Source: Context Management, "Proactive Warning Template".
-"""
+"""Warnings: what they say, and which one line of an event reaches the agent."""
 
 from __future__ import annotations
 

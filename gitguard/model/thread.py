@@ -1,8 +1,7 @@
 """The thread of a conversation, drawn from its messages without a model.
 
-What is kept follows the seed (Context Manager v1, section 11.2): the first user message, every one
-that answers a long message of the agent, and the last two pairs. Nothing depends on words, so it
-holds in every language.
+Kept are the first user message, every one that answers a long message of the agent, and the last
+two pairs (references/design/contract.md, "The thread").
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Exchange(Record):
 
 
 def is_decision(agent_length: int, user_text: str) -> bool:
-    """Say whether a short reply to a long answer looks like a decision (seed: section 7.2)."""
+    """Say whether a short reply to a long answer looks like a decision."""
     return agent_length > LONG_ANSWER and 0 < len(user_text.strip()) < SHORT_REPLY
 
 

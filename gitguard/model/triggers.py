@@ -24,7 +24,7 @@ ADVICE = "advice"
 
 
 class EventRule(Value):
-    """One row of the table event → checkpoint (DESIGN section 3)."""
+    """One row of the table in references/reference/events.md."""
 
     event: str
     state: str

@@ -1,7 +1,6 @@
 """Pressure bands: what a conversation had better do with the work that remains.
 
-Advice and nothing else: the gate stops, and the spawn policy answers for one task. Source: Context
-Management, "When Context Pressure Rises".
+Advice and nothing else: the gate stops, and the spawn policy answers for one task.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The seed's character-based estimator: for tests and reference only.
+"""Estimates tokens from characters: for tests and reference only.
 
 It is used nowhere unless the user's configuration sets `reference_mode`.
 """

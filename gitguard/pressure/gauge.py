@@ -1,6 +1,7 @@
 """The gauge: which reading counts, how large the window is, and how full that makes it.
 
-Readings are host-owned: nothing here is guessed from characters.
+Readings are host-owned: nothing here is guessed from characters
+(references/design/contract.md, "Pressure").
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Context windows by provider and model, as the hosts' own packages publish them.
 
-`references/design/implementation-notes.md` names these packages and versions; an end-to-end test
+`references/design/contract.md` names these packages and versions; an end-to-end test
 holds the table against them. A name stands for every longer one that goes on behind a
 separator, and the longest name counts.
 """

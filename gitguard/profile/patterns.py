@@ -1,7 +1,7 @@
 """The patterns of work that a conversation shows, and the evidence for them.
 
-Shares say what the context went to, timing says whether there were bursts (seed: Context
-Management, session patterns). Between two patterns it is mixed, and a few messages show none.
+Shares say what the context went to, timing says whether there were bursts. Between two patterns it
+is mixed, and a few messages show none (references/guides/profile.md, "Patterns").
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A host tells how much is used in all; of what, nobody tells. So every number but that one is a
 range, and says where it comes from: measured by the host, counted in characters, or a rule of thumb
-(seed: Context Management, estimation method).
+(references/guides/profile.md, "Read the numbers").
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _changeable(store: SessionStore, document: dict[str, Any]) -> Ready:
 def _why_checkpoint(
     before: TaskState, after: TaskState, document: dict[str, Any], *, new_task: bool
 ) -> tuple[str, str]:
-    """Say which checkpoint a change of state calls for (DESIGN section 3, the table)."""
+    """Say which checkpoint a change of state calls for (references/reference/events.md)."""
     if after.is_done:
         return triggers.COMPLETE, "The task is complete."
     if new_task:

@@ -1,7 +1,7 @@
 """Takes a head ahead of ours without asking, where every commit up to it is signed.
 
 It was written on another machine by somebody whose signature counts here. What this machine has in
-no checkpoint yet is never left behind for it: then a person chooses (DESIGN section 4).
+no checkpoint yet is never left behind for it: then a person chooses.
 """
 
 from __future__ import annotations

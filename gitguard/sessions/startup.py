@@ -1,4 +1,4 @@
-"""Startup: begin, restore or continue a session by the seed's nine steps (DESIGN section 4)."""
+"""Startup: begin, restore or continue a session (references/design/contract.md, "Startup")."""
 
 from __future__ import annotations
 

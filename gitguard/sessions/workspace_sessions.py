@@ -49,7 +49,7 @@ class WorkspaceSessions:
         return SessionStore(self.workspace, session or self.workspace.current(), self.config)
 
     def ensure(self, circumstances: Circumstances | None = None) -> Startup:
-        """Begin, restore or continue the session (seed: startup branch).
+        """Begin, restore or continue the session (references/design/contract.md, "Startup").
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """

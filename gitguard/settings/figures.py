@@ -1,7 +1,7 @@
 """Which settings suit a way of working, and which of a host's are already right.
 
-The table is that of the seed (Context Management, recommended combinations). Its token figures
-mean shares of a window of 200,000, so they are scaled by the window there is.
+The token figures of the table were chosen for a window of 200,000, so they are scaled to the window
+there is (references/design/host-settings.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puts gitguard into a host's settings, and gives everything back (DESIGN sections 4 and 5).
+"""Puts gitguard into a host's settings, and gives everything back.
 
 All changes are planned and checked before the first is made, and when one cannot be made, those
 before it are taken back.

@@ -1,4 +1,4 @@
-"""Plans what a host needs that is set up once for a user, and does it (DESIGN section 4).
+"""Plans what a host needs that is set up once for a user, and does it.
 
 Several workspaces share it, so that it is remembered beside all repositories, and the last one to
 leave takes it away. Settings are never written into the host's file: its own program sets them, one

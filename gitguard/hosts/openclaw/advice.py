@@ -1,8 +1,8 @@
 """What OpenClaw can be advised to set, by version.
 
-The four settings of the seed exist up to 2026.7; from 2026.8 on a file with one of three of them
-is refused whole (2026.3.13 and 2026.9.6 tried, 2026.7.1 and 2026.8.2 by their schemas). None of
-these versions lets an agent have `compaction` or `contextPruning` of its own.
+Four settings exist up to 2026.7; from 2026.8 on a file with one of three of them is refused whole
+(2026.3.13 and 2026.9.6 tried, 2026.7.1 and 2026.8.2 by their schemas). None of these versions lets
+an agent have `compaction` or `contextPruning` of its own.
 """
 
 from __future__ import annotations

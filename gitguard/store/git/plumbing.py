@@ -1,7 +1,8 @@
 """Runs git: a short list of commands, with a scrubbed environment.
 
 Only plumbing is run, because porcelain runs the repository's hooks, filters and drivers; and
-nothing that the caller's environment says of git reaches it (RELIABILITY section 4).
+nothing that the caller's environment says of git reaches it (references/design/integrity.md, "How
+git is run").
 """
 
 from __future__ import annotations

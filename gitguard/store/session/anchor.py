@@ -1,7 +1,7 @@
 """What this machine wrote last, kept outside the repository, in the user's state directory.
 
 Whoever can write in a repository can build a consistent chain of checkpoints; only a memory outside
-it makes a rewritten, truncated or rolled-back one visible (RELIABILITY section 1).
+it makes a rewritten, truncated or rolled-back one visible (references/design/integrity.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the journal's entries add up to in the state (source: Context Manager v1, section 7).
+"""What the journal's entries add up to in the state.
 
 Mechanical entries are bounded, the oldest dropped first and counted; what the agent noted is never
 dropped. A crash can take what was folded and not durable of a journal, and then the same entries

@@ -189,7 +189,9 @@ class Chain:
     def commit(
         self, head: Head, record: CheckpointRecord, contents: Mapping[str, bytes], state_sha256: str
     ) -> str:
-        """Add a checkpoint on top of our head: objects, anchor, ref, anchor (DESIGN section 3).
+        """Add a checkpoint on top of our head: objects, anchor, ref, anchor.
+
+        references/design/integrity.md, "The order of writing", says why.
 
         The head is verified first, so that nothing damaged or exchanged is built on.
         """

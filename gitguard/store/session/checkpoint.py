@@ -77,7 +77,7 @@ class Checkpoint(Value):
 
 
 def checkpoint_name(sequence: int) -> str:
-    """Return the seed's checkpoint id for a sequence number."""
+    """Return the snapshot's `checkpoint_id` for a sequence number."""
     return f"cp_{sequence:03d}"
 
 

@@ -1,7 +1,7 @@
 """What follows a conversation when its session changes or its working files go.
 
 Conversations are recorded inside the session they work at. But a halt belongs to the conversation:
-neither another session nor a removed folder may end it (DESIGN sections 2 and 4).
+neither another session nor a removed folder may end it (references/design/contract.md, "Halt").
 """
 
 from __future__ import annotations

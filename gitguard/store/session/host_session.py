@@ -1,7 +1,7 @@
 """What belongs to one conversation of a host: pressure, halt, override, deliveries.
 
 Many host sessions, one after another or side by side, continue one session; none of them inherits
-or lifts another's halt (DESIGN section 2).
+or lifts another's halt (references/design/contract.md, "What belongs to what").
 """
 
 from __future__ import annotations

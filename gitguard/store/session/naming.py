@@ -28,7 +28,7 @@ class Session(Value):
 
     @classmethod
     def of(cls, key: str) -> Session:
-        """Name the session of a key (DESIGN section 3, "Branch")."""
+        """Name the session of a key (references/design/formats.md, "Branch and commits")."""
         key = encodable(key)
         if not key or len(key) > _KEY_LIMIT:
             raise InvalidInput(

@@ -1,7 +1,7 @@
 """The snapshot: a checkpoint's YAML record in the schema `openclaw/checkpoint`, version 1.
 
-Source: Context Manager v1, section 5.3. To it are added the `why` of a decision and, in `meta`, up
-to where the journal is folded; the triggers are ours, and unknown ones are read all the same.
+references/reference/snapshot.schema.json describes it. Ours beside that schema are the `why` of a
+decision, up to where the journal is folded (`meta`), and the triggers; unknown ones are read too.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class KeyExchange(Record):
 
 
 class ThreadSection(Record):
-    """The conversation, mechanically (section 11.2)."""
+    """The conversation, without a model (references/design/contract.md, "The thread")."""
 
     summary: str = fields.text("The first and the last thing the user said.", default="")
     key_exchanges: tuple[KeyExchange, ...] = fields.records(

@@ -1,6 +1,6 @@
 """The durable task state: what an agent is doing, decided, tried and must not forget.
 
-Fields, enumerations and list rules follow DESIGN section 3 and the seed's task-state schema.
+references/reference/task-state.md lists its fields; it is generated from here.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class TaskState(Record):
 
 
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
-"""Fields without which a state is incomplete (seed: safe recovery)."""
+"""Fields without which a state is incomplete (references/design/contract.md, "Startup")."""
 
 CAPTURED = ("files_read", "tools_used", "plan", "exchanges", "dropped")
 """What only the journal fills; a new task begins without it."""
@@ -169,7 +169,7 @@ MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def new_task(session_key: str, now: str, *, after: str = "") -> TaskState:
-    """Return the state a task begins with (seed: startup step 2, next action START).
+    """Return the state a task begins with: its next action is START.
 
     after is the id of the task before, which a new one of the same second must not share.
     """
