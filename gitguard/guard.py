@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from gitguard.sessions.diagnosis import Problem
     from gitguard.sessions.history import Difference
     from gitguard.sessions.notes import Noted
-    from gitguard.sessions.repair import StateChange
     from gitguard.sessions.secrets.leaks import Leak
     from gitguard.sessions.secrets.purging import Purged, Secrets
+    from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.status import Overview
     from gitguard.sessions.verification_report import VerificationReport
     from gitguard.settings.installer import Installer, Outcome
@@ -232,10 +232,10 @@ class Guard(WorkspaceSessions):
 
         What is kept aside and not known to be ours is refused, unless untrusted is given.
         """
-        from gitguard.sessions import repair
+        from gitguard.sessions import restore
 
         store = self.store()
-        act = repair.plan_restore if dry_run else repair.restore
+        act = restore.plan_restore if dry_run else restore.restore
         with store.lock():
             return act(store, wanted, untrusted=untrusted)
 
@@ -244,19 +244,19 @@ class Guard(WorkspaceSessions):
 
         shown is the hash of what somebody looked at; anything else is refused.
         """
-        from gitguard.sessions import repair
+        from gitguard.sessions import taking
 
         store = self.store()
         with store.lock():
-            return (repair.plan_accept if dry_run else repair.accept)(store, shown)
+            return (taking.plan_accept if dry_run else taking.accept)(store, shown)
 
     def trust(self, head: str = "", *, dry_run: bool = False) -> StateChange:
         """Make a branch that this machine did not write its own, or show what it holds."""
-        from gitguard.sessions import repair
+        from gitguard.sessions import taking
 
         store = self.store(self.any_session())
         with store.lock():
-            return (repair.plan_trust if dry_run else repair.trust)(store, head)
+            return (taking.plan_trust if dry_run else taking.trust)(store, head)
 
     def forget(self) -> str:
         """Set this machine's anchor of the session aside."""
@@ -268,7 +268,7 @@ class Guard(WorkspaceSessions):
 
     def migrate(self) -> dict[str, str]:
         """Archive state of other tools; return where each part is now."""
-        from gitguard.sessions.startup import archive_legacy
+        from gitguard.sessions.other_tools import archive_legacy
 
         return archive_legacy(self.workspace, f"{self.clock():.0f}")
 

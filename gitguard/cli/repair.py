@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from gitguard.guard import Guard
     from gitguard.sessions.diagnosis import Problem
-    from gitguard.sessions.repair import StateChange
+    from gitguard.sessions.state_comparison import StateChange
 
 
 @click.command()

@@ -92,7 +92,7 @@ class Conversation:
     def _session(self) -> Session:
         if self.workspace.places.session or self.workspace.current_name():
             return self.workspace.current()
-        from gitguard.sessions.startup import choose_session
+        from gitguard.sessions.choice import choose_session
 
         return choose_session(self.workspace, self.repository())
 
@@ -123,7 +123,7 @@ class Conversation:
         """
         if self.is_apart or (not always and self._seems_fit()):
             return
-        from gitguard.sessions.choice import begin
+        from gitguard.sessions.startup import begin
 
         try:
             startup = begin(

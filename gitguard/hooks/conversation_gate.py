@@ -163,7 +163,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     state = ready.state
     conflict = store.mend_summary(state)
     if state.is_done:
-        from gitguard.sessions.choice import finish
+        from gitguard.sessions.completion import finish
 
         finish(store, ready)
         raise Complete(f"the task `{state.task_id}` is complete")

@@ -72,7 +72,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
     """Return the resume block if this conversation lacks it, with a receipt kept."""
     if conversation.is_apart:
         return UNKNOWN_STATE if first else "", conversation.store.states.read()
-    from gitguard.sessions.startup import refuse_tracked
+    from gitguard.sessions.choice import refuse_tracked
 
     refuse_tracked(conversation.workspace, conversation.repository())
     if conversation.config.sign:

@@ -225,7 +225,7 @@ def _say_complete(conversation: Conversation) -> str:
     own = state_file.newest_own(reading)
     if own is None or not own.state.is_done or reading.standing == state_file.EDITED:
         return ""
-    from gitguard.sessions.choice import finish
+    from gitguard.sessions.completion import finish
 
     with conversation.recording():
         ready = conversation.store.state()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidInput, NotInitialised, Pending
 from gitguard.model import triggers
-from gitguard.sessions.choice import is_not_in_force, refuse_unknown
-from gitguard.sessions.startup import living_owner
+from gitguard.sessions.choice import is_not_in_force, living_owner, refuse_unknown
 from gitguard.store.session import state_file
 from gitguard.store.session.archive import Archived, SessionArchive, archived_names
 from gitguard.store.session.circumstances import Circumstances

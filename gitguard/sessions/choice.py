@@ -1,43 +1,89 @@
-"""Brings a workspace's session up, and changes which one it works at."""
+"""Which session a workspace works at, and which of them it may."""
 
 from __future__ import annotations
 
-from gitguard.errors import Complete, GitguardError, InvalidInput, NotInitialised
-from gitguard.model import triggers
-from gitguard.sessions import repair, startup
-from gitguard.store.session import state_file
-from gitguard.store.session.circumstances import Circumstances
+import os
+
+from gitguard.errors import (
+    EditedState,
+    GitguardError,
+    InvalidDocument,
+    InvalidInput,
+    NotInitialised,
+)
+from gitguard.model.text import encodable
+from gitguard.store.session import owners, state_file
 from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import NONE
-from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config.config import Config
-    from gitguard.sessions.startup import Startup
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
-    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
 
-def begin(
-    workspace: Workspace,
-    repository: Repository,
-    config: Config,
-    session: Session,
-    *,
-    circumstances: Circumstances | None = None,
-    timeout: float = LOCK_TIMEOUT,
-) -> Startup:
-    """Begin, restore or continue a session and make it the workspace's own."""
-    startup.refuse_tracked(workspace, repository)
-    store = SessionStore(workspace, session, config)
-    with store.lock(timeout):
-        found = startup.start_up(store, circumstances or Circumstances())
-        startup.settle(workspace, session, _branch(repository))
-    return found
+def choose_session(workspace: Workspace, repository: Repository) -> Session:
+    """Return the session of a workspace, naming a new one after the branch checked out.
+
+    A worktree never takes the session that another one owns.
+    """
+    if workspace.places.session:
+        return Session.of(workspace.places.session)
+    if workspace.current_name():
+        return workspace.current()
+    checked_out = repository.checked_out()
+    branch = checked_out.removeprefix("refs/heads/")
+    key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:7]}"
+    session = Session.of(key)
+    if not living_owner(workspace, session):
+        return session
+    return Session.of(f"{key}-{os.path.basename(workspace.place.worktree)}")
+
+
+def living_owner(workspace: Workspace, session: Session) -> str:
+    """Return the git directory of another worktree that owns a session, empty if none does."""
+    owner = owners.read(workspace, session).git_dir
+    own = owner in ("", workspace.place.git_dir)
+    return "" if own or not os.path.isdir(owner) else owner
+
+
+def settle(workspace: Workspace, session: Session, branch: str) -> None:
+    """Record that this worktree works at a session, and on which branch it began."""
+    workspace.make_folders(session)
+    record = workspace.read_record(session)
+    if record.key != session.key or not record.owner:
+        known = record.host_sessions
+        workspace.write_record(
+            session, workspace.new_record(session, encodable(branch)).replace(host_sessions=known)
+        )
+    if not workspace.places.session:
+        _carry_conversations(workspace, session)
+        workspace.use(session)
+    owners.own(workspace, session)
+    workspace.at_step("session-settled")
+
+
+def _carry_conversations(workspace: Workspace, session: Session) -> None:
+    try:
+        previous = workspace.current_name()
+    except InvalidDocument:
+        return  # a damaged name leads nowhere; naming a session is what repairs it
+    if previous and previous != session.name:
+        workspace.carry_conversations(Session(previous, previous), session)
+
+
+def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
+    """Refuse state that came with a clone: only `config.yaml` may be tracked in our folder."""
+    folder = os.path.relpath(workspace.folder, workspace.place.worktree)
+    tracked = [n for n in repository.tracked_under(folder) if n != f"{folder}/config.yaml"]
+    if tracked:
+        raise EditedState(
+            f"git tracks `{tracked[0]}`: state must not come in with a clone",
+            f"Run `git rm -r --cached {folder}` and commit, or look at who added it",
+        )
 
 
 def refuse_use(workspace: Workspace, session: Session) -> None:
@@ -48,7 +94,7 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
             f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which stays in force",
             "Unset the variable, or leave the option out, and run it again",
         )
-    owner = startup.living_owner(workspace, session)
+    owner = living_owner(workspace, session)
     if owner:
         raise InvalidInput(
             f"the session `{session.key[:80]}` belongs to the worktree of `{owner}`",
@@ -83,34 +129,3 @@ def is_not_in_force(reading: Ready | Diagnosed, head: Head) -> bool:
     """Say whether a session has neither state nor checkpoints, but for archived ones."""
     is_absent = reading.standing == state_file.ABSENT
     return is_absent and state_file.newest_own(reading) is None and head.standing == NONE
-
-
-def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
-    """Go on with a session's state in a new one."""
-    if source.session.name == target.session.name:
-        raise InvalidInput(
-            f"`{target.session.key[:80]}` is the session itself", "Choose another name"
-        )
-    with source.lock(), target.lock():
-        saved = repair.fork(source, target)
-        startup.settle(source.workspace, target.session, _branch(repository))
-    return saved
-
-
-def finish(store: SessionStore, ready: Ready) -> None:
-    """Write the final state of a completed task, unless the last checkpoint holds it already."""
-    anchor = store.chain.head().anchor
-    if anchor is None or anchor.state_sha256 != ready.sha256:
-        store.checkpoint(triggers.COMPLETE, "The task is complete.", Circumstances(), ready=ready)
-
-
-def completion(state: TaskState) -> Complete:
-    """Return what tells an agent that its task is done."""
-    return Complete(
-        f"the task `{state.task_id}` is complete",
-        "Begin another with `gitguard note --new-task --goal …`",
-    )
-
-
-def _branch(repository: Repository) -> str:
-    return repository.checked_out().removeprefix("refs/heads/")

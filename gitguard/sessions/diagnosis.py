@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
 from gitguard.model.value import Value
-from gitguard.sessions.startup import legacy_state
+from gitguard.sessions.other_tools import legacy_state
 from gitguard.store.session import identity, standing, state_file
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, put_away
-from gitguard.sessions.startup import living_owner
+from gitguard.sessions.choice import living_owner
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions

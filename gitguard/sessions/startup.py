@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
-
-from gitguard.errors import EditedState, GitguardError, InvalidDocument, LegacyState
+from gitguard.errors import EditedState, GitguardError
 from gitguard.model import triggers
-from gitguard.model.codec import STATE_FILE, STATE_LIMIT, load_json
-from gitguard.model.text import encodable
+from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
-from gitguard.store.disk import files
-from gitguard.store.session import owners, standing, state_file
+from gitguard.sessions.choice import refuse_tracked, settle
+from gitguard.sessions.other_tools import refuse_legacy
+from gitguard.store.session import standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.snapshot import folded_upto
-from gitguard.store.session.store import Saved, SessionStore
+from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
 from gitguard.store.session.task import new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.model.config.config import Config
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
@@ -30,8 +29,6 @@ BEGUN = "begun"
 RESTORED = "restored"
 CONTINUED = "continued"
 _COPY = "this machine's copy of the state"
-_TASK_FIELDS = frozenset({"goal", "next_action", "current_phase"})
-_LEGACY = (".context_guardian", "task_state.json", ".gitguard/task_state.json")
 
 
 class Startup(Value):
@@ -47,6 +44,24 @@ class Startup(Value):
     """The unified diff of a summary that differed from the state; the state won."""
     older: tuple[str, ...] = ()
     """A sentence on what is archived of a session of the same name, where this one was begun."""
+
+
+def begin(
+    workspace: Workspace,
+    repository: Repository,
+    config: Config,
+    session: Session,
+    *,
+    circumstances: Circumstances | None = None,
+    timeout: float = LOCK_TIMEOUT,
+) -> Startup:
+    """Begin, restore or continue a session and make it the workspace's own."""
+    refuse_tracked(workspace, repository)
+    store = SessionStore(workspace, session, config)
+    with store.lock(timeout):
+        found = start_up(store, circumstances or Circumstances())
+        settle(workspace, session, repository.checked_out().removeprefix("refs/heads/"))
+    return found
 
 
 def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
@@ -207,109 +222,3 @@ def _continue(
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
     return Startup(CONTINUED, ready.state, notes, saved, conflict)
-
-
-def refuse_legacy(workspace: Workspace) -> None:
-    """Refuse to begin beside another tool's state; `migrate` archives it."""
-    for name in legacy_state(workspace):
-        raise LegacyState(
-            f"`{os.path.join(workspace.place.worktree, name)}` holds state of another tool",
-            "Archive it with `gitguard repair --archive-theirs`; nothing is deleted",
-        )
-
-
-def legacy_state(workspace: Workspace) -> list[str]:
-    """Return the files and folders of other tools that hold task state, relative to the root."""
-    root = workspace.place.worktree
-    return [name for name in _LEGACY if _is_legacy(os.path.join(root, name))]
-
-
-def _is_legacy(path: str) -> bool:
-    if not path.endswith(".json"):
-        return os.path.lexists(path)
-    # A project may have a file of this name that has nothing to do with agents.
-    try:
-        data = files.read_bytes(path, limit=STATE_LIMIT)
-        document = load_json(data, what=f"`{path}`") if data is not None else {}
-    except InvalidDocument:
-        return False
-    return not _TASK_FIELDS.isdisjoint(document)
-
-
-def archive_legacy(workspace: Workspace, stamp: str) -> dict[str, str]:
-    """Move other tools' state under our folder; return where each part is now."""
-    folder = os.path.join(workspace.folder, "archive", f"legacy-{stamp}")
-    moved = {}
-    for name in legacy_state(workspace):
-        files.make_folder(folder)
-        target = os.path.join(folder, name.replace("/", "_"))
-        try:
-            files.rename(os.path.join(workspace.place.worktree, name), target)
-        except OSError as error:
-            raise files.refused(target, error) from error
-        moved[name] = target
-    return moved
-
-
-# Which session a workspace works at
-
-
-def choose_session(workspace: Workspace, repository: Repository) -> Session:
-    """Return the session of a workspace, naming a new one after the branch checked out.
-
-    A worktree never takes the session that another one owns.
-    """
-    if workspace.places.session:
-        return Session.of(workspace.places.session)
-    if workspace.current_name():
-        return workspace.current()
-    checked_out = repository.checked_out()
-    branch = checked_out.removeprefix("refs/heads/")
-    key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:7]}"
-    session = Session.of(key)
-    if not living_owner(workspace, session):
-        return session
-    return Session.of(f"{key}-{os.path.basename(workspace.place.worktree)}")
-
-
-def living_owner(workspace: Workspace, session: Session) -> str:
-    """Return the git directory of another worktree that owns a session, empty if none does."""
-    owner = owners.read(workspace, session).git_dir
-    own = owner in ("", workspace.place.git_dir)
-    return "" if own or not os.path.isdir(owner) else owner
-
-
-def settle(workspace: Workspace, session: Session, branch: str) -> None:
-    """Record that this worktree works at a session, and on which branch it began."""
-    workspace.make_folders(session)
-    record = workspace.read_record(session)
-    if record.key != session.key or not record.owner:
-        known = record.host_sessions
-        workspace.write_record(
-            session, workspace.new_record(session, encodable(branch)).replace(host_sessions=known)
-        )
-    if not workspace.places.session:
-        _carry_conversations(workspace, session)
-        workspace.use(session)
-    owners.own(workspace, session)
-    workspace.at_step("session-settled")
-
-
-def _carry_conversations(workspace: Workspace, session: Session) -> None:
-    try:
-        previous = workspace.current_name()
-    except InvalidDocument:
-        return  # a damaged name leads nowhere; naming a session is what repairs it
-    if previous and previous != session.name:
-        workspace.carry_conversations(Session(previous, previous), session)
-
-
-def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
-    """Refuse state that came with a clone: only `config.yaml` may be tracked in our folder."""
-    folder = os.path.relpath(workspace.folder, workspace.place.worktree)
-    tracked = [n for n in repository.tracked_under(folder) if n != f"{folder}/config.yaml"]
-    if tracked:
-        raise EditedState(
-            f"git tracks `{tracked[0]}`: state must not come in with a clone",
-            f"Run `git rm -r --cached {folder}` and commit, or look at who added it",
-        )

@@ -1,4 +1,4 @@
-"""Compares states field by field."""
+"""How states differ: what a repair or a restore changes, and which fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import Saved
     from gitguard.store.session.task import TaskState
+
+
+class StateChange(Value):
+    """What would happen to the state, or what has."""
+
+    before: TaskState | None
+    after: TaskState
+    checkpoint: Checkpoint | None = None
+    saved: Saved | None = None
+    notes: tuple[str, ...] = ()
+    sha256: str = ""
+    """The hash of an edited file as it was shown."""
 
 
 class FieldChange(Value):

@@ -8,7 +8,7 @@ import sys
 from gitguard.errors import GitguardError, InvalidConfig
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
-from gitguard.sessions.choice import completion
+from gitguard.sessions.completion import completion
 from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.naming import Session
 from gitguard.store.session.settings_files import ignored_settings

@@ -1,24 +1,32 @@
-"""Makes a head that somebody else wrote ours, and archives what we have not committed yet."""
+"""Takes what somebody else wrote, a head or an edited state; what is ours is archived first."""
 
 from __future__ import annotations
 
+from gitguard.errors import EditedState, InvalidInput, MissingState
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.store.session import state_file
+from gitguard.model.text import counted
+from gitguard.sessions.choice import settle
+from gitguard.sessions.state_comparison import StateChange
+from gitguard.store.session import apart, standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.snapshot import folded_upto
+from gitguard.store.session.task import new_task, update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.store.session.apart import PendingNote
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import Edited, Ready
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
+
+_NOTHING = Circumstances()
 
 
 def archive_uncommitted(store: SessionStore, head: Head) -> str:
@@ -46,7 +54,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         triggers.RECOVERY,
         why,
         head.code,
-        Circumstances(),
+        _NOTHING,
         store.clock(),
         store.workspace.redactor,
     )
@@ -78,3 +86,173 @@ def _position(store: SessionStore, theirs: Verified, before: Ready | None) -> tu
     folded = (before.journal_id, before.journal_offset) if before is not None else ("", 0)
     part = store.journal.read(*folded)
     return position if part.id and part.id == position[0] else ("", -1)
+
+
+# A branch that this machine did not write
+
+
+def plan_trust(store: SessionStore, wanted: str) -> StateChange:
+    """Show which head would be trusted, and what it would change in the state."""
+    head = store.chain.head()
+    if head.standing == standing.OURS:
+        _refuse_diverged(store, head)
+    if head.standing in (standing.OURS, standing.NONE, standing.DELETED):
+        reasons = {
+            standing.OURS: f"`{store.chain.ref}` is this machine's own already",
+            standing.NONE: f"there is no `{store.chain.ref}` to trust",
+            standing.DELETED: f"`{store.chain.ref}` is gone; `gitguard repair --archive-theirs` "
+            "puts it back",
+        }
+        raise InvalidInput(reasons[head.standing])
+    if wanted and not head.id.startswith(wanted):
+        raise InvalidInput(
+            f"`{store.chain.ref}` is at {head.id[:12]}, not at `{wanted[:80]}`",
+            "Name the head that you looked at",
+        )
+    if head.standing in (standing.MOVED, standing.ADVANCED) and not wanted:
+        raise InvalidInput(
+            f"the head {head.id[:12]} is not the one this machine wrote",
+            f"If you looked at it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
+        )
+    theirs = store.chain.verify_foreign(head.id)
+    after = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
+    own = state_file.newest_own(store.states.read())
+    return StateChange(own.state if own else None, after, theirs.checkpoint)
+
+
+def _refuse_diverged(store: SessionStore, head: Head) -> None:
+    """Say how to take a remote history that ours does not contain: the branch is not at it yet."""
+    ref, (remote, theirs) = store.chain.ref, store.chain.diverged_remote(head)
+    if remote:
+        raise InvalidInput(
+            f"`{ref}` is at {head.id[:12]}, which this machine wrote; `{remote}` is at "
+            f"{theirs[:12]}, which is not part of it",
+            f"To take theirs, run `git update-ref {ref} {theirs[:12]}`, then `gitguard repair "
+            f"--take-theirs --head {theirs[:12]}`, which keeps ours in the archive; to keep "
+            "ours, do nothing",
+        )
+
+
+def trust(store: SessionStore, wanted: str) -> StateChange:
+    """Make the foreign head ours; an own state or head that differs is archived first."""
+    change = plan_trust(store, wanted)
+    head = store.chain.head(settle=True)
+    if head.replaced_repository:
+        store.chain.set_aside()
+    theirs = store.chain.verify_foreign(head.id)
+    note = archive_uncommitted(store, head)
+    anchor = head.anchor
+    if anchor and head.standing == standing.MOVED and store.chain.owns_objects(anchor.committed):
+        kept = store.chain.archive(anchor.committed, "gitguard: set aside by trust")
+        note += f"; our old head is kept as `{kept}`"
+    if head.standing == standing.REMOTE_ONLY:
+        store.chain.refuse_checked_out(head)
+        store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
+    if apart.is_unknown(store.workspace):
+        apart.bring_records(store.workspace, store.session)
+    adopt(store, head, theirs)
+    settle(store.workspace, store.session, head.code.branch)
+    notes = (f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}", *take_in(store))
+    return change.replace(notes=notes)
+
+
+def take_in(store: SessionStore) -> tuple[str, ...]:
+    """Take into the session what was kept apart before it was known here; the lock is held."""
+    workspace, session = store.workspace, store.session
+    if not apart.is_any_kept(workspace, session):
+        return ()
+    entries, notes = apart.entries_of(workspace, session), apart.notes_of(workspace, session)
+    for entry in entries:
+        store.journal.append(entry)
+    for note in notes:
+        _take_in_note(store, note)
+    apart.remove(workspace, session)
+    store.checkpoint(triggers.RECOVERY, "What was captured before the state was trusted.", _NOTHING)
+    count = counted(len(entries) + len(notes), "entry", "entries")
+    return (f"took in what was captured until now: {count}",)
+
+
+def _take_in_note(store: SessionStore, note: PendingNote) -> None:
+    ready, now = store.state(), store.now
+    before = ready.state
+    if note.new_task:
+        store.checkpoint(triggers.RECOVERY, "A new task was noted.", _NOTHING, ready=ready)
+        ready = store.state()
+        before = new_task(store.session.key, now, after=before.task_id)
+    try:
+        after, _ = update_state(before, note.document, now, lists=note.lists)
+    except InvalidInput as error:
+        store.workspace.note_fault("taking in a note", error)
+        return
+    store.save(after, ready)
+
+
+# An edited state
+
+
+def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
+    """Show what taking the edited `state.json` would change; refuse another than was shown."""
+    reading = store.states.read()
+    broken = state_file.diagnose(reading) if reading.standing == state_file.BROKEN else None
+    if broken is not None:
+        raise broken
+    own = state_file.newest_own(reading)
+    if own is not None and _is_in_another_repository(store):
+        return StateChange(None, own.state, sha256=own.sha256)
+    edited = reading.edited if isinstance(reading, state_file.Diagnosed) else None
+    if edited is None:
+        raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
+    _refuse_edited(store, edited, shown)
+    after, _ = edited.state.redacted(store.workspace.redactor)
+    return StateChange(own.state if own else None, after, sha256=edited.sha256)
+
+
+def _refuse_edited(store: SessionStore, edited: Edited, shown: str) -> None:
+    """Refuse an edited state that is another session's, incomplete, or not the one shown."""
+    if edited.state.session_id != store.session.key:
+        raise InvalidInput(
+            f"the edited state belongs to the session `{edited.state.session_id:.80}`, "
+            f"not to `{store.session.key}`",
+            "Change `session_id` back, or drop the edit with `gitguard repair --local`",
+        )
+    empty = state_file.empty_field(edited.state)
+    if empty:
+        raise MissingState(
+            f"the edited state cannot be accepted: `{empty}` is empty",
+            "Fill it in, or drop the edit with `gitguard repair --local`",
+        )
+    if shown and edited.sha256 != shown:
+        raise EditedState(
+            f"`{store.states.path}` was changed again since it was shown",
+            "Look at it again with `gitguard repair --accept`",
+        )
+
+
+def accept(store: SessionStore, shown: str = "") -> StateChange:
+    """Take the edited `state.json` as ours, only if it still is the one that was shown."""
+    change = plan_accept(store, shown)
+    if _is_in_another_repository(store):
+        return _begin_again(store, change)
+    store.readable_head()  # what is taken here must not flow into a history that is not ours
+    if apart.is_unknown(store.workspace):
+        apart.bring_records(store.workspace, store.session)
+    before = state_file.newest_own(store.states.read())
+    ready = store.save(change.after.replace(updated_at=store.now), before)
+    saved = store.checkpoint(
+        triggers.MANUAL, "An edited state was accepted.", _NOTHING, ready=ready
+    )
+    return change.replace(saved=saved, notes=take_in(store))
+
+
+def _is_in_another_repository(store: SessionStore) -> bool:
+    head = store.chain.head()
+    return head.replaced_repository and head.standing == standing.NONE
+
+
+def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
+    """Go on with the state here in a git directory that was made anew: a new root, sequence 1."""
+    before = state_file.newest_own(store.states.read())
+    store.chain.set_aside()
+    ready = store.save(change.after.replace(updated_at=store.now), before)
+    why = "The git directory was made anew."
+    return change.replace(saved=store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready))

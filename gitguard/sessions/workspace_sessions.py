@@ -56,7 +56,7 @@ class WorkspaceSessions:
         with Durable():
             startup = self.begin(self.any_session(), circumstances)
         if startup.state.is_done:
-            from gitguard.sessions.choice import completion, finish
+            from gitguard.sessions.completion import completion, finish
 
             store = self.store()
             with store.lock():
@@ -103,7 +103,7 @@ class WorkspaceSessions:
 
     def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue a session, without asking whose it is."""
-        from gitguard.sessions.choice import begin
+        from gitguard.sessions.startup import begin
 
         return begin(
             self.workspace, self.repository(), self.config, session, circumstances=circumstances
@@ -111,13 +111,13 @@ class WorkspaceSessions:
 
     def fork_session(self, session: Session) -> Saved:
         """Go on with the current state in a new session of its own."""
-        from gitguard.sessions.choice import fork
+        from gitguard.sessions.forking import fork
 
         return fork(self.store(), self.store(session), self.repository())
 
     def any_session(self) -> Session:
         """Return the current session, or the one that `ensure` would begin."""
-        from gitguard.sessions.startup import choose_session
+        from gitguard.sessions.choice import choose_session
 
         return choose_session(self.workspace, self.repository())
 
