@@ -24,6 +24,7 @@ PAGES = sorted(
     [
         ROOT / "README.md",
         ROOT / "CHANGELOG.md",
+        ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
         ROOT / "templates" / "SKILL.md",
         *(ROOT / "references").rglob("*.md"),

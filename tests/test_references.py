@@ -19,7 +19,12 @@ from tests.scratch import console_blocks, is_as_promised, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
 REFERENCES = ROOT / "references"
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *REFERENCES.rglob("*.md")])
+PAGES = sorted(
+    [
+        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+        *REFERENCES.rglob("*.md"),
+    ]
+)
 
 
 @pytest.mark.parametrize("name", generated.PAGES)
