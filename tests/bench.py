@@ -9,6 +9,7 @@ import compileall
 import itertools
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -31,9 +32,10 @@ from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
-from tests import bench_verify
+from tests import bench_verify, bench_waiting
 from tests.bench_verify import import_history
 from tests.bench_workspace import COMMAND, Scratch, full_state
+from tests.e2e.fetching import NotInstallable
 from tests.measuring import (
     Row,
     compare,
@@ -47,6 +49,8 @@ from tests.measuring import (
 
 LEAST_RUNS = 15
 """Of each side, whatever was asked for."""
+LEAST_TURNS = 8
+"""Of the conversations with a real host."""
 _NOW = 1_800_000_000.0
 
 
@@ -330,6 +334,18 @@ def _measured(part: str, runs: int) -> Iterator[Row]:
         if part in measure.__name__:
             with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
                 yield measure(Path(folder), runs)
+    if part in "what_an_agent_waits_for":
+        with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+            yield from what_an_agent_waits_for(Path(folder), runs)
+
+
+def what_an_agent_waits_for(folder: Path, runs: int) -> tuple[Row, ...]:
+    """Hooks in the real Claude Code; a note and no row where that cannot be installed."""
+    try:
+        return bench_waiting.rows(folder, max(runs // 2, LEAST_TURNS))
+    except NotInstallable as reason:
+        print(f"what an agent waits for: not measured, {reason}", file=sys.stderr)
+        return ()
 
 
 if __name__ == "__main__":
