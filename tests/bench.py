@@ -114,7 +114,7 @@ def checkpointing_hook(folder: Path, runs: int) -> Row:
         own = json.dumps({**event, "session_id": f"S{next(numbers)}"}).encode()
         scratch.run(COMMAND, "hook", "claude-code", stdin=own)
 
-    return scratch.beside_python("a hook that checkpoints, whole process", compacts, 10, runs)
+    return scratch.beside_python("a hook that checkpoints, whole process", compacts, 7, runs)
 
 
 def checkpoint_command(folder: Path, runs: int) -> Row:
@@ -123,7 +123,7 @@ def checkpoint_command(folder: Path, runs: int) -> Row:
     def checkpoint() -> None:
         scratch.run(COMMAND, "checkpoint")
 
-    return scratch.beside_python("gitguard checkpoint, whole process", checkpoint, 14, runs)
+    return scratch.beside_python("gitguard checkpoint, whole process", checkpoint, 10, runs)
 
 
 def bundling(folder: Path, runs: int) -> Row:
