@@ -16,7 +16,13 @@ from gitguard.hooks.gate import HALT_STATUS, decide
 from gitguard.model.config.config import Config, Thresholds, WindowConfig
 from gitguard.model.events import Reading
 from gitguard.model.pressure import Pressure, Window
-from gitguard.pressure.gauge import crosses_checkpoint, measure, newest, resolve_window, window_warning
+from gitguard.pressure.gauge import (
+    crosses_checkpoint,
+    measure,
+    newest,
+    resolve_window,
+    window_warning,
+)
 from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
 from gitguard.pressure.readings import measure_pressure, with_proof
 from gitguard.store.session.host_session import HostSession, Stop

@@ -42,6 +42,12 @@ class Expected(NamedTuple):
     before: View
     after: View
     user: dict[str, bytes]
+    new_states: tuple[str, ...]
+    """The state after the act, and after a part of it where the scenario names one."""
+
+    def may_hold(self, state: str) -> bool:
+        """Say whether a state is the old one or a new one."""
+        return state == self.before.state or state in self.new_states
 
 
 def _open(world: World, scenario: Scenario) -> Guard:
@@ -76,8 +82,13 @@ def expect(world: World, scenario: Scenario) -> Expected:
     before, user = look(world, scenario), world.user_files()
     scenario.run(world)
     after = look(world, scenario)
+    new_states = [after.state]
     world.put_back()
-    return Expected(before, after, user)
+    if scenario.part is not None:
+        scenario.part(world)
+        new_states.append(look(world, scenario).state)
+        world.put_back()
+    return Expected(before, after, user, tuple(new_states))
 
 
 @cache
@@ -99,12 +110,12 @@ def prove(world: World, scenario: Scenario, expected: Expected, outcome: Outcome
 
 def _prove_reading(world: World, scenario: Scenario, expected: Expected, outcome: Outcome) -> None:
     view = look(world, scenario)
-    old, new = expected.before, expected.after
+    old = expected.before
     if view.is_refused and not (scenario.may_be_refused and not outcome.is_acknowledged):
         raise Broken(f"reading the state raised {view.state}")
-    if not view.is_refused and view.state not in (old.state, new.state):
+    if not view.is_refused and not expected.may_hold(view.state):
         raise Broken(f"the state is neither old nor new: {view.state}")
-    if outcome.is_acknowledged and view.state != new.state:
+    if outcome.is_acknowledged and view.state not in expected.new_states:
         raise Broken(f"the command {outcome}, but the state is the old one")
     if outcome.commit and outcome.commit not in view.kept:
         raise Broken(f"the acknowledged commit {outcome.commit[:12]} is on no branch")
@@ -122,7 +133,7 @@ def _prove_going_on(world: World, scenario: Scenario, expected: Expected) -> Non
     try:
         _go_on(world, scenario)
         state, is_refused = _read_state(world, scenario)
-        if state not in (expected.before.state, expected.after.state) or is_refused:
+        if is_refused or not expected.may_hold(state):
             raise Broken(f"after going on the state is neither old nor new: {state}")
         guard = _open(world, scenario)
         changes = {"constraints": ["noted after the fault"], "current_phase": "after the fault"}

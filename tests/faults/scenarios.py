@@ -45,6 +45,8 @@ class Scenario(NamedTuple):
     """What surrounds the act, and ends whatever becomes of it."""
     doubts: Callable[[World, Outcome], str] = lambda *_: ""
     """Returns what does not hold of anything that the act is about beside the state."""
+    part: Callable[[World], object] | None = None
+    """What is left of the act where a fault of ours keeps the rest of it from happening."""
 
     def run(
         self,
@@ -335,6 +337,8 @@ SCENARIOS = (
         _advance_the_copy,
         may_be_refused=True,
         doubts=_doubt_the_copy,
+        # A hook that fails folds nothing: the tool calls stay in the journal, where doubts looks.
+        part=_recover_if_needed,
     ),
     Scenario("rotation", lambda world: _with_journal(world, 1600), _checkpoint, _ensure),
     Scenario(
