@@ -10,6 +10,7 @@ from gitguard.errors import InvalidInput
 from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import read_conversation
 from gitguard.store.session.settings_files import open_workspace
 from gitguard.store.session.state_file import Durable
 
@@ -173,7 +174,7 @@ class Guard(WorkspaceSessions):
         from gitguard.sessions.resume.building import resume_block, take_over
 
         store = self.store()
-        known = self.workspace.host_session(store.session, host_session)
+        known = read_conversation(self.workspace, store.session, host_session)
         spiral = death_spiral(known.epoch, known.summary_tokens, known.window)
         return resume_block(store, spiral=spiral, notes=take_over(store))
 

@@ -23,6 +23,8 @@ from gitguard.hosts.context_files import context_files
 from gitguard.model.config.transcripts import BootstrapConfig
 from gitguard.model.context_files import ContextFiles
 from gitguard.model.text import cut_to
+from gitguard.store.session.conversations import keep_conversation
+from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.workspace import Places
 
@@ -309,12 +311,12 @@ def test_the_newest_conversations_host_says_which_files(
 ) -> None:
     guard.ensure()
     write(repo, AGENTS="Be kind.", GEMINI="Be brief.")
-    session = guard.workspace.current()
+    session = current_session(guard.workspace)
     for used, host in ((1, "codex"), (2, "gemini")):
         clock.advance(60)
         known = HostSession(started_at=f"2026-01-0{used}T00:00:00Z", transcript_format=host)
         with guard.store().lock():
-            guard.workspace.keep_host_session(session, host, known)
+            keep_conversation(guard.workspace, session, host, known)
     assert [item.name for item in guard.bundle(with_bootstrap=True).items] == ["GEMINI.md"]
 
 

@@ -26,10 +26,10 @@ from gitguard.model.events import Transcript
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.journal import JournalFile
+from gitguard.store.session.session_record import decode_record
 from gitguard.store.session.settings_files import load_config
 from gitguard.store.session.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.state_file import decode_state, seems_whole
-from gitguard.store.session.workspace import decode_record
 from gitguard.transcripts import find_format
 
 from .conftest import Git

@@ -24,9 +24,10 @@ from gitguard.model import events
 from gitguard.model.codec import dump_json
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.store.session import holds
+from gitguard.store.session.conversations import THIS_SESSION, keep_conversation
+from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import Hold, HostSession, Stop
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import THIS_SESSION
 
 from .conversation import PAYLOADS, Conversation
 from .test_hooks import HALTED, denies, stops
@@ -560,7 +561,7 @@ def test_no_file_of_the_repository_lifts_a_bare_shells_halt(shell: Shell, begun:
 def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun: Guard) -> None:
     reading = Reading("given", begun.clock(), share=0.9)
     calm = reading.replace(share=0.2)
-    own, other = begun.workspace.current(), Session.of("other")
+    own, other = current_session(begun.workspace), Session.of("other")
     assert begun.gate(THIS_SESSION, reading).verdict.halts
     begun.use_session(other)
     assert begun.gate(THIS_SESSION, calm).verdict.halts
@@ -573,7 +574,7 @@ def test_a_shells_halt_that_an_earlier_version_recorded_keeps_counting(begun: Gu
     store, stop = begun.store(), Stop(begun.store().now, 0.9, "full")
     before = HostSession(started_at=store.now, turns=2, halt=stop)
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "terminal-/dev/pts/7", before)
+        keep_conversation(begun.workspace, store.session, "terminal-/dev/pts/7", before)
     calm = Reading("given", begun.clock(), share=0.2)
     assert not begun.gate("another", calm, shell="terminal-/dev/pts/7").verdict.halts
     assert begun.gate(THIS_SESSION, calm, shell="terminal-/dev/pts/7").verdict.halts

@@ -16,8 +16,11 @@ from gitguard.hooks.conversation import Conversation as OpenConversation
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
+from gitguard.store.session.conversations import carry, keep_conversation, read_conversation
+from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record, write_record
 
 from .conversation import BLOCK, Conversation
 
@@ -719,10 +722,10 @@ def test_megabytes_in_a_hosts_names_stay_out_of_the_record(talk: Conversation) -
 def test_a_record_that_could_not_be_read_back_is_never_written(talk: Conversation) -> None:
     talk.prompt("Begin")
     workspace = talk.guard.workspace
-    session, before = workspace.current(), talk.guard.status().host_sessions
+    session, before = current_session(workspace), talk.guard.status().host_sessions
     for bad in ({"window": -1}, {"head": "x" * 2_000_000}, {"started_at": "once"}):
         with pytest.raises(InvalidDocument):
-            workspace.keep_host_session(session, "S1", before["S1"].replace(**bad))
+            keep_conversation(workspace, session, "S1", before["S1"].replace(**bad))
     assert talk.guard.status().host_sessions == before
 
 
@@ -754,10 +757,12 @@ def test_conversations_are_forgotten_by_their_last_use_and_never_while_halted(
     old = talk.beside("old")
     old.prompt()
     workspace = talk.guard.workspace
-    session = workspace.current()
+    session = current_session(workspace)
     for i in range(60):
         talk.clock.pass_by(1)
-        workspace.keep_host_session(session, f"T{i}", workspace.host_session(session, f"T{i}"))
+        keep_conversation(
+            workspace, session, f"T{i}", read_conversation(workspace, session, f"T{i}")
+        )
         if i == 30:
             old.prompt()
     known = talk.guard.status().host_sessions
@@ -806,7 +811,7 @@ def halted(talk: Conversation) -> Session:
     talk.prompt("Begin")
     talk.uses(190_000)
     assert denies(talk.bash("echo hi"))
-    return talk.guard.workspace.current()
+    return current_session(talk.guard.workspace)
 
 
 def test_an_agent_restores_nothing_that_may_be_somebody_elses(talk: Conversation) -> None:
@@ -818,9 +823,9 @@ def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) 
     source = halted(talk)
     workspace, target = talk.guard.workspace, Session.of("other")
     talk.guard.use_session(target)
-    workspace.carry_conversations(source, target)
-    there = workspace.host_session(target, "S1")
-    assert there.halt == workspace.host_session(source, "S1").halt
+    carry(workspace, source, target)
+    there = read_conversation(workspace, target, "S1")
+    assert there.halt == read_conversation(workspace, source, "S1").halt
     assert there.delivery is None
     assert HALTED in talk.prompt()
 
@@ -829,10 +834,10 @@ def test_a_halt_that_ended_in_one_session_is_over_in_the_other(talk: Conversatio
     source = halted(talk)
     workspace, target = talk.guard.workspace, Session.of("other")
     talk.guard.use_session(target)
-    workspace.carry_conversations(source, target)
+    carry(workspace, source, target)
     talk.guard.override("S1", "I know what I do")
-    workspace.carry_conversations(target, source)
-    back = workspace.host_session(source, "S1")
+    carry(workspace, target, source)
+    back = read_conversation(workspace, source, "S1")
     assert (back.halt, back.override is None) == (None, False)
 
 
@@ -1130,8 +1135,8 @@ def test_two_keys_whose_names_are_the_same_never_share_a_session(talk: Conversat
     key = "agent:main:alice"
     bootstrap(talk, session=key)
     workspace, session = talk.guard.workspace, Session.of(key)
-    record = workspace.read_record(session)
-    workspace.write_record(session, record.replace(key="agent:main:mallory"))
+    record = read_record(workspace, session)
+    write_record(workspace, session, record.replace(key="agent:main:mallory"))
     event = HookEvent(events.PROMPT, "H", str(talk.root), session=key, prompt="What do you know?")
     with pytest.raises(GitguardError, match="has the same name as `agent:main:mallory`"):
         talk.guard.handle(event, Abilities())

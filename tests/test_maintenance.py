@@ -27,8 +27,11 @@ from gitguard.guard import Guard
 from gitguard.sessions.archiving import archive_of, bring_back, close, find_archived
 from gitguard.sessions.maintenance import Maintained, Maintenance
 from gitguard.store.session.archive import Archived, archived_names
+from gitguard.store.session.conversations import keep_conversation
+from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record
 
 from .conftest import Clock, Git, OpenGuard
 from .conversation import Conversation
@@ -73,7 +76,7 @@ def converse(guard: Guard, key: str, **known: object) -> None:
     store = guard.store(Session.of(key))
     with store.lock():
         conversation = HostSession(started_at=NOW).replace(**known)
-        guard.workspace.keep_host_session(store.session, "S1", conversation)
+        keep_conversation(guard.workspace, store.session, "S1", conversation)
 
 
 def config(guard: Guard, text: str) -> None:
@@ -263,7 +266,7 @@ def test_reopened_is_as_it_was(two: Guard, git: Git, open_guard: OpenGuard) -> N
     converse(two, "old", turns=7)
     store = two.store(Session.of("old"))
     before = store.look().state, git("rev-parse", "gitguard/old")
-    conversations = two.workspace.read_record(store.session).host_sessions
+    conversations = read_record(two.workspace, store.session).host_sessions
     close_it(two, "old")
     guard = reopen(open_guard(), "old")
     assert (guard.state(), git("rev-parse", "gitguard/old")) == before
@@ -295,7 +298,7 @@ def test_closing_leaves_the_workspace_without_a_session(guard: Guard, git: Git) 
     at(guard, "other")
     before = git.traces()
     close_it(guard)
-    assert guard.workspace.current_name() == ""
+    assert current_name(guard.workspace) == ""
     assert git.traces() == before
     with pytest.raises(NotInitialised):
         guard.state()
@@ -303,7 +306,7 @@ def test_closing_leaves_the_workspace_without_a_session(guard: Guard, git: Git) 
 
 def test_closing_another_session_leaves_the_current_one(two: Guard) -> None:
     close_it(two, "old")
-    assert two.workspace.current_name() == "main"
+    assert current_name(two.workspace) == "main"
     assert two.status().standing == "ours"
 
 
@@ -353,7 +356,7 @@ def test_a_conversation_goes_on_after_its_session_was_closed(tmp_path: Path) -> 
     close_it(conversation.guard)
     conversation.bash("ls")
     assert conversation.faults() == []
-    assert conversation.guard.workspace.current_name() == "main"
+    assert current_name(conversation.guard.workspace) == "main"
 
 
 @pytest.mark.parametrize("copy_is_there", [True, False])
@@ -386,11 +389,11 @@ def test_a_state_newer_than_its_checkpoint_is_not_left_behind(
 
 def test_a_key_that_is_no_name_is_found_again(guard: Guard, open_guard: OpenGuard) -> None:
     at(guard, "feature/Größe")
-    name = guard.workspace.current_name()
+    name = current_name(guard.workspace)
     close_it(guard)
-    assert reopen(open_guard(), "feature/Größe").workspace.current().name == name
+    assert current_session(reopen(open_guard(), "feature/Größe").workspace).name == name
     close_it(guard)
-    assert reopen(open_guard(), name).workspace.current().key == "feature/Größe"
+    assert current_session(reopen(open_guard(), name).workspace).key == "feature/Größe"
 
 
 def test_sessions_outside_of_branches_are_put_away_too(

@@ -16,6 +16,7 @@ from gitguard.model.events import Reading
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import timestamp
 from gitguard.profile.profiling import profile_of
+from gitguard.store.session.conversations import read_conversation
 from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import Clock
@@ -112,7 +113,7 @@ def test_a_compaction_makes_void_what_the_gate_was_told_before(begun: Guard) -> 
     begun.gate("process-1", Reading("given", begun.clock(), share=0.2), compacted=True)
     assert told_of(begun.store()).share == 0.2
     store = begun.store()
-    known = store.workspace.host_session(store.session, "process-1")
+    known = read_conversation(store.workspace, store.session, "process-1")
     assert known.given is not None
     assert known.compacted(begun.clock()).given is None
 

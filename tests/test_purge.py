@@ -14,6 +14,7 @@ from gitguard.guard import Guard
 from gitguard.model.codec import dump_json
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.secrets.leaks import clean_checkpoint
+from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.workspace import Places
@@ -196,7 +197,7 @@ def test_a_secret_in_the_reason_of_an_override_is_not_kept(begun: Guard, tmp_pat
     store = begun.store()
     halted = HostSession(started_at=NOW, halt=Stop(NOW, 0.9, "too full"))
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "H", halted)
+        keep_conversation(begun.workspace, store.session, "H", halted)
     begun.override("H", f"Needs {TOKEN} first")
     assert files_with(TOKEN, tmp_path) == []
 

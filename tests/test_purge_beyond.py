@@ -9,6 +9,7 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.sessions.handoff.handoff_file import Handoff
 from gitguard.sessions.secrets.leaks import UNREAD
+from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
@@ -25,7 +26,7 @@ def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(
 ) -> None:
     linked = tmp_path / "linked"
     git("worktree", "add", "--quiet", "-b", "side", str(linked))
-    named = places.replace(session=begun.workspace.current().key)
+    named = places.replace(session=current_session(begun.workspace).key)
     there = Guard(str(linked), named, clock)
     there.ensure()
     there.note({"learnings": [f"pass phrase: {UNKNOWN}"]})
@@ -99,7 +100,7 @@ def test_the_hand_off_file_is_cleaned(leaked: Guard, open_guard: OpenGuard, git:
 
 
 def test_a_file_that_cannot_be_read_is_named(leaked: Guard, open_guard: OpenGuard) -> None:
-    path = Path(leaked.workspace.session_folder(leaked.workspace.current())) / "old.bad"
+    path = Path(leaked.workspace.session_folder(current_session(leaked.workspace))) / "old.bad"
     path.symlink_to("state.json")
     assert str(path) in {leak.where for leak in open_guard().scan() if leak.rule == UNREAD}
     assert str(path) in {leak.where for leak in open_guard().purge("3").elsewhere}

@@ -18,6 +18,7 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
+from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
@@ -93,7 +94,7 @@ def test_fork_keeps_ours_in_a_session_of_its_own(
     theirs = git("rev-parse", BRANCH)
     saved = begun.fork_session(Session.of("mine"))
     assert saved.sequence == 1
-    assert begun.workspace.current().key == "mine"
+    assert current_session(begun.workspace).key == "mine"
     assert begun.ensure().state.goal == "Ours"
     assert begun.state().session_id == "mine"
     assert git("rev-parse", BRANCH) == theirs

@@ -12,6 +12,7 @@ from gitguard.cli.app import app
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly
 from gitguard.guard import Guard
 from gitguard.hooks.shell_commands import owner_command
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
@@ -106,7 +107,7 @@ def test_a_moved_branch_is_put_back_taken_or_left_to_a_fork(
 def test_a_fork_goes_on_with_our_state(begun: Guard, git: Git, open_guard: OpenGuard) -> None:
     git("update-ref", BRANCH, f"{git('rev-parse', BRANCH)}~1")
     assert run(begun, "--fork", "ours", "--yes").exit_code == 0
-    assert open_guard().workspace.current() == Session.of("ours")
+    assert current_session(open_guard().workspace) == Session.of("ours")
     assert open_guard().state().goal == "Ours"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
+from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session
 
 from .conftest import Clock, Git, OpenGuard
@@ -56,7 +57,7 @@ def test_a_detached_head(guard: Guard, git: Git) -> None:
     git("checkout", "--quiet", "--detach")
     name = f"detached-{git('rev-parse', 'HEAD')[:7]}"
     prove(guard, git, name)
-    assert guard.workspace.current().key == name
+    assert current_session(guard.workspace).key == name
 
 
 def test_a_bare_repository_with_a_worktree(tmp_path: Path, git: Git, open_guard: OpenGuard) -> None:
@@ -161,7 +162,7 @@ def test_a_second_worktree_never_takes_a_session_that_the_first_one_owns(
     git("worktree", "add", "--quiet", str(tmp_path / "second"), "main")
     second = open_guard(tmp_path / "second")
     second.ensure()
-    assert second.workspace.current().key == "main-second"
+    assert current_session(second.workspace).key == "main-second"
     git("worktree", "remove", "--force", str(tmp_path / "second"))
 
 
@@ -175,7 +176,7 @@ def test_a_session_whose_worktree_was_removed_is_free(
     git("worktree", "remove", "--force", str(tmp_path / "second"))
     git("checkout", "--quiet", "topic")
     startup = guard.ensure()
-    assert guard.workspace.current().key == "topic"
+    assert current_session(guard.workspace).key == "topic"
     assert (startup.how, startup.state.goal) == ("restored", "Left behind")
 
 
@@ -190,7 +191,7 @@ def test_a_named_session_comes_back_in_a_second_worktree(
     assert startup.how == "restored"
     assert startup.state.goal == "Everywhere"
     assert startup.state.learnings == ("noted and not committed",)
-    assert second.workspace.current_name() == ""
+    assert current_name(second.workspace) == ""
 
 
 # What others do in between
@@ -348,7 +349,7 @@ def test_a_session_of_another_worktree_is_not_taken(
     second.ensure()
     with pytest.raises(InvalidInput, match="belongs to the worktree"):
         second.use_session(Session.of("main"))
-    assert second.workspace.current().key == "topic"
+    assert current_session(second.workspace).key == "topic"
 
 
 def test_a_session_named_by_the_environment_is_not_left_by_use(open_guard: OpenGuard) -> None:

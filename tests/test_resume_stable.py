@@ -12,6 +12,7 @@ from gitguard import Guard
 from gitguard.sessions.resume.building import stable_block
 from gitguard.store.session import entries
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import HostSession
 
@@ -149,7 +150,7 @@ def test_so_it_is_of_the_block_that_an_agent_asks_for(
     store = begun.store()
     with store.lock():
         known = HostSession(started_at=store.now, epoch=compactions)
-        begun.workspace.keep_host_session(store.session, "S1", known)
+        keep_conversation(begun.workspace, store.session, "S1", known)
     assert ("a new conversation" in begun.resume("S1")) is warned
     assert "a new conversation" not in begun.resume("S2")
 

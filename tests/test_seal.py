@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gitguard.errors import EditedState, InvalidDocument, InvalidInput, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json, dump_line
+from gitguard.store.session.conversations import keep_conversation, read_conversation
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.seal import Seal
@@ -109,12 +110,12 @@ def test_a_halt_survives_a_record_that_somebody_removed_it_from(begun: Guard) ->
 
     stop = Stop(NOW, 0.9, "too full")
     with store.lock():
-        workspace.keep_host_session(store.session, "H", HostSession(started_at=NOW, halt=stop))
+        keep_conversation(workspace, store.session, "H", HostSession(started_at=NOW, halt=stop))
     path = working_file(begun, "session.json")
     document = json.loads(path.read_text())
     del document["host_sessions"]["H"]["halt"]
     path.write_text(json.dumps(document))
-    assert workspace.host_session(store.session, "H").halt == stop
+    assert read_conversation(workspace, store.session, "H").halt == stop
 
 
 def begin_without_a_key(guard: Guard) -> None:
@@ -187,16 +188,16 @@ def test_what_was_recorded_before_there_was_a_key_is_sealed_with_the_first_one(
 
     store = begun.store()
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "H", HostSession(started_at=NOW, turns=7))
+        keep_conversation(begun.workspace, store.session, "H", HostSession(started_at=NOW, turns=7))
     begin_without_a_key(begun)
     open_guard().note({"goal": "Makes the key"})
     workspace = open_guard().workspace
     assert workspace.seal.is_there
-    assert workspace.host_session(store.session, "H").turns == 7
+    assert read_conversation(workspace, store.session, "H").turns == 7
     assert workspace.faults() == []
     unseal(working_file(begun, "session.json"))
     open_guard().note({"goal": "Makes no other"})
-    assert open_guard().workspace.host_session(store.session, "H").turns == 0
+    assert read_conversation(open_guard().workspace, store.session, "H").turns == 0
 
 
 def test_with_the_first_key_nothing_is_written_through_a_link(

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from gitguard.errors import GitguardError, InvalidInput, MissingState
 from gitguard.guard import Guard
 from gitguard.store.disk.lock import Lock
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session, is_session_name
 
 from .conftest import Git, OpenGuard
@@ -114,7 +115,7 @@ def test_any_branch_names_a_session(git: Git, open_guard: OpenGuard, branch: str
     git("checkout", "--quiet", "-b", branch)
     guard = open_guard()
     guard.ensure()
-    assert guard.workspace.current().key == branch
+    assert current_session(guard.workspace).key == branch
     assert guard.log()[0].code.branch == branch
 
 

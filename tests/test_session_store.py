@@ -12,8 +12,10 @@ from gitguard.errors import InvalidDocument, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.sessions.stored_sessions import import_transcript, stored_conversations
+from gitguard.store.session.conversations import keep_conversation, read_conversation
 from gitguard.store.session.host_session import HostReading, HostSession
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record, write_record
 from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import OpenGuard
@@ -118,7 +120,7 @@ def test_a_transcript_that_is_gone_leaves_what_was_last_known(begun: Guard, tmp_
         compactions=2,
     )
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "S1", known)
+        keep_conversation(begun.workspace, store.session, "S1", known)
     (one,) = stored_conversations(store)
     assert (one.total_tokens, one.total_tokens_fresh) == (5_000, False)
     assert one.compaction_count == 2
@@ -131,8 +133,8 @@ def test_the_one_used_last_comes_first(begun: Guard) -> None:
         "older": HostSession(started_at=NOW, used_at=NOW),
         "newer": HostSession(started_at=NOW, used_at=LATER),
     }
-    record = begun.workspace.read_record(store.session)
-    begun.workspace.write_record(store.session, record.replace(host_sessions=hosts))
+    record = read_record(begun.workspace, store.session)
+    write_record(begun.workspace, store.session, record.replace(host_sessions=hosts))
     assert [one.conversation for one in stored_conversations(store)] == ["newer", "older"]
 
 
@@ -293,11 +295,11 @@ def test_an_import_changes_nothing_else_of_a_known_conversation(tmp_path: Path) 
     conversation.uses(190_000)
     conversation.bash("ls")
     guard = conversation.guard
-    before = guard.workspace.read_record(guard.store().session).host_sessions["S1"]
+    before = read_record(guard.workspace, guard.store().session).host_sessions["S1"]
     assert before.halt is not None
     named = Transcript(str(conversation.transcript), "claude-code", before.transcript_session)
     done = import_transcript(guard.store(), named)
-    after = guard.workspace.read_record(guard.store().session).host_sessions
+    after = read_record(guard.workspace, guard.store().session).host_sessions
     assert done.conversation == "S1"
     assert after.keys() == {"S1"}
     assert after["S1"].halt == before.halt
@@ -348,7 +350,7 @@ def test_a_conversation_that_a_hook_tells_of_goes_on_in_the_next_session(tmp_pat
     guard = conversation.guard
     conversation.prompt()
     conversation.uses(1_000)
-    known = guard.workspace.host_session(guard.store().session, "S1")
+    known = read_conversation(guard.workspace, guard.store().session, "S1")
     told = Transcript(known.transcript, known.transcript_format, known.transcript_session)
     import_transcript(guard.store(), told)
     guard.use_session(Session.of("two"))
@@ -360,19 +362,19 @@ def test_an_imported_conversation_that_goes_on_is_one_like_others(
 ) -> None:
     import_transcript(begun.store(), recognise(str(transcript)))
     store = begun.store()
-    known = begun.workspace.host_session(store.session, "S9")
+    known = read_conversation(begun.workspace, store.session, "S9")
     assert known.imported
     with store.lock():
-        begun.workspace.keep_host_session(store.session, "S9", known)
+        keep_conversation(begun.workspace, store.session, "S9", known)
     import_transcript(begun.store(), recognise(str(transcript)))
-    assert not begun.workspace.host_session(store.session, "S9").imported
+    assert not read_conversation(begun.workspace, store.session, "S9").imported
 
 
 def test_an_imported_conversation_was_used_when_its_newest_entry_was_written(
     begun: Guard, transcript: Path
 ) -> None:
     import_transcript(begun.store(), recognise(str(transcript)))
-    known = begun.workspace.host_session(begun.store().session, "S9")
+    known = read_conversation(begun.workspace, begun.store().session, "S9")
     assert known.last_use == "2026-01-31T09:32:30Z"
 
 
@@ -381,7 +383,7 @@ def test_without_times_it_was_used_when_its_file_was_written(begun: Guard, tmp_p
     path = lines(tmp_path / "t.jsonl", untimed)
     os.utime(path, (1_000_000_000, 1_000_000_000))
     done = import_transcript(begun.store(), recognise(str(path)))
-    known = begun.workspace.host_session(begun.store().session, done.conversation)
+    known = read_conversation(begun.workspace, begun.store().session, done.conversation)
     assert known.last_use == "2001-09-09T01:46:40Z"
 
 

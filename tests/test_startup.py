@@ -25,8 +25,8 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.store.session import owners
 from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.current import current_session, read_owner
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
@@ -36,12 +36,12 @@ from .conftest import Clock, Git, OpenGuard
 
 def session_file(guard: Guard, name: str) -> Path:
     """Return the path of a working file of the current session."""
-    return Path(guard.workspace.working_file(guard.workspace.current(), name))
+    return Path(guard.workspace.working_file(current_session(guard.workspace), name))
 
 
 def own_file(guard: Guard, name: str) -> Path:
     """Return the path of a file in the state directory."""
-    return Path(guard.workspace.anchor_folder(guard.workspace.current()), name)
+    return Path(guard.workspace.anchor_folder(current_session(guard.workspace)), name)
 
 
 def edit(guard: Guard, **changes: object) -> None:
@@ -351,7 +351,7 @@ def test_a_damaged_session_record_is_repaired_by_recover(
         guard.gate("host")
     done = guard.recover()
     assert any("conversations" in sentence for sentence in done)
-    assert guard.workspace.current().key == "Feature/X"
+    assert current_session(guard.workspace).key == "Feature/X"
     assert guard.gate("host").verdict.action == "continue"
 
 
@@ -359,7 +359,7 @@ def test_a_session_keeps_its_key_without_its_record(guard: Guard, git: Git) -> N
     git("checkout", "--quiet", "-b", "Feature/X")
     guard.ensure()
     session_file(guard, "session.json").unlink()
-    assert guard.workspace.current().key == "Feature/X"
+    assert current_session(guard.workspace).key == "Feature/X"
     assert guard.ensure().how == "continued"
 
 
@@ -490,7 +490,7 @@ def test_the_current_session_comes_back_on_another_branch(begun: Guard, git: Git
     shutil.rmtree(begun.workspace.folder)
     startup = begun.ensure()
     assert (startup.how, startup.state.goal) == ("restored", "Survive")
-    assert begun.workspace.current().key == "main"
+    assert current_session(begun.workspace).key == "main"
 
 
 def test_a_new_worktree_at_an_old_path_begins_anew(
@@ -500,7 +500,7 @@ def test_a_new_worktree_at_an_old_path_begins_anew(
         git("worktree", "add", "--quiet", "-b", branch, str(tmp_path / "second"))
         second = open_guard(tmp_path / "second")
         second.ensure()
-        assert second.workspace.current().key == branch
+        assert current_session(second.workspace).key == branch
         git("worktree", "remove", "--force", str(tmp_path / "second"))
 
 
@@ -570,7 +570,7 @@ def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
     def ask() -> None:
         begun.checkpoint("A reason.")
         begun.gate("host")
-        owners.read(begun.workspace, Session.of("main"))
+        read_owner(begun.workspace, Session.of("main"))
 
     with pytest.raises(NewerFormat) as caught:
         ask()

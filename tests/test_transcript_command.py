@@ -12,6 +12,8 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
+from gitguard.store.session.conversations import keep_conversation, read_conversation
+from gitguard.store.session.current import current_session
 from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.fast_json import reader, writer
 from gitguard.transcripts.formats.recognition import recognise
@@ -59,21 +61,21 @@ def test_without_a_path_it_is_the_sessions_newest_conversation(guard: Guard, rep
     guard.ensure()
     assert "no conversation" in run("usage", cwd=repo, code=23)
     workspace = guard.workspace
-    session = workspace.current()
+    session = current_session(workspace)
     for key, path in (("one", CLAUDE_CODE), ("two", PI)):
         told = recognise(str(path))
-        known = workspace.host_session(session, key)
+        known = read_conversation(workspace, session, key)
         known = known.replace(transcript=told.path, transcript_format=told.format)
         with guard.store(session).lock():
-            workspace.keep_host_session(session, key, known)
+            keep_conversation(workspace, session, key, known)
     assert document("usage", cwd=repo)["transcript"]["path"] in (str(PI), str(CLAUDE_CODE))
 
 
 def test_compactions_are_counted_on_from_what_the_session_knows(guard: Guard, repo: Path) -> None:
     guard.ensure()
     workspace, told = guard.workspace, recognise(str(PI))
-    session = workspace.current()
-    known = workspace.host_session(session, "one").replace(
+    session = current_session(workspace)
+    known = read_conversation(workspace, session, "one").replace(
         transcript=told.path,
         transcript_format=told.format,
         compactions=7,
@@ -82,7 +84,7 @@ def test_compactions_are_counted_on_from_what_the_session_knows(guard: Guard, re
         window_model="fake/fake-1",
     )
     with guard.store(session).lock():
-        workspace.keep_host_session(session, "one", known)
+        keep_conversation(workspace, session, "one", known)
     for words in ([], [PI]):
         found = document("usage", *words, cwd=repo)
         assert (found["compactions"], found["window"]) == (7, 40_000)

@@ -18,6 +18,8 @@ from gitguard.compaction.session_hooks import owner_of
 from gitguard.errors import NotARepository, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
+from gitguard.store.session.conversations import keep_conversation
+from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.naming import Session
 from gitguard.transcripts import find_format
@@ -161,7 +163,7 @@ def test_the_compaction_tells_programs_whose_it_was(user: User, tmp_path: Path) 
 def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: Path) -> None:
     guard.ensure()
     transcript = conversation(tmp_path, tmp_path, turns(4))
-    workspace, current = guard.workspace, guard.workspace.current()
+    workspace, current = guard.workspace, current_session(guard.workspace)
     assert owner_of(workspace, transcript, str(tmp_path)) is None
     assert owner_of(workspace, transcript, workspace.place.worktree) == current
     other = guard.find_session("agent:main:dm:1")
@@ -212,7 +214,7 @@ def tell(guard: Guard, session: Session, transcript: Transcript) -> None:
         transcript_format=transcript.format,
         transcript_session=transcript.session,
     )
-    guard.workspace.keep_host_session(session, transcript.session, record)
+    keep_conversation(guard.workspace, session, transcript.session, record)
 
 
 def test_a_session_without_state_stops_nothing(user: User, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
 from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
+from gitguard.store.session.conversations import keep_conversation, read_conversation
+from gitguard.store.session.current import current_session
 from gitguard.transcripts import NAMES
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.rewriting.repair import repair
@@ -134,11 +136,11 @@ def talk(guard: Guard, tmp_path: Path) -> Path:
     """The newest conversation of the repository's session, which needs a repair."""
     guard.ensure()
     path = write(tmp_path / "talk.jsonl", [*pi([user("hello")]), b"{torn"])
-    workspace, session = guard.workspace, guard.workspace.current()
-    known = workspace.host_session(session, "one")
+    workspace, session = guard.workspace, current_session(guard.workspace)
+    known = read_conversation(workspace, session, "one")
     with guard.store(session).lock():
         known = known.replace(transcript=str(path), transcript_format="pi")
-        workspace.keep_host_session(session, "one", known)
+        keep_conversation(workspace, session, "one", known)
     return path
 
 

@@ -15,6 +15,8 @@ from gitguard.errors import InvalidDocument, InvalidInput, NotReadable
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.pressure.usage import find_conversation
+from gitguard.store.session.current import current_session
+from gitguard.store.session.session_record import read_record
 from gitguard.transcripts.rewriting.repair import repair
 
 from .needed import need, need_root
@@ -54,7 +56,7 @@ def test_a_conversation_that_is_not_in_the_database_is_an_error(
     guard.ensure()
     said = run(*words, path, "--conversation", "xyz", cwd=repo, code=24)
     assert "it has no session `xyz`" in said
-    known = guard.workspace.read_record(guard.workspace.current()).host_sessions
+    known = read_record(guard.workspace, current_session(guard.workspace)).host_sessions
     assert not [one for one in known.values() if one.transcript]
 
 

@@ -19,6 +19,8 @@ from gitguard.model.config.config import DEFAULTS
 from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.pressure.usage import usage_of
+from gitguard.store.session.conversations import keep_conversation, read_conversation
+from gitguard.store.session.current import current_session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import recognise
 
@@ -46,13 +48,13 @@ def answered(path: Path, dialect: str, model: str = OPUS) -> Transcript:
 
 def test_what_the_host_reported_is_the_window_for_all(guard: Guard, tmp_path: Path) -> None:
     guard.ensure()
-    workspace, session = guard.workspace, guard.workspace.current()
+    workspace, session = guard.workspace, current_session(guard.workspace)
     transcript = spoken.pi(tmp_path / "talk.jsonl", turns(8))
-    known = workspace.host_session(session, "one").replace(
+    known = read_conversation(workspace, session, "one").replace(
         transcript=transcript.path, transcript_format="pi", window=1_000_000
     )
     with guard.store(session).lock():
-        workspace.keep_host_session(session, "one", known)
+        keep_conversation(workspace, session, "one", known)
     told = guard.transcripts
     assert told.usage(transcript).window == 1_000_000
     assert told.budget(transcript).budget.window == 1_000_000

@@ -12,6 +12,7 @@ from gitguard.errors import Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.sessions.verification_report import HistoryFinding, VerificationReport, problem_of
 from gitguard.store.session import chain_check
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
@@ -195,7 +196,7 @@ def test_what_is_kept_aside_is_looked_at_and_only_noted(begun: Guard, git: Git) 
 
 def test_every_session_is_verified_when_asked(begun: Guard, git: Git) -> None:
     begun.fork_session(Session.of("Other Key"))
-    name = begun.workspace.current().name
+    name = current_session(begun.workspace).name
     exchange(file_of(git.root, git("rev-parse", f"refs/heads/gitguard/{name}:summary.md")))
     reports = begun.verify(every_session=True)
     assert {report.session: len(report.findings) for report in reports} == {

@@ -11,6 +11,7 @@ import pytest
 
 from gitguard.errors import InvalidConfig, NotInitialised, NotWritable, Tampered, Untrusted
 from gitguard.guard import Guard
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 
 from .conftest import Git, OpenGuard
@@ -75,7 +76,7 @@ def test_status_names_what_would_stop_an_agent(begun: Guard, git: Git, repo: Pat
 
 
 def test_status_names_a_damaged_record_of_conversations(begun: Guard) -> None:
-    record = Path(begun.workspace.working_file(begun.workspace.current(), "session.json"))
+    record = Path(begun.workspace.working_file(current_session(begun.workspace), "session.json"))
     record.write_text("{{")
     error = begun.status().error
     assert error is not None

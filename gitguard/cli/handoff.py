@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, with_console
+from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.sessions.handoff.handoff_file import Handoff
@@ -39,7 +40,7 @@ def write(console: Console, force: bool) -> None:
     State, changed files, plan and last failure, as a checkpoint would have them now. What --force
     replaces is kept in gitguard's archive.
     """
-    path = _handoff(console, console.guard.workspace.current()).write_current(force=force)
+    path = _handoff(console, current_session(console.guard.workspace)).write_current(force=force)
     console.say(f"Written: {path}", {"path": path})
 
 

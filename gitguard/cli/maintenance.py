@@ -12,6 +12,7 @@ from gitguard.cli.surroundings import refuse_agents
 from gitguard.errors import GitguardError
 from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
+from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.sessions.maintenance import Examined, Maintained
@@ -97,7 +98,7 @@ def close(console: Console, key: str) -> None:
     at no session until `gitguard ensure`, or a host's hook, begins another.
     """
     guard = console.guard
-    session = guard.find_session(key) if key else guard.workspace.current()
+    session = guard.find_session(key) if key else current_session(guard.workspace)
     done = guard.close_session(session)
     text = f"Session `{session.key}` is closed: archived {_archived_line(done)}."
     console.say(one_line(text), {"session": session.key, "archived": done})

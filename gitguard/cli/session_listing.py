@@ -9,6 +9,7 @@ import click
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
+from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def list_sessions(console: Console) -> None:
     and counts.
     """
     guard = console.guard
-    current, found, keys = guard.workspace.current_name(), guard.sessions(), guard.session_keys()
+    current, found, keys = current_name(guard.workspace), guard.sessions(), guard.session_keys()
     archived, remote = guard.archived_sessions(), guard.remote_sessions()
     ordered = sorted(found.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]

@@ -13,8 +13,8 @@ from gitguard.cli.starting import say_startup, where_it_stands
 from gitguard.cli.surroundings import host_session, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
+from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import THIS_SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,6 +13,7 @@ from gitguard.cli.surroundings import executable
 from gitguard.hosts import INSTALLING, names
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallWishes
+from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
@@ -102,7 +103,7 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
 
 
 def _session(console: Console) -> str:
-    return console.guard.workspace.current().key
+    return current_session(console.guard.workspace).key
 
 
 @click.command()

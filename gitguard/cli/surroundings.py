@@ -7,7 +7,8 @@ import sys
 import time
 
 from gitguard.store.disk import folders
-from gitguard.store.session.workspace import THIS_SESSION, Places, Workspace
+from gitguard.store.session.conversations import THIS_SESSION
+from gitguard.store.session.workspace import Places, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.model.codec import load_json
 from gitguard.model.text import counted, one_line
+from gitguard.store.session.current import current_session
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def budget(
     `budget` in your config.yaml; a limit there counts before a host's of the same name.
     """
     talk = find_transcript(console, path, format_name, conversation)
-    key = session_key or ("" if path else console.guard.workspace.current().key)
+    key = session_key or ("" if path else current_session(console.guard.workspace).key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}

@@ -12,7 +12,10 @@ from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.handoff.handoff_file import current_work
 from gitguard.sessions.resume.block import sections_of
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import keep_conversation, with_hold
+from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,21 +41,21 @@ def owner_of(workspace: Workspace, transcript: Transcript, folder: str) -> Sessi
     if not workspace.is_initialised:
         return None
     if workspace.places.session:
-        return workspace.current()
-    current = workspace.current_name()
+        return current_session(workspace)
+    current = current_name(workspace)
     for name in sorted(workspace.session_names(), key=lambda name: name != current):
         owner = _knowing(workspace, name, transcript)
         if owner is not None:
             return owner
     root, inside = workspace.place.worktree, os.path.realpath(folder) if folder else ""
     is_here = inside == root or inside.startswith(root + os.sep)
-    return workspace.current() if is_here and current else None
+    return current_session(workspace) if is_here and current else None
 
 
 def _knowing(workspace: Workspace, name: str, transcript: Transcript) -> Session | None:
     """Return the session of a name if it knows a conversation; a damaged one knows none."""
     try:
-        record = workspace.read_record(Session(name, name))
+        record = read_record(workspace, Session(name, name))
     except GitguardError:
         return None
     knows = any(is_told_of(key, one, transcript) for key, one in record.host_sessions.items())
@@ -122,16 +125,16 @@ class SessionHooks:
         if key:
             workspace, config = self._store.workspace, self._store.config
             noted = conversation_gate.notice_compaction(known, config, self._transcript, "")
-            workspace.keep_host_session(self._store.session, key, noted)
+            keep_conversation(workspace, self._store.session, key, noted)
 
     def _record(self) -> tuple[str, HostSession]:
         """Return the record of the conversation, under no key where hooks never told of it."""
         from gitguard.store.session.host_session import HostSession
 
-        record = self._store.workspace.read_record(self._store.session)
+        record = read_record(self._store.workspace, self._store.session)
         for key, known in record.host_sessions.items():
             if is_told_of(key, known, self._transcript):
-                return key, self._store.workspace.held(self._store.session, key, known)
+                return key, with_hold(self._store.workspace, self._store.session, key, known)
         return "", HostSession(started_at=self._store.now)
 
     def _note(self, what: str, error: GitguardError) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
+from gitguard.store.session.current import current_session
+from gitguard.store.session.session_record import read_record
 from gitguard.transcripts import find_format
 
 TYPE_CHECKING = False
@@ -62,7 +64,7 @@ class Transcripts:
     def _conversations(self) -> Mapping[str, HostSession]:
         if self._workspace is None:
             return {}
-        return self._workspace.read_record(self._workspace.current()).host_sessions
+        return read_record(self._workspace, current_session(self._workspace)).host_sessions
 
     def known(self, transcript: Transcript) -> HostSession:
         """Return what the session knows of a conversation, which need not be its own."""

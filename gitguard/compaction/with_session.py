@@ -13,6 +13,7 @@ from gitguard.pressure.usage import UNKNOWN
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.store.disk.program import path_of
 from gitguard.store.disk.summarizer import SummarizerCommand
+from gitguard.store.session.current import current_session
 from gitguard.store.session.store import SessionStore
 from gitguard.transcripts.fitting.summarizing import Patience, persistent
 from gitguard.transcripts.formats.writable import writer_of
@@ -105,7 +106,7 @@ def _session_of(
     if workspace is None:
         return None
     if workspace.places.session:
-        refuse_unknown(SessionStore(workspace, workspace.current(), config))
+        refuse_unknown(SessionStore(workspace, current_session(workspace), config))
     owner = owner_of(workspace, transcript, held_in)
     return SessionHooks(SessionStore(workspace, owner, config), transcript) if owner else None
 

@@ -15,6 +15,7 @@ from gitguard.model.value import Value
 from gitguard.pressure.bands import Band, band_of
 from gitguard.pressure.readings import has_reading, newest_pressure, transcript_of
 from gitguard.store.disk.files import read_bytes
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _measured(
     store: SessionStore, named: str, around: str
 ) -> tuple[str, HostSession | None, Pressure | None, str]:
     """Return a conversation's name, record and pressure, and why that is not known."""
-    conversations = store.workspace.read_record(store.session).host_sessions
+    conversations = read_record(store.workspace, store.session).host_sessions
     if named and named not in conversations:
         raise InvalidInput(
             f"the conversation `{shorten(one_line(named), 80)}` is not known to this session",

@@ -8,6 +8,8 @@ from gitguard.hooks.bundle import HIGH, MEDIUM, Bundle, ContextItem, build_bundl
 from gitguard.hooks.workspace_files import collect
 from gitguard.hosts.context_files import context_files
 from gitguard.model.value import Value
+from gitguard.store.session.current import current_session
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def bootstrap_items(
 
 def _newest_host(workspace: Workspace) -> str:
     try:
-        conversations = workspace.read_record(workspace.current()).host_sessions.values()
+        conversations = read_record(workspace, current_session(workspace)).host_sessions.values()
     except GitguardError:
         return ""  # whose conversations these are is told elsewhere
     of_hosts = [item for item in conversations if item.transcript_format in hosts.HOSTS]

@@ -25,7 +25,10 @@ from gitguard.pressure.readings import measure_pressure, summary_tokens, with_pr
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session import state_file
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import keep_conversation, read_conversation
+from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.entries import Entry
+from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
@@ -85,13 +88,13 @@ class Conversation:
                 self.workspace = self.workspace.apart()
                 if not os.path.isdir(self.workspace.session_folder(session)):
                     with self.workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
-                        self.workspace.make_folders(session)
+                        make_session_files(self.workspace, session)
                 return True, session
         return False, self._session()
 
     def _session(self) -> Session:
-        if self.workspace.places.session or self.workspace.current_name():
-            return self.workspace.current()
+        if self.workspace.places.session or current_name(self.workspace):
+            return current_session(self.workspace)
         from gitguard.sessions.choice import choose_session
 
         return choose_session(self.workspace, self.repository())
@@ -312,13 +315,15 @@ class Conversation:
     def read_record(self) -> None:
         """Read the conversation's record."""
         key, host = self.event.host_session, self.event.host
-        self.record = self._as_read = self.workspace.host_session(self.store.session, key, host)
+        self.record = self._as_read = read_conversation(
+            self.workspace, self.store.session, key, host
+        )
 
     def keep_record(self) -> None:
         """Write the conversation's record, if it was changed; the lock is held."""
         if self.record != self._as_read:
             key = self.event.host_session
-            self.workspace.keep_host_session(self.store.session, key, self.record)
+            keep_conversation(self.workspace, self.store.session, key, self.record)
 
     def note_fault(self, error: GitguardError) -> None:
         """Leave a mark of a fault of ours, which `status` shows; the agent goes on."""

@@ -18,9 +18,15 @@ from gitguard.pressure.readings import (
     with_reading,
 )
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import (
+    THIS_SESSION,
+    conversations_here,
+    keep_conversation,
+    with_hold,
+)
 from gitguard.store.session.host_session import Stop
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import Saved
-from gitguard.store.session.workspace import THIS_SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,7 +196,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
         known = halted(known, store.now, verdict)
     saved, known = _save(store, verdict, known, pressure, question, was_halted=was_halted)
     known, line = _said(store, question, known, pressure, verdict, saved)
-    workspace.keep_host_session(store.session, key, known)
+    keep_conversation(workspace, store.session, key, known)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
 
@@ -202,11 +208,11 @@ def _conversation(store: SessionStore, question: Question) -> HostSession:
     version kept of the same shell counts.
     """
     workspace, key = store.workspace, question.host_session
-    hosts = workspace.read_record(store.session).host_sessions
+    hosts = read_record(workspace, store.session).host_sessions
     if key == THIS_SESSION and key not in hosts and question.shell in hosts:
-        return workspace.held(store.session, key, hosts[question.shell])
+        return with_hold(workspace, store.session, key, hosts[question.shell])
     # With its host a halt is kept where the host's hooks look for it, in whatever session it began.
-    return workspace.held(store.session, key, hosts.get(key), question.host)
+    return with_hold(workspace, store.session, key, hosts.get(key), question.host)
 
 
 def _said(
@@ -286,7 +292,7 @@ def _with_saved(known: HostSession, saved: Saved) -> HostSession:
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
     """Lift a conversation's halt; the caller holds the lock."""
-    conversations = store.workspace.conversations_here(store.session)
+    conversations = conversations_here(store.workspace, store.session)
     known = conversations.get(host_session)
     if known is None or known.halt is None:
         halted_ones = (f"`{key}`" for key, other in conversations.items() if other.halt)
@@ -295,5 +301,5 @@ def override(store: SessionStore, host_session: str, reason: str) -> HostSession
             f"Halted: {', '.join(halted_ones) or 'none'}",
         )
     lifted = known.replace(halt=None, override=Stop(store.now, known.halt.pressure, reason))
-    store.workspace.keep_host_session(store.session, host_session, lifted)
+    keep_conversation(store.workspace, store.session, host_session, lifted)
     return lifted

@@ -9,6 +9,8 @@ from gitguard.model import events, triggers
 from gitguard.model.config.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.store.session import entries, state_file
+from gitguard.store.session.conversations import hold_path, keep_hold
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,14 +88,17 @@ def _halt(conversation: Conversation, verdict: Verdict, pressure: Pressure | Non
     _keep_hold(conversation, known.replace(halt=halt))
     if not halt.saved:
         halt = _save_halt(conversation, known.replace(halt=halt), verdict, pressure)
-    path = workspace.hold_path(conversation.store.session, event.host_session, event.host)
+    path = hold_path(workspace, conversation.store.session, event.host_session, event.host)
     return deny(event, conversation.abilities, halt, path, workspace.clock())
 
 
 def _keep_hold(conversation: Conversation, known: HostSession) -> None:
     try:
-        conversation.workspace.keep_hold(
-            conversation.store.session, conversation.event.host_session, known
+        keep_hold(
+            conversation.workspace,
+            conversation.store.session,
+            conversation.event.host_session,
+            known,
         )
     except GitguardError as error:
         conversation.note_fault(error)  # the record in the repository decides
@@ -128,7 +133,7 @@ def _save_halt(
 
 def _recorded(conversation: Conversation) -> HostSession | None:
     """Return what the session's own file says of the conversation."""
-    record = conversation.workspace.read_record(conversation.store.session)
+    record = read_record(conversation.workspace, conversation.store.session)
     return record.host_sessions.get(conversation.event.host_session)
 
 

@@ -8,6 +8,8 @@ from gitguard.sessions.choice import is_not_in_force, living_owner, refuse_unkno
 from gitguard.store.session import state_file
 from gitguard.store.session.archive import Archived, SessionArchive, archived_names
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.conversations import all_conversations
+from gitguard.store.session.current import current_name, leave_session
 from gitguard.store.session.naming import Session
 from gitguard.store.session.store import SessionStore
 
@@ -39,8 +41,8 @@ def close(store: SessionStore) -> Archived:
     with store.lock():
         _refuse_halted(workspace, session)
         archived = put_away(store, "The session is closed.")
-        if workspace.current_name() == session.name:
-            workspace.leave()
+        if current_name(workspace) == session.name:
+            leave_session(workspace)
             workspace.at_step("current-left")
     return archived
 
@@ -61,7 +63,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
 
 
 def _refuse_halted(workspace: Workspace, session: Session) -> None:
-    for key, known in workspace.conversations(session).items():
+    for key, known in all_conversations(workspace, session).items():
         if known.halt is not None:
             raise InvalidInput(
                 f"the conversation `{key:.80}` of this session is halted: {known.halt.reason}",

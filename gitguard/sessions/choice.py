@@ -12,8 +12,18 @@ from gitguard.errors import (
     NotInitialised,
 )
 from gitguard.model.text import encodable
-from gitguard.store.session import owners, state_file
+from gitguard.store.session import state_file
+from gitguard.store.session.conversations import carry
+from gitguard.store.session.current import (
+    current_name,
+    current_session,
+    own_session,
+    read_owner,
+    use_session,
+)
 from gitguard.store.session.naming import Session
+from gitguard.store.session.own_journal import make_session_files
+from gitguard.store.session.session_record import new_record, read_record, write_record
 from gitguard.store.session.standing import NONE
 
 TYPE_CHECKING = False
@@ -32,8 +42,8 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
     """
     if workspace.places.session:
         return Session.of(workspace.places.session)
-    if workspace.current_name():
-        return workspace.current()
+    if current_name(workspace):
+        return current_session(workspace)
     checked_out = repository.checked_out()
     branch = checked_out.removeprefix("refs/heads/")
     key = branch if checked_out.startswith("refs/") else f"detached-{checked_out[:7]}"
@@ -45,34 +55,36 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
 
 def living_owner(workspace: Workspace, session: Session) -> str:
     """Return the git directory of another worktree that owns a session, empty if none does."""
-    owner = owners.read(workspace, session).git_dir
+    owner = read_owner(workspace, session).git_dir
     own = owner in ("", workspace.place.git_dir)
     return "" if own or not os.path.isdir(owner) else owner
 
 
 def settle(workspace: Workspace, session: Session, branch: str) -> None:
     """Record that this worktree works at a session, and on which branch it began."""
-    workspace.make_folders(session)
-    record = workspace.read_record(session)
+    make_session_files(workspace, session)
+    record = read_record(workspace, session)
     if record.key != session.key or not record.owner:
         known = record.host_sessions
-        workspace.write_record(
-            session, workspace.new_record(session, encodable(branch)).replace(host_sessions=known)
+        write_record(
+            workspace,
+            session,
+            new_record(workspace, session, encodable(branch)).replace(host_sessions=known),
         )
     if not workspace.places.session:
         _carry_conversations(workspace, session)
-        workspace.use(session)
-    owners.own(workspace, session)
+        use_session(workspace, session)
+    own_session(workspace, session)
     workspace.at_step("session-settled")
 
 
 def _carry_conversations(workspace: Workspace, session: Session) -> None:
     try:
-        previous = workspace.current_name()
+        previous = current_name(workspace)
     except InvalidDocument:
         return  # a damaged name leads nowhere; naming a session is what repairs it
     if previous and previous != session.name:
-        workspace.carry_conversations(Session(previous, previous), session)
+        carry(workspace, Session(previous, previous), session)
 
 
 def refuse_tracked(workspace: Workspace, repository: Repository) -> None:

@@ -8,6 +8,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampere
 from gitguard.model.value import Value
 from gitguard.sessions.other_tools import legacy_state
 from gitguard.store.session import identity, standing, state_file
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _of_identity(store: SessionStore) -> list[Problem]:
 
 def _of_record(store: SessionStore) -> list[Problem]:
     try:
-        store.workspace.read_record(store.session)
+        read_record(store.workspace, store.session)
     except NewerFormat:
         raise
     except InvalidDocument as error:

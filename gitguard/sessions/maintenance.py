@@ -18,7 +18,10 @@ from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.conversations import all_conversations
+from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
 
@@ -173,7 +176,7 @@ class Maintenance:
         used = [committed_at, *map(files.changed_at, working)]
         conversations: Mapping[str, HostSession] = {}
         try:
-            record = self._workspace.read_record(session)
+            record = read_record(self._workspace, session)
             session, conversations = session.replace(key=record.key), record.host_sessions
         except GitguardError:
             pass  # its own status tells what is wrong with it
@@ -203,12 +206,12 @@ class Maintenance:
 
     def _why_kept(self, one: Examined) -> str:
         session, workspace = one.session, self._workspace
-        if session.name in (workspace.current_name(), self._own.session.name):
+        if session.name in (current_name(workspace), self._own.session.name):
             return "it is the current session"
         owner = living_owner(workspace, session)
         if owner:
             return f"it belongs to the worktree of `{owner}`"
-        for key, known in workspace.conversations(session).items():
+        for key, known in all_conversations(workspace, session).items():
             if known.is_held:
                 return f"its conversation {key:.80} is halted, or its halt overridden"
             if self._now - seconds(known.last_use) < RUNNING:

@@ -14,6 +14,8 @@ from gitguard.sessions.taking import adopt, archive_uncommitted, take_in
 from gitguard.store.session import standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.own_journal import make_session_files
+from gitguard.store.session.session_record import new_record, read_record, write_record
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import SessionStore
 
@@ -107,12 +109,12 @@ def _put_back(store: SessionStore, head: Head) -> str:
 def _repair_record(store: SessionStore) -> list[str]:
     workspace, session = store.workspace, store.session
     try:
-        workspace.read_record(session)
+        read_record(workspace, session)
     except NewerFormat:
         raise
     except InvalidDocument:
         kept = workspace.set_aside(workspace.working_file(session, "session.json"))
-        workspace.write_record(session, workspace.new_record(session))
+        write_record(workspace, session, new_record(workspace, session))
         return [f"kept the damaged record of the conversations as `{kept}`"]
     return []
 
@@ -125,7 +127,7 @@ def _repair_state(store: SessionStore) -> list[str]:
         return _fill_empty(store, reading)
     own = state_file.newest_own(reading)
     good = _newest_checkpoint(store) if own is None else None
-    store.workspace.make_folders(store.session)
+    make_session_files(store.workspace, store.session)
     # Moved away first, a good older file would be missed if the new one cannot be written.
     kept = store.workspace.keep_beside(store.states.path)
     done = ["took the state from this machine's copy"]

@@ -12,6 +12,7 @@ from gitguard.store.session import standing, state_file
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
+from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
 from gitguard.store.session.task import new_task
@@ -154,7 +155,7 @@ def older_sessions(store: SessionStore) -> tuple[str, ...]:
 
 def begin_start(store: SessionStore) -> None:
     """Make the folders, and note that state and summary are about to be written."""
-    store.workspace.make_folders(store.session)
+    make_session_files(store.workspace, store.session)
     store.states.begin_start()
 
 

@@ -10,7 +10,10 @@ from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.completion import completion
 from gitguard.store.session.checkpoint import checkpoint_name
+from gitguard.store.session.conversations import conversations_here
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.settings_files import ignored_settings
 from gitguard.store.session.standing import weightier
 from gitguard.store.session.state_file import newest_own
@@ -57,7 +60,7 @@ class Overview(Value):
 def describe(workspace: Workspace, config: Config) -> Overview:
     """Look at everything `status` shows; a part that cannot be read becomes its error."""
     try:
-        session = workspace.current()
+        session = current_session(workspace)
     except GitguardError as problem:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
@@ -91,7 +94,7 @@ def keys_of(workspace: Workspace) -> dict[str, str]:
     keys = {}
     for name in workspace.session_names():
         try:
-            keys[name] = workspace.read_record(Session(name, name)).key
+            keys[name] = read_record(workspace, Session(name, name)).key
         except GitguardError:
             keys[name] = name  # its own status tells what is wrong with it
     return keys
@@ -127,7 +130,9 @@ def _look(store: SessionStore) -> _Seen:
     error: GitguardError | None = None
     try:
         reading = store.read()
-        error = _problem(store.look) or _problem(lambda: store.workspace.read_record(store.session))
+        error = _problem(store.look) or _problem(
+            lambda: read_record(store.workspace, store.session)
+        )
         head = own_head = store.chain.head()
         error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
@@ -150,7 +155,7 @@ def _problem(look: Callable[[], object]) -> GitguardError | None:
 
 def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
     try:
-        return store.workspace.conversations_here(store.session)
+        return conversations_here(store.workspace, store.session)
     except GitguardError:
         return {}
 

@@ -17,8 +17,11 @@ from gitguard.sessions.archiving import histories_if_archived, refuse_archived
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.store.disk import files
 from gitguard.store.session.checkpoint import parse_commit
+from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.naming import Session
+from gitguard.store.session.own_journal import make_session_files
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +101,7 @@ def _stored_session(store: SessionStore) -> StoredSession:
 
 def stored_conversations(store: SessionStore) -> tuple[StoredConversation, ...]:
     """Return a session's conversations, the one that was used last first."""
-    known = store.workspace.read_record(store.session).host_sessions
+    known = read_record(store.workspace, store.session).host_sessions
     newest = sorted(known.items(), key=lambda item: item[1].last_use, reverse=True)
     return tuple(_stored(name, conversation, store.config) for name, conversation in newest)
 
@@ -210,7 +213,7 @@ def import_transcript(
     counts = {"compactions": counted.compactions, "counted_upto": counted.counted_upto}
     fresh = given.replace(epoch=counted.compactions, compacted_at=newest_at)
     with store.lock():
-        conversations = store.workspace.read_record(store.session).host_sessions
+        conversations = read_record(store.workspace, store.session).host_sessions
         name = _name_of(transcript, own, conversations)
         known = conversations.get(name, fresh)
         merged = known.replace(
@@ -220,9 +223,9 @@ def import_transcript(
             turns=max(known.turns, turns),
             **counts,
         )
-        store.workspace.make_folders(store.session)
+        make_session_files(store.workspace, store.session)
         used_at = max(known.used_at, timestamp(used))
-        store.workspace.keep_host_session(store.session, name, merged, used_at=used_at)
+        keep_conversation(store.workspace, store.session, name, merged, used_at=used_at)
     was_known = name in conversations
     return Imported(
         name, store.session.key, transcript, turns, entries, counted.compactions, was_known

@@ -14,6 +14,7 @@ from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
+from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.task import new_task, update_state
 
@@ -70,7 +71,7 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     before = state_file.newest_own(reading)
     if reading.standing in (state_file.EDITED, state_file.BROKEN):
         store.workspace.set_aside(store.states.path)
-    store.workspace.make_folders(store.session)
+    make_session_files(store.workspace, store.session)
     journal_id, offset = _position(store, theirs, before)
     ready = store.states.write(state, before, journal_id=journal_id, journal_offset=offset)
     store.chain.adopt(head, theirs.checkpoint, ready.sha256 if ready.sha256 == sha256(data) else "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gitguard.store.session.current import current_session
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.state_file import Durable
 from gitguard.store.session.store import SessionStore
 
@@ -46,7 +48,7 @@ class WorkspaceSessions:
 
     def store(self, session: Session | None = None) -> SessionStore:
         """Return a session's store, the current session's by default."""
-        return SessionStore(self.workspace, session or self.workspace.current(), self.config)
+        return SessionStore(self.workspace, session or current_session(self.workspace), self.config)
 
     def ensure(self, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue the session (references/design/contract.md, "Startup").
@@ -84,7 +86,7 @@ class WorkspaceSessions:
         from gitguard.store.session.naming import Session
 
         if wanted in self.workspace.session_names():
-            return Session(self.workspace.read_record(Session(wanted, wanted)).key, wanted)
+            return Session(read_record(self.workspace, Session(wanted, wanted)).key, wanted)
         if wanted in self.sessions():
             store = self.store(Session(wanted, wanted))
             for checkpoint in store.chain.history(store.chain.head().id):

@@ -21,6 +21,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
 from gitguard.model.digest import sha256
 from gitguard.store.session.checkpoint import FILES
+from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 
@@ -74,7 +75,9 @@ class GitguardAdapter(MemoryAdapter):  # type: ignore[misc]
 
     def seed(self, n: int) -> None:
         for number in range(n):
-            self.guard.note({"goal": f"goal {number} of {self.guard.workspace.current().key}"})
+            self.guard.note(
+                {"goal": f"goal {number} of {current_session(self.guard.workspace).key}"}
+            )
 
     def append_genuine(self) -> None:
         self.guard.note({"goal": "one more goal"})

@@ -19,6 +19,7 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
 from gitguard.sessions.archiving import bring_back, close, find_archived
+from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import ENDED, Entry
 from gitguard.store.session.naming import Session
 from tests.faults import repairing
@@ -79,7 +80,7 @@ def _edit(path: Path, old: str, new: str) -> None:
 
 def _session_file(world: World, name: str) -> Path:
     workspace = world.guard().workspace
-    return Path(workspace.working_file(workspace.current(), name))
+    return Path(workspace.working_file(current_session(workspace), name))
 
 
 def _ensure(world: World) -> object:

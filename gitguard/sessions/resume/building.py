@@ -9,6 +9,7 @@ from gitguard.model.text import timestamp
 from gitguard.sessions.resume.block import Origin, build_resume
 from gitguard.store.session import capture
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _origin(store: SessionStore, head: Head, branch: str, spiral: str) -> Origin
 
 def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
     notes = []
-    began_on = store.workspace.read_record(store.session).began_on
+    began_on = read_record(store.workspace, store.session).began_on
     if began_on and branch and branch != began_on:
         notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
     if spiral:

@@ -10,6 +10,7 @@ from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.disk import files
 from gitguard.store.git.place import locate
 from gitguard.store.session import holds
+from gitguard.store.session.session_record import read_record, write_record
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Workspace
 
@@ -96,8 +97,8 @@ def _rewrite(store: SessionStore, redactor: Redactor) -> None:
     anew = store.journal.restart(part.entries)
     store.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
     store.write_summary(ready.state)
-    record = store.workspace.read_record(store.session)
-    store.workspace.write_record(store.session, record)
+    record = read_record(store.workspace, store.session)
+    write_record(store.workspace, store.session, record)
 
 
 def _below(folder: str) -> Iterator[str]:

@@ -15,8 +15,11 @@ from gitguard.model.codec import dump_line, load_json
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
+from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import LIMIT, decode_record
+from gitguard.store.session.own_journal import OwnJournal, make_session_files
+from gitguard.store.session.session_record import decode_record
+from gitguard.store.session.workspace import LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +72,7 @@ def session_of(workspace: Workspace) -> Session | None:
     """Return the session that the workspace names, by a key that fits its name; None if none is."""
     if workspace.places.session:
         return Session.of(workspace.places.session)
-    name = workspace.current_name()
+    name = current_name(workspace)
     if not name:
         return None
     path = workspace.working_file(Session(name, name), "session.json")
@@ -84,7 +87,7 @@ def session_of(workspace: Workspace) -> Session | None:
 def keep_note(workspace: Workspace, session: Session, note: PendingNote) -> None:
     """Keep a note for later; the lock is held."""
     other = workspace.apart()
-    other.make_folders(session)
+    make_session_files(other, session)
     document, _ = workspace.redactor.document(
         {"document": note.document, "new_task": note.new_task, "lists": note.lists}
     )
@@ -98,7 +101,7 @@ def is_any_kept(workspace: Workspace, session: Session) -> bool:
 
 def entries_of(workspace: Workspace, session: Session) -> tuple[Entry, ...]:
     """Return what hooks captured of a session, oldest first."""
-    return workspace.apart().journal(session).read("", 0).unfolded
+    return OwnJournal(workspace.apart(), session).read("", 0).unfolded
 
 
 def notes_of(workspace: Workspace, session: Session) -> tuple[PendingNote, ...]:

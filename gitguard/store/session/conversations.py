@@ -1,26 +1,142 @@
-"""What follows a conversation when its session changes or its working files go.
+"""A session's conversations: their records, what holds them, how they change to another session.
 
-Conversations are recorded inside the session they work at. But a halt belongs to the conversation:
-neither another session nor a removed folder may end it (references/design/contract.md, "Halt").
+A halt belongs to its conversation: neither another session nor a removed folder may end it
+(references/design/contract.md, "Halt").
 """
 
 from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, NotWritable
-from gitguard.model.codec import dump_json
-from gitguard.store.disk import files
-from gitguard.store.session.host_session import SessionRecord
-from gitguard.store.session.workspace import FORMAT, LIMIT, THIS_SESSION, decode_record
+from gitguard.model.text import timestamp
+from gitguard.store.session import holds
+from gitguard.store.session.host_session import Hold, HostSession
+from gitguard.store.session.session_record import (
+    read_record,
+    recall_held,
+    remember_held,
+    write_record,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
+
+THIS_SESSION = "this-session"
+"""The conversation of programs that no host runs: the session itself."""
+_MOST_HOST_SESSIONS = 50
+_MOST_HELD = 500
+"""So many halted or overridden conversations are kept besides; more would outgrow the file."""
+
+
+def read_conversation(
+    workspace: Workspace, session: Session, key: str, host: str = ""
+) -> HostSession:
+    """Return a conversation's record, a new one if it is not known, with what holds it."""
+    return with_hold(
+        workspace, session, key, read_record(workspace, session).host_sessions.get(key), host
+    )
+
+
+def with_hold(
+    workspace: Workspace, session: Session, key: str, known: HostSession | None, host: str = ""
+) -> HostSession:
+    """Return a conversation's record with the halt or override that is in force."""
+    known = known or HostSession(started_at=timestamp(workspace.clock()))
+    host = host or known.host or _host_of(workspace, key)
+    confirmed: HostSession | None = known
+    if known.override is not None and os.path.isdir(workspace.state_folder):
+        # Only versions before this one kept overrides in the session's copy alone.
+        confirmed = None if known.host else recall_held(workspace, session).get(key)
+    hold = holds.read(hold_path(workspace, session, key, host))
+    return holds.in_force(known, hold, confirmed).replace(host=host)
+
+
+def _host_of(workspace: Workspace, key: str) -> str:
+    """Return the host that a conversation was halted at, for programs that name its id alone.
+
+    A session that is its own conversation has none.
+    """
+    if key == THIS_SESSION:
+        return ""
+    every = holds.all_in(workspace.places.state_home)
+    return next((hold.host for hold in every if hold.conversation == key), "")
+
+
+def hold_path(workspace: Workspace, session: Session, key: str, host: str) -> str:
+    """Return where it is kept what holds a conversation.
+
+    That of a host belongs to no repository; that of a bare shell is the session itself.
+    """
+    if key == THIS_SESSION and not host:
+        return os.path.join(workspace.anchor_folder(session), "hold.json")
+    return holds.path_of(workspace.places.state_home, host, key)
+
+
+def all_conversations(workspace: Workspace, session: Session) -> dict[str, HostSession]:
+    """Return a session's conversations by their ids, with what holds them."""
+    hosts = read_record(workspace, session).host_sessions
+    return {key: with_hold(workspace, session, key, known) for key, known in hosts.items()}
+
+
+def conversations_here(workspace: Workspace, session: Session) -> dict[str, HostSession]:
+    """Return a session's conversations, and those of this worktree that are held besides.
+
+    A conversation may have been halted at another session, or its record be gone since.
+    """
+    every = all_conversations(workspace, session)
+    for hold in holds.all_in(workspace.places.state_home):
+        key = hold.conversation
+        if key and key not in every and hold.worktree == workspace.place.worktree:
+            every[key] = with_hold(workspace, session, key, None, hold.host)
+    return every
+
+
+def keep_conversation(
+    workspace: Workspace,
+    session: Session,
+    key: str,
+    host_session: HostSession,
+    *,
+    used_at: str = "",
+) -> None:
+    """Store a conversation's record; the caller holds the lock.
+
+    It counts as used now and by its hooks, but where used_at says when an imported one was.
+    """
+    record = read_record(workspace, session)
+    imported = host_session.imported and bool(used_at)
+    used = host_session.replace(used_at=used_at or timestamp(workspace.clock()), imported=imported)
+    others = {name: item for name, item in record.host_sessions.items() if name != key}
+    hosts = {**_newest(others), key: used}
+    if used.halt is not None:
+        keep_hold(workspace, session, key, used)  # first: no failure further on lifts a halt
+    write_record(workspace, session, record.replace(host_sessions=hosts))
+    before = record.host_sessions.get(key)
+    was = (before.halt, before.override) if before else (None, None)
+    if was != (used.halt, used.override):
+        remember_held(workspace, session, hosts)
+    if used.halt is None:
+        keep_hold(workspace, session, key, used)
+
+
+def keep_hold(workspace: Workspace, session: Session, key: str, known: HostSession) -> bool:
+    """Keep out of an agent's reach what holds a conversation; say whether that could be."""
+    hold = Hold(
+        known.host, key, known.halt, known.override, worktree=workspace.place.worktree
+    ).redacted(workspace.redactor)[0]
+    return holds.keep(hold_path(workspace, session, key, known.host), hold, workspace.clock())
+
+
+def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
+    """Leave out the conversations that were not used for longest, halted ones last."""
+    by_use = sorted(conversations.items(), key=lambda item: item[1].last_use, reverse=True)
+    held = [item for item in by_use if item[1].is_held]
+    others = [item for item in by_use if not item[1].is_held]
+    return dict(held[:_MOST_HELD] + others[: max(_MOST_HOST_SESSIONS - 1 - len(held), 0)])
 
 
 def carry(workspace: Workspace, source: Session, target: Session) -> None:
@@ -32,10 +148,10 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
     """
     if source.name == target.name:
         return
-    there = workspace.read_record(target)
+    there = read_record(workspace, target)
     hosts = dict(there.host_sessions)
-    moving = workspace.conversations(source)
-    shell = workspace.held(source, THIS_SESSION, moving.get(THIS_SESSION))
+    moving = all_conversations(workspace, source)
+    shell = with_hold(workspace, source, THIS_SESSION, moving.get(THIS_SESSION))
     if shell.is_held:
         moving[THIS_SESSION] = shell
     for key, conversation in moving.items():
@@ -44,36 +160,7 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
         known = hosts.get(key)
         delivery, head = (known.delivery, known.head) if known else (None, "")
         hosts[key] = conversation.replace(delivery=delivery, head=head)
-    workspace.write_record(target, there.replace(host_sessions=hosts))
-    remember(workspace, target, hosts)
+    write_record(workspace, target, there.replace(host_sessions=hosts))
+    remember_held(workspace, target, hosts)
     if THIS_SESSION in hosts:
-        workspace.keep_hold(target, THIS_SESSION, hosts[THIS_SESSION])
-
-
-def remember(workspace: Workspace, session: Session, known: Mapping[str, HostSession]) -> None:
-    """Keep a copy of halted and overridden conversations outside the repository."""
-    clean = workspace.redactor.document  # an override has a reason, which is anybody's text
-    held = {key: clean(item.to_document())[0] for key, item in known.items() if item.is_held}
-    path = _path(workspace, session)
-    document = SessionRecord(FORMAT, session.key).to_document()
-    try:
-        if held or os.path.exists(path):
-            files.make_folder(os.path.dirname(path))
-            files.write_bytes(path, dump_json({**document, "host_sessions": held}))
-    except NotWritable as error:
-        if not files.is_refusal(error):
-            raise
-
-
-def recall(workspace: Workspace, session: Session) -> Mapping[str, HostSession]:
-    """Return the conversations in the copy, none where there is no copy that reads."""
-    path = _path(workspace, session)
-    try:
-        data = files.read_bytes(path, limit=LIMIT)
-        return {} if data is None else decode_record(data, path).host_sessions
-    except InvalidDocument:
-        return {}
-
-
-def _path(workspace: Workspace, session: Session) -> str:
-    return os.path.join(workspace.anchor_folder(session), "conversations.json")
+        keep_hold(workspace, target, THIS_SESSION, hosts[THIS_SESSION])

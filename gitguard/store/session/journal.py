@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import EditedState
 from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.value import Value
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.store.session.moment import Moment
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
@@ -63,7 +59,7 @@ class JournalFile:
 
         def at(offset: int) -> bytes:
             header = b"" if offset else self._header()
-            journal_id = _id_in(_document(header) if header else self._begins())
+            journal_id = id_in(_document(header) if header else self._begins())
             return header + self._sealed(line, journal_id, offset + len(header))
 
         files.append(self.path, at)
@@ -98,7 +94,7 @@ class JournalFile:
             raise files.refused(self.path, error) from error
 
     def _header(self) -> bytes:
-        return _header(self._unique())
+        return header_of(self._unique())
 
     def _unique(self) -> str:
         return f"{int(self._clock() * 1e6):x}-{os.getpid():x}"
@@ -142,14 +138,14 @@ class JournalFile:
         position = max(size - _COUNT_BACK, 0)
         lines, _ = files.complete_lines(self.path, offset=position, limit=_COUNT_BACK)
         own = _calls_of(_placed(lines, position), host_session)
-        counted = [_number_in(line) for line in self._own(own, _id_in(self._begins()))]
+        counted = [_number_in(line) for line in self._own(own, id_in(self._begins()))]
         return max(counted, default=0) + counted.count(0)
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
         begins = self._begins()
         check_format(begins, FORMAT, what=f"`{self.path}`")
-        return _id_in(begins)
+        return id_in(begins)
 
     def _begins(self) -> dict[str, Any]:
         header, _ = files.complete_lines(self.path, offset=0, limit=_HEADER_LIMIT)
@@ -173,109 +169,20 @@ class JournalFile:
     def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
         """Begin a new file with entries that are folded already, in place of the one there is."""
         data = self._header()
-        begun = _id_in(_document(data))
+        begun = id_in(_document(data))
         for entry in entries:
             data += self._sealed(self._line(entry), begun, len(data))
         files.write_bytes(self.path, data)
         return JournalPart(begun, entries, (), len(data))
 
 
-class OwnJournal(JournalFile):
-    """A session's journal, of which those that somebody else began are never read."""
-
-    def __init__(self, workspace: Workspace, session: Session) -> None:
-        """Use the session's working file."""
-        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
-        self._workspace = workspace
-        self._session = session
-
-    def begin(self) -> None:
-        """Make the file if it is not there, so that only entries are left to append."""
-        if self._is_new():
-            files.append(self.path, self._header())
-
-    def _line(self, entry: Entry) -> bytes:
-        return dump_line(self._workspace.redactor.document(entry.line())[0])
-
-    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
-        """Read the journal as it was at one moment."""
-        return self._moment.look(lambda: self._read(folded_id, folded_offset))
-
-    def open_calls(self) -> tuple[Entry, ...]:
-        """Return the tool calls that began and never ended, as it was at one moment."""
-        return self._moment.look(self._read_open_calls)
-
-    @property
-    def _moment(self) -> Moment:
-        return self._workspace.moment(self._session)
-
-    def _refuse_unsettled(self) -> None:
-        """Refuse to call foreign what another process may be replacing at this very moment."""
-        if not self._moment.is_settled:
-            from gitguard.store.session.moment import Unsettled
-
-            raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
-
-    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
-        """Begin a new file; the one before is nobody's from then on, should it come back."""
-        from gitguard.store.session import own_journal
-
-        replaced = _id_in(self._begins())
-        part = super().restart(entries)
-        own_journal.forget(self._workspace, self._session, replaced)
-        return part
-
-    def _is_to_end(self, part: JournalPart) -> bool:
-        """Say whether a journal is large, or was begun when there was no key to seal it with."""
-        unsealed = bool(part.id) and not part.id.endswith(SEALED)
-        return super()._is_to_end(part) or (unsealed and self._workspace.seal.is_there)
-
-    def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
-        return self._workspace.seal.put_on(line, self._place(journal_id, offset))
-
-    def _place(self, journal_id: str, offset: int) -> str:
-        return f"journal {self._session.name} {journal_id} {offset}"
-
-    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
-        """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
-        holds = self._workspace.seal.holds
-        if not journal_id.endswith(SEALED):
-            return [line for _, line in lines]
-        own = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
-        if len(own) < len(lines):
-            self._refuse_unsettled()
-            foreign = EditedState(
-                f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
-                "are not used"
-            )
-            self._workspace.note_fault("reading the journal", foreign)
-        return own
-
-    def _begun(self) -> str:
-        """Return the journal's id; one that somebody else began is set aside first."""
-        begun = super()._begun()
-        if begun or not self._is_new():
-            from gitguard.store.session import own_journal
-
-            if not own_journal.is_ours(self._workspace, self._session, begun):
-                self._refuse_unsettled()
-                own_journal.refuse_foreign(self._workspace, self._session, begun, self.path)
-        return begun if os.path.exists(self.path) else ""
-
-    def _header(self) -> bytes:
-        from gitguard.store.session import own_journal
-
-        sealed = self._workspace.seal.is_there
-        begun = own_journal.new_id(self._workspace, self._unique(), sealed=sealed)
-        own_journal.remember(self._workspace, self._session, begun)
-        return _header(begun)
-
-
-def _id_in(header: dict[str, Any] | None) -> str:
+def id_in(header: dict[str, Any] | None) -> str:
+    """Return the id in a journal's first line, empty where there is none."""
     return str((header or {}).get("journal", ""))
 
 
-def _header(journal_id: str) -> bytes:
+def header_of(journal_id: str) -> bytes:
+    """Return the first line of a journal."""
     return dump_line({"format": FORMAT, "journal": journal_id})
 
 

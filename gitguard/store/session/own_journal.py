@@ -1,118 +1,118 @@
-"""Which journals gitguard began here, kept outside the repository.
-
-A branch can bring a journal in: git overwrites ignored files without a word when it checks one out.
-What such a journal says must never become state.
-"""
+"""A session's own journal: nothing that somebody else wrote or began is read."""
 
 from __future__ import annotations
 
 import os
 
-from gitguard.errors import EditedState, InvalidDocument, NotWritable
-from gitguard.model.codec import dump_json, load_json
+from gitguard.errors import EditedState
+from gitguard.model.codec import dump_line
 from gitguard.store.disk import files
-from gitguard.store.session.journal import SEALED
+from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, header_of, id_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.moment import Moment
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
 
-_FORMAT = 1
-_LIMIT = 1 << 16
-_MOST = 50
-"""Every worktree that works at a session has a journal, and a large one is followed by another."""
 
+def make_session_files(workspace: Workspace, session: Session) -> None:
+    """Create a session's working folders, and its journal in them.
 
-def remember(workspace: Workspace, session: Session, journal_id: str) -> None:
-    """Keep the id of a journal that we begin; where nothing can be written it stays unknown."""
-    path = _path(workspace, session)
-    _keep(path, [*_listed(path), journal_id])
-
-
-def forget(workspace: Workspace, session: Session, journal_id: str) -> None:
-    """Drop the id of a journal that another one took the place of."""
-    path = _path(workspace, session)
-    known = _listed(path)
-    if journal_id in known:
-        _keep(path, [item for item in known if item != journal_id])
-
-
-def _keep(path: str, ids: list[str]) -> None:
-    try:
-        files.make_folder(os.path.dirname(path))
-        files.write_bytes(path, dump_json({"format": _FORMAT, "journals": ids[-_MOST:]}))
-    except NotWritable as error:
-        if not files.is_refusal(error):
-            raise
-
-
-def is_ours(workspace: Workspace, session: Session, journal_id: str) -> bool:
-    """Say whether a journal is known as one that we began."""
-    listed = _listed(_path(workspace, session))
-    return bool(journal_id) and (journal_id in listed or journal_id == _folded(workspace, session))
-
-
-def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path: str) -> None:
-    """Set a journal aside that is not known as ours, and leave a mark; the lock is held.
-
-    Where nothing is known of any, as in a sandbox, one that was begun here is taken, unless git
-    tracks it; an archive may have brought in any other.
+    The journal begins here because its id is noted in the state directory, and a calm hook, which
+    appends to it, has no time for that.
     """
-    is_any_known = bool(_listed(_path(workspace, session)) or _folded(workspace, session))
-    if not is_any_known and _is_begun_here(workspace, journal_id, path):
-        remember(workspace, session, journal_id)
-        return
-    kept = workspace.set_aside(path)
-    workspace.note_fault(
-        "reading the journal",
-        EditedState(f"`{path}` was not begun by gitguard in this place; it is kept as `{kept}`"),
-    )
+    workspace.make_folders(session)
+    OwnJournal(workspace, session).begin()
 
 
-def new_id(workspace: Workspace, unique: str, *, sealed: bool) -> str:
-    """Return the id of a journal that is begun here, and where every line carries a seal."""
-    return f"{unique}@{_whereabouts(workspace)}{SEALED if sealed else ''}"
+class OwnJournal(JournalFile):
+    """A session's journal, of which those that somebody else began are never read."""
 
+    def __init__(self, workspace: Workspace, session: Session) -> None:
+        """Use the session's working file."""
+        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
+        self._workspace = workspace
+        self._session = session
 
-def _is_begun_here(workspace: Workspace, journal_id: str, path: str) -> bool:
-    begun = journal_id.removesuffix(SEALED).rpartition("@")[2]
-    return begun == _whereabouts(workspace) and not _is_tracked(workspace, path)
+    def begin(self) -> None:
+        """Make the file if it is not there, so that only entries are left to append."""
+        if self._is_new():
+            files.append(self.path, self._header())
 
+    def _line(self, entry: Entry) -> bytes:
+        return dump_line(self._workspace.redactor.document(entry.line())[0])
 
-def _whereabouts(workspace: Workspace) -> str:
-    from gitguard.store.session.anchor import whereabouts
+    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
+        """Read the journal as it was at one moment."""
+        return self._moment.look(lambda: self._read(folded_id, folded_offset))
 
-    return whereabouts(workspace.place.common_dir)
+    def open_calls(self) -> tuple[Entry, ...]:
+        """Return the tool calls that began and never ended, as it was at one moment."""
+        return self._moment.look(self._read_open_calls)
 
+    @property
+    def _moment(self) -> Moment:
+        return self._workspace.moment(self._session)
 
-def _listed(path: str) -> list[str]:
-    try:
-        data = files.read_bytes(path, limit=_LIMIT)
-        document = {} if data is None else load_json(data, what=f"`{path}`", limit=_LIMIT)
-    except InvalidDocument:
-        return []
-    ids = document.get("journals")
-    return [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
+    def _refuse_unsettled(self) -> None:
+        """Refuse to call foreign what another process may be replacing at this very moment."""
+        if not self._moment.is_settled:
+            from gitguard.store.session.moment import Unsettled
 
+            raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
 
-def _folded(workspace: Workspace, session: Session) -> str:
-    from gitguard.store.session.anchor import AnchorFile
+    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
+        """Begin a new file; the one before is nobody's from then on, should it come back."""
+        from gitguard.store.session import journal_ids
 
-    try:
-        written = AnchorFile(workspace.anchor_folder(session)).read_written()
-    except InvalidDocument:
-        return ""
-    return written.journal_id if written else ""
+        replaced = id_in(self._begins())
+        part = super().restart(entries)
+        journal_ids.forget(self._workspace, self._session, replaced)
+        return part
 
+    def _is_to_end(self, part: JournalPart) -> bool:
+        """Say whether a journal is large, or was begun when there was no key to seal it with."""
+        unsealed = bool(part.id) and not part.id.endswith(SEALED)
+        return super()._is_to_end(part) or (unsealed and self._workspace.seal.is_there)
 
-def _is_tracked(workspace: Workspace, path: str) -> bool:
-    from gitguard.store.git.repository import Repository
+    def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
+        return self._workspace.seal.put_on(line, self._place(journal_id, offset))
 
-    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
-    folder = os.path.relpath(os.path.dirname(path), workspace.place.worktree)
-    return bool(repository.tracked_under(folder))
+    def _place(self, journal_id: str, offset: int) -> str:
+        return f"journal {self._session.name} {journal_id} {offset}"
 
+    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+        """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
+        holds = self._workspace.seal.holds
+        if not journal_id.endswith(SEALED):
+            return [line for _, line in lines]
+        own = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
+        if len(own) < len(lines):
+            self._refuse_unsettled()
+            foreign = EditedState(
+                f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
+                "are not used"
+            )
+            self._workspace.note_fault("reading the journal", foreign)
+        return own
 
-def _path(workspace: Workspace, session: Session) -> str:
-    return os.path.join(workspace.anchor_folder(session), "journals.json")
+    def _begun(self) -> str:
+        """Return the journal's id; one that somebody else began is set aside first."""
+        begun = super()._begun()
+        if begun or not self._is_new():
+            from gitguard.store.session import journal_ids
+
+            if not journal_ids.is_ours(self._workspace, self._session, begun):
+                self._refuse_unsettled()
+                journal_ids.refuse_foreign(self._workspace, self._session, begun, self.path)
+        return begun if os.path.exists(self.path) else ""
+
+    def _header(self) -> bytes:
+        from gitguard.store.session import journal_ids
+
+        sealed = self._workspace.seal.is_there
+        begun = journal_ids.new_id(self._workspace, self._unique(), sealed=sealed)
+        journal_ids.remember(self._workspace, self._session, begun)
+        return header_of(begun)

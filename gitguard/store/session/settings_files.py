@@ -62,12 +62,26 @@ def open_workspace(
 
         workspace.redactor = redactor_of(config.redaction)
     try:
-        workspace.find_record(config.store.ref_prefix)
+        _find_record(workspace, config.store.ref_prefix)
     except GitguardError as error:
         if not for_hook:
             raise
         workspace.note_fault("looking for the repository's record", error)
     return workspace, config
+
+
+def _find_record(workspace: Workspace, ref_prefix: str) -> None:
+    """Find the record of a repository that was moved or copied to this path."""
+    if workspace.is_recorded:
+        return
+    traces = (
+        os.path.join(workspace.folder, "current"),
+        os.path.join(workspace.place.common_dir, "gitguard", "identity"),
+    )
+    if any(map(os.path.lexists, traces)):
+        from gitguard.store.session import moves
+
+        moves.follow(workspace, ref_prefix)
 
 
 def load_user_config(config_home: str, state_home: str) -> Config:

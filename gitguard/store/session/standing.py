@@ -47,40 +47,13 @@ class Head(Value):
 
 def refuse_head(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
-    ours = head.committed[:12] or "nothing"
-    theirs = head.id[:12]
-    doubt = f"; it is not taken unasked: {head.doubt}" if head.doubt else ""
-    refusals: dict[str, GitguardError] = {
-        ADVANCED: HeadAdvanced(
-            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based{doubt}",
-            f"Take it with `gitguard repair --take-theirs --head {theirs}`, or keep ours with "
-            "`gitguard session fork NAME`",
-        ),
-        MOVED: Tampered(
-            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
-            "the other",
-            "Put ours back with `gitguard repair --archive-theirs`, or look at theirs with "
-            "`gitguard log "
-            f"--untrusted` and take it with `gitguard repair --take-theirs --head {theirs}`",
-        ),
-        DELETED: Tampered(
-            f"`{ref}` is gone; this machine wrote {ours} there",
-            "Put it back with `gitguard repair --archive-theirs`, or drop it with `gitguard "
-            "repair --forget`",
-        ),
-        UNTRUSTED: Untrusted(
-            f"`{ref}` is at {theirs}, and this machine did not write it",
-            "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
-            "`gitguard repair --trust`, or begin another with `gitguard session use NAME`",
-        ),
-    }
     if head.replaced_repository and head.standing != UNTRUSTED:
         return Tampered(
             f"another git directory lies here now: the checkpoint {head.lost[:12]} that this "
             f"machine wrote to `{ref}` is not in it",
             "If that is meant, `gitguard repair --accept` goes on with the state here in a new "
-            "history, and "
-            "where there is none `gitguard ensure` begins; else put the old git directory back",
+            "history, and where there is none `gitguard ensure` begins; else put the old git "
+            "directory back",
         )
     if head.standing == REMOTE_ONLY:
         return Pending(
@@ -88,7 +61,40 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
             "Adopt it with `gitguard repair --trust`, or begin another with `gitguard session "
             "use NAME`",
         )
-    return refusals.get(head.standing)
+    return _refuse_by_standing(head, ref)
+
+
+def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
+    ours = head.committed[:12] or "nothing"
+    theirs = head.id[:12]
+    if head.standing == ADVANCED:
+        doubt = f"; it is not taken unasked: {head.doubt}" if head.doubt else ""
+        return HeadAdvanced(
+            f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based{doubt}",
+            f"Take it with `gitguard repair --take-theirs --head {theirs}`, or keep ours with "
+            "`gitguard session fork NAME`",
+        )
+    if head.standing == MOVED:
+        return Tampered(
+            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
+            "the other",
+            "Put ours back with `gitguard repair --archive-theirs`, or look at theirs with "
+            f"`gitguard log --untrusted` and take it with `gitguard repair --take-theirs --head "
+            f"{theirs}`",
+        )
+    if head.standing == DELETED:
+        return Tampered(
+            f"`{ref}` is gone; this machine wrote {ours} there",
+            "Put it back with `gitguard repair --archive-theirs`, or drop it with `gitguard "
+            "repair --forget`",
+        )
+    if head.standing == UNTRUSTED:
+        return Untrusted(
+            f"`{ref}` is at {theirs}, and this machine did not write it",
+            "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
+            "`gitguard repair --trust`, or begin another with `gitguard session use NAME`",
+        )
+    return None
 
 
 def refuse_reading(head: Head, ref: str) -> GitguardError | None:

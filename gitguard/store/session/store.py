@@ -19,6 +19,7 @@ from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
+from gitguard.store.session.own_journal import OwnJournal, make_session_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class SessionStore:
         self.config = config
         self.clock = workspace.clock
         self.states = state_file.StateFiles(workspace, session)
-        self.journal = workspace.journal(session)
+        self.journal = OwnJournal(workspace, session)
         self._chain: Chain | None = None
 
     @property
@@ -173,7 +174,7 @@ class SessionStore:
 
     def save(self, state: TaskState, before: Ready | None) -> Ready:
         """Make a state durable; before is the newest one of ours, None for the first."""
-        self.workspace.make_folders(self.session)
+        make_session_files(self.workspace, self.session)
         return self.states.write(state, before)
 
     # Checkpoints
@@ -186,7 +187,7 @@ class SessionStore:
         unchanged = folded is ready.state and not moved and not leaks
         if unchanged and ready.standing == state_file.OURS:
             return ready, part
-        self.workspace.make_folders(self.session)
+        make_session_files(self.workspace, self.session)
         if moved:
             self.journal.settle()
             self.workspace.at_step("journal-settled")

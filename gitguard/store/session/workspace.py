@@ -1,4 +1,4 @@
-"""The workspace: the working files of its sessions, and which session is current.
+"""The workspace: where the working files of its sessions lie, and what locks and seals them.
 
 Nothing here starts git, so that hooks below every threshold never have to.
 """
@@ -8,24 +8,14 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import (
-    EditedState,
-    InvalidDocument,
-    InvalidInput,
-    NewerFormat,
-    NotInitialised,
-)
-from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.digest import sha256
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files, folders
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.place import Place, locate
-from gitguard.store.session import holds
-from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
-from gitguard.store.session.journal import OwnJournal
 from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.seal import Seal
 
@@ -36,13 +26,8 @@ if TYPE_CHECKING:
 
     from gitguard.store.session.moment import Moment
 
-FORMAT = 1
 LIMIT = 1 << 20
-THIS_SESSION = "this-session"
-"""The conversation of programs that no host runs: the session itself."""
-_MOST_HOST_SESSIONS = 50
-_MOST_HELD = 500
-"""So many halted or overridden conversations are kept besides; more would outgrow the file."""
+"""Bytes of a working file of ours that is read back."""
 
 
 class Places(Value):
@@ -111,7 +96,7 @@ class Workspace:
         return other
 
     @property
-    def _works_apart(self) -> bool:
+    def works_apart(self) -> bool:
         """Whether hooks found that nothing on this machine vouches for the working files."""
         return not self.is_recorded and os.path.isdir(self.apart().folder)
 
@@ -127,19 +112,6 @@ class Workspace:
     def is_recorded(self) -> bool:
         """Whether the state directory has a record of the repository at this path."""
         return os.path.exists(os.path.join(self.state_folder, "_repository.json"))
-
-    def find_record(self, ref_prefix: str) -> None:
-        """Find the record of a repository that was moved or copied to this path."""
-        if self.is_recorded:
-            return
-        traces = (
-            os.path.join(self.folder, "current"),
-            os.path.join(self.place.common_dir, "gitguard", "identity"),
-        )
-        if any(map(os.path.lexists, traces)):
-            from gitguard.store.session import moves
-
-            moves.follow(self, ref_prefix)
 
     def forget_seal(self) -> None:
         """Read the key of the seals again, because another folder is in force now."""
@@ -183,8 +155,6 @@ class Workspace:
         ignore = os.path.join(self.folder, ".gitignore")
         if not os.path.exists(ignore):
             files.write_bytes(ignore, b"*\n", mode=0o644)
-        # Begun here, because noting it elsewhere would cost a calm hook too much.
-        self.journal(session).begin()
 
     def _seal_records(self) -> None:
         """Take what was recorded before there was a key for ours, once, as it was until then."""
@@ -235,63 +205,6 @@ class Workspace:
 
     # Sessions
 
-    def current(self) -> Session:
-        """Return the session that work in this workspace belongs to."""
-        if self.places.session:
-            return Session.of(self.places.session)
-        name = self.current_name()
-        if not name:
-            raise NotInitialised(
-                f"`{self.place.worktree}` has no gitguard session",
-                "Run `gitguard ensure`, or `gitguard init` to set up a host as well",
-            )
-        return Session(self._key_of(Session(name, name)), name)
-
-    def _key_of(self, session: Session) -> str:
-        """Return a session's key, also where `session.json` is damaged or gone."""
-        try:
-            record = self.read_record(session)
-        except NewerFormat:
-            raise
-        except InvalidDocument:
-            record = SessionRecord(format=FORMAT, key=session.key)
-        if record.owner:
-            return record.key
-        from gitguard.store.session import owners
-
-        return owners.read(self, session).key or record.key
-
-    def current_name(self) -> str:
-        """Return the name in `current`, or where that is gone what it said; empty without both."""
-        data = files.read_bytes(os.path.join(self.folder, "current"), limit=4096)
-        if data is None:
-            from gitguard.store.session.anchor import CurrentFile
-
-            return CurrentFile(self.state_folder, self.place.git_dir).read()
-        name = data.decode("utf-8", "replace").strip()
-        if name and not is_session_name(name):
-            raise InvalidDocument(
-                f"`{self.folder}/current` names the session `{shorten(one_line(name), 80)}`",
-                "Run `gitguard session use KEY`",
-            )
-        return name
-
-    def use(self, session: Session) -> None:
-        """Make a session the current one."""
-        path, wanted = os.path.join(self.folder, "current"), f"{session.name}\n".encode()
-        if files.read_bytes(path, limit=4096) != wanted:
-            files.write_bytes(path, wanted)
-        from gitguard.store.session.anchor import CurrentFile
-
-        CurrentFile(self.state_folder, self.place.git_dir).write(session.name)
-
-    def leave(self) -> None:
-        """Work at no session from now on."""
-        from gitguard.store.session.anchor import CurrentFile
-
-        CurrentFile(self.state_folder, self.place.git_dir).forget()
-        files.remove(os.path.join(self.folder, "current"))
-
     def session_names(self) -> list[str]:
         """List the sessions that have working files."""
         names = files.names_in(os.path.join(self.folder, "sessions"))
@@ -332,151 +245,6 @@ class Workspace:
             )
         return self._moments[session.name]
 
-    def journal(self, session: Session) -> OwnJournal:
-        """Return the session's journal."""
-        return OwnJournal(self, session)
-
-    # session.json
-
-    def read_record(self, session: Session) -> SessionRecord:
-        """Read `session.json`; one that is missing or somebody else's is empty.
-
-        Raises `InvalidDocument` where it is damaged.
-        """
-        path = self.working_file(session, "session.json")
-        data = files.read_bytes(path, limit=LIMIT)
-        if data is None:
-            return self._recalled(session.key, session)
-        record = decode_record(data, path)
-        if not self.seal.holds(data, _record_place(session)):
-            moment = self.moment(session)
-            if not moment.is_settled:  # somebody may be sealing it for the first time
-                return moment.settled(lambda: self.read_record(session))
-            if not self._works_apart:
-                foreign = EditedState(f"`{path}` was not written by gitguard")
-                self.note_fault("reading the conversations", foreign)
-            # Of a session known by its name alone, only a key that fits the name can be the key.
-            known = session.is_known_as(record.key)
-            return self._recalled(record.key if known else session.key, session)
-        if session.key != session.name and record.key not in (session.key, session.name):
-            # A name holds 32 bits of its key's hash; somebody may have looked for the same ones.
-            raise InvalidInput(
-                f"the session key `{shorten(one_line(session.key), 80)}` has the same name as "
-                f"`{shorten(one_line(record.key), 80)}`, `{session.name}`",
-                "Use another session key",
-            )
-        return record
-
-    def _recalled(self, key: str, session: Session) -> SessionRecord:
-        from gitguard.store.session import conversations
-
-        return SessionRecord(FORMAT, key, host_sessions=conversations.recall(self, session))
-
-    def new_record(self, session: Session, branch: str = "") -> SessionRecord:
-        """Return the record of a session that this worktree works at from now on."""
-        return SessionRecord(FORMAT, session.key, branch, self.place.git_dir)
-
-    def write_record(self, session: Session, record: SessionRecord) -> None:
-        """Replace `session.json`, but never by what could not be read back."""
-        hosts = {key: item.to_document() for key, item in record.host_sessions.items()}
-        document, _ = self.redactor.document({**record.to_document(), "host_sessions": hosts})
-        data = dump_json(document)
-        path = self.working_file(session, "session.json")
-        decode_record(data, path)
-        files.write_bytes(path, self.seal.put_on(data, _record_place(session)))
-
-    def host_session(self, session: Session, key: str, host: str = "") -> HostSession:
-        """Return a conversation's record, a new one if it is not known, with what holds it."""
-        return self.held(session, key, self.read_record(session).host_sessions.get(key), host)
-
-    def held(
-        self, session: Session, key: str, known: HostSession | None, host: str = ""
-    ) -> HostSession:
-        """Return a conversation's record with the halt or override that is in force."""
-        known = known or HostSession(started_at=timestamp(self.clock()))
-        host = host or known.host or self._host_of(key)
-        confirmed: HostSession | None = known
-        if known.override is not None and os.path.isdir(self.state_folder):
-            from gitguard.store.session import conversations
-
-            # Only versions before this one kept overrides in the session's copy alone.
-            confirmed = None if known.host else conversations.recall(self, session).get(key)
-        hold = holds.read(self.hold_path(session, key, host))
-        return holds.in_force(known, hold, confirmed).replace(host=host)
-
-    def _host_of(self, key: str) -> str:
-        """Return the host that a conversation was halted at, for programs that name its id alone.
-
-        A session that is its own conversation has none.
-        """
-        if key == THIS_SESSION:
-            return ""
-        every = holds.all_in(self.places.state_home)
-        return next((hold.host for hold in every if hold.conversation == key), "")
-
-    def hold_path(self, session: Session, key: str, host: str) -> str:
-        """Return where it is kept what holds a conversation.
-
-        That of a host belongs to no repository; that of a bare shell is the session itself.
-        """
-        if key == THIS_SESSION and not host:
-            return os.path.join(self.anchor_folder(session), "hold.json")
-        return holds.path_of(self.places.state_home, host, key)
-
-    def conversations(self, session: Session) -> dict[str, HostSession]:
-        """Return a session's conversations by their ids, with what holds them."""
-        hosts = self.read_record(session).host_sessions
-        return {key: self.held(session, key, known) for key, known in hosts.items()}
-
-    def conversations_here(self, session: Session) -> dict[str, HostSession]:
-        """Return a session's conversations, and those of this worktree that are held besides.
-
-        A conversation may have been halted at another session, or its record be gone since.
-        """
-        every = self.conversations(session)
-        for hold in holds.all_in(self.places.state_home):
-            key = hold.conversation
-            if key and key not in every and hold.worktree == self.place.worktree:
-                every[key] = self.held(session, key, None, hold.host)
-        return every
-
-    def keep_host_session(
-        self, session: Session, key: str, host_session: HostSession, *, used_at: str = ""
-    ) -> None:
-        """Store a conversation's record; the caller holds the lock.
-
-        It counts as used now and by its hooks, but where used_at says when an imported one was.
-        """
-        record = self.read_record(session)
-        imported = host_session.imported and bool(used_at)
-        used = host_session.replace(used_at=used_at or timestamp(self.clock()), imported=imported)
-        others = {name: item for name, item in record.host_sessions.items() if name != key}
-        hosts = {**_newest(others), key: used}
-        if used.halt is not None:
-            self.keep_hold(session, key, used)  # first: no failure further on lifts a halt
-        self.write_record(session, record.replace(host_sessions=hosts))
-        before = record.host_sessions.get(key)
-        was = (before.halt, before.override) if before else (None, None)
-        if was != (used.halt, used.override):
-            from gitguard.store.session import conversations
-
-            conversations.remember(self, session, hosts)
-        if used.halt is None:
-            self.keep_hold(session, key, used)
-
-    def keep_hold(self, session: Session, key: str, known: HostSession) -> bool:
-        """Keep out of an agent's reach what holds a conversation; say whether that could be."""
-        hold = Hold(
-            known.host, key, known.halt, known.override, worktree=self.place.worktree
-        ).redacted(self.redactor)[0]
-        return holds.keep(self.hold_path(session, key, known.host), hold, self.clock())
-
-    def carry_conversations(self, source: Session, target: Session) -> None:
-        """Let halts and all else that belongs to conversations follow them to another session."""
-        from gitguard.store.session import conversations
-
-        conversations.carry(self, source, target)
-
     # Faults
 
     def note_fault(self, doing: str, error: BaseException) -> None:
@@ -514,34 +282,3 @@ def _is_shared(common_dir: str) -> bool:
         return bool(os.stat(common_dir).st_mode & stat.S_ISGID)
     except OSError:
         return False
-
-
-def _record_place(session: Session) -> str:
-    return f"session.json {session.name}"
-
-
-def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
-    """Leave out the conversations that were not used for longest, halted ones last."""
-    by_use = sorted(conversations.items(), key=lambda item: item[1].last_use, reverse=True)
-    held = [item for item in by_use if item[1].is_held]
-    others = [item for item in by_use if not item[1].is_held]
-    return dict(held[:_MOST_HELD] + others[: max(_MOST_HOST_SESSIONS - 1 - len(held), 0)])
-
-
-def decode_record(data: bytes, path: str) -> SessionRecord:
-    """Read `session.json`, or its copy."""
-    try:
-        document = load_json(data, what=f"`{path}`", limit=LIMIT)
-    except InvalidDocument as error:
-        raise InvalidDocument(error.message, "Run `gitguard repair --local`") from error
-    check_format(document, FORMAT, what=f"`{path}`")
-    document.pop("seal", None)
-    hosts = document.pop("host_sessions", {})
-    try:
-        record = SessionRecord.from_document(document)
-        sessions = {key: HostSession.from_document(item) for key, item in hosts.items()}
-    except (InvalidInput, AttributeError) as error:
-        raise InvalidDocument(
-            f"`{path}` is damaged: {error}", "Run `gitguard repair --local`"
-        ) from error
-    return record.replace(host_sessions=sessions)

@@ -1,0 +1,120 @@
+"""Which session a worktree works at, and which worktree a session belongs to."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat, NotInitialised
+from gitguard.model import fields
+from gitguard.model.codec import check_format, dump_json, load_json
+from gitguard.model.record import Record
+from gitguard.model.text import one_line, shorten
+from gitguard.store.disk import files
+from gitguard.store.session.host_session import SessionRecord
+from gitguard.store.session.naming import Session, is_session_name
+from gitguard.store.session.session_record import FORMAT, read_record
+from gitguard.store.session.workspace import LIMIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.session.workspace import Workspace
+
+
+def current_session(workspace: Workspace) -> Session:
+    """Return the session that work in this workspace belongs to."""
+    if workspace.places.session:
+        return Session.of(workspace.places.session)
+    name = current_name(workspace)
+    if not name:
+        raise NotInitialised(
+            f"`{workspace.place.worktree}` has no gitguard session",
+            "Run `gitguard ensure`, or `gitguard init` to set up a host as well",
+        )
+    return Session(_key_of(workspace, Session(name, name)), name)
+
+
+def _key_of(workspace: Workspace, session: Session) -> str:
+    """Return a session's key, also where `session.json` is damaged or gone."""
+    try:
+        record = read_record(workspace, session)
+    except NewerFormat:
+        raise
+    except InvalidDocument:
+        record = SessionRecord(format=FORMAT, key=session.key)
+    if record.owner:
+        return record.key
+    return read_owner(workspace, session).key or record.key
+
+
+def current_name(workspace: Workspace) -> str:
+    """Return the name in `current`, or where that is gone what it said; empty without both."""
+    data = files.read_bytes(os.path.join(workspace.folder, "current"), limit=4096)
+    if data is None:
+        from gitguard.store.session.anchor import CurrentFile
+
+        return CurrentFile(workspace.state_folder, workspace.place.git_dir).read()
+    name = data.decode("utf-8", "replace").strip()
+    if name and not is_session_name(name):
+        raise InvalidDocument(
+            f"`{workspace.folder}/current` names the session `{shorten(one_line(name), 80)}`",
+            "Run `gitguard session use KEY`",
+        )
+    return name
+
+
+def use_session(workspace: Workspace, session: Session) -> None:
+    """Make a session the current one."""
+    path, wanted = os.path.join(workspace.folder, "current"), f"{session.name}\n".encode()
+    if files.read_bytes(path, limit=4096) != wanted:
+        files.write_bytes(path, wanted)
+    from gitguard.store.session.anchor import CurrentFile
+
+    CurrentFile(workspace.state_folder, workspace.place.git_dir).write(session.name)
+
+
+def leave_session(workspace: Workspace) -> None:
+    """Work at no session from now on."""
+    from gitguard.store.session.anchor import CurrentFile
+
+    CurrentFile(workspace.state_folder, workspace.place.git_dir).forget()
+    files.remove(os.path.join(workspace.folder, "current"))
+
+
+class Owner(Record):
+    """The worktree that works at a session."""
+
+    git_dir: str = fields.text("The git directory of the worktree.", default="")
+    key: str = fields.text("The session's key as it was given.", default="")
+
+
+def read_owner(workspace: Workspace, session: Session) -> Owner:
+    """Return which worktree owns a session, an empty one if none does."""
+    path = _owner_path(workspace, session)
+    data = files.read_bytes(path, limit=LIMIT)
+    if data is None:
+        return Owner()
+    try:
+        document = load_json(data, what="the session's owner", limit=LIMIT)
+        check_format(document, FORMAT, what=f"`{path}`")
+        document.pop("format", None)
+        return Owner.from_document(document)
+    except NewerFormat:
+        raise
+    except (InvalidDocument, InvalidInput):
+        return Owner()
+
+
+def own_session(workspace: Workspace, session: Session) -> None:
+    """Make the worktree the owner of a session that no other one owns."""
+    git_dir = workspace.place.git_dir
+    owner = Owner(git_dir=git_dir, key=session.key)
+    known = read_owner(workspace, session)
+    path = _owner_path(workspace, session)
+    free = known.git_dir in ("", git_dir) and files.is_writable(os.path.dirname(path))
+    if free and known != owner:
+        files.make_folder(os.path.dirname(path))
+        files.write_bytes(path, dump_json({**owner.to_document(), "format": FORMAT}))
+
+
+def _owner_path(workspace: Workspace, session: Session) -> str:
+    return os.path.join(workspace.anchor_folder(session), "owner.json")
