@@ -70,7 +70,7 @@ def written(store: SessionStore, config: HandoffConfig = ON) -> str:
 
 
 def metacognitive(text: str) -> list[str]:
-    body = text.partition("## Metacognitive State\n\n")[2]
+    body = text.partition("## Plan and Assumptions\n\n")[2]
     return [line for line in body.splitlines() if line.startswith("- ")]
 
 
@@ -158,9 +158,9 @@ def test_nothing_unreadable_keeps_the_file_from_being_written(
     (repo / "skills/env-model/environment.md").symlink_to(secret)
     (repo / "memory").write_text("not a folder")
     said = metacognitive(written(store))
-    assert said[0] == "- Plan: cannot be read: `.active-plan.md` is not a regular file"
-    assert said[1].startswith("- Last failure: cannot be read: ")
-    assert said[3:] == ["- Self-model: unknown", "- Env-model: unknown"]
+    assert said[0] == "- Plan: unreadable: `.active-plan.md` is not a regular file"
+    assert said[1].startswith("- Last failure: unreadable: ")
+    assert said[3:] == []
     os.remove(repo / ".active-plan.md")
     (repo / ".active-plan.md").symlink_to(secret)
     text = written(store)
@@ -174,7 +174,7 @@ def test_a_plan_that_cannot_be_read_is_said_and_stops_nothing(
 ) -> None:
     # A path longer than any file system takes is refused to everybody, to root as well.
     config = ON.replace(plan="p" * 300)
-    assert "- Plan: cannot be read: " in written(store, config)
+    assert "- Plan: unreadable: " in written(store, config)
 
 
 def test_binary_files_in_place_of_text_stop_nothing(store: SessionStore, repo: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_host_without_injection_gets_the_block_in_a_file(
 def test_a_recovery_file_of_somebody_else_stays(store: SessionStore, repo: Path) -> None:
     put(repo, BLOCK, "How we recover\n")
     written(store)
-    with pytest.raises(InvalidDocument, match="is not a recovery block"):
+    with pytest.raises(InvalidDocument, match="gitguard did not write"):
         Handoff(store, ON).read(to_file=True)
     assert (repo / BLOCK).read_text() == "How we recover\n"
     assert (repo / NAME).exists()
@@ -379,7 +379,7 @@ def test_a_file_of_another_session_is_left_to_it(
     other.ensure()
     assert recover_handoff(other.store(), ON) == ""
     said = Handoff(other.store(), ON).read().reason
-    assert said == f"`{NAME}` is of the session `main`, and this is `other`"
+    assert said == f"`{NAME}` belongs to the session `main`; this is `other`"
     assert "Port the parser" in recover_handoff(store, ON)
 
 
@@ -403,7 +403,7 @@ def test_a_file_of_somebody_else_is_replaced_only_by_force(store: SessionStore, 
     handoff.write_current()
     with (repo / NAME).open("a") as file:
         file.write("- and one thing more\n")
-    with pytest.raises(NotConfirmed, match="is not as gitguard wrote it"):
+    with pytest.raises(NotConfirmed, match="was edited or written by somebody else"):
         handoff.write_current()
     handoff.write_current(force=True)
     (kept,) = (repo / ".gitguard/archive").iterdir()
@@ -687,7 +687,7 @@ def test_the_commands_speak_json(typed: Shell) -> None:
 def test_the_commands_say_what_is_wrong(typed: Shell) -> None:
     (typed.root / NAME).write_text("mine")
     said = typed("handoff", "write", code=39)
-    assert "is not as gitguard wrote it" in said
+    assert "was edited or written by somebody else" in said
     assert "--force" in said
     typed("handoff", "write", "--force")
     (typed.root / NAME).unlink()

@@ -197,7 +197,7 @@ def test_a_session_begun_on_another_branch_is_said(talk: Conversation) -> None:
     talk.guard.note({"goal": "Ship it"})
     talk.git("checkout", "--quiet", "-b", "other")
     block = talk.prompt()
-    assert "began on branch main; other is checked out now" in block
+    assert "began on branch main; the current branch is other" in block
 
 
 # Tools
@@ -276,8 +276,8 @@ def test_an_interrupted_tool_is_no_failure(talk: Conversation) -> None:
 def test_a_call_that_never_ended_is_told_to_the_next_conversation(talk: Conversation) -> None:
     talk.prompt("Run it")
     talk.bash("sleep 1000")
-    assert "Began and did not end: Bash: sleep 1000" in talk.beside("S2").prompt()
-    assert "Began and did not end" not in talk.beside("S3").prompt()
+    assert "Interrupted: Bash: sleep 1000" in talk.beside("S2").prompt()
+    assert "Interrupted" not in talk.beside("S3").prompt()
 
 
 def test_a_destructive_command_is_preceded_by_a_checkpoint_if_anything_changed(
@@ -1043,7 +1043,7 @@ def test_a_bootstrap_after_a_crash_says_which_call_did_not_end(talk: Conversatio
     talk.send("Stop")
     talk.prompt("Deploy")
     talk.bash("make deploy")  # and then the host is killed
-    assert "Began and did not end: Bash: make deploy" in bootstrap(talk)
+    assert "Interrupted: Bash: make deploy" in bootstrap(talk)
     talk.prompt("What now?")
     talk.send("Stop", last_assistant_message="Looked.")
     assert "did not end" not in bootstrap(talk)

@@ -448,7 +448,7 @@ def test_what_was_captured_before_an_interrupted_trust_is_named_and_taken_in_by_
     with pytest.raises(Killed):
         open_guard(state_home=there, at_step=die).trust()
     warnings = open_guard(state_home=there).status().warnings
-    assert any("gitguard recover" in warning for warning in warnings)
+    assert any("gitguard repair --local" in warning for warning in warnings)
     assert any("took in" in done for done in open_guard(state_home=there).recover())
     after = open_guard(state_home=there)
     assert after.state().learnings == ("noted elsewhere",)

@@ -69,20 +69,20 @@ def state_with(**changes: Any) -> TaskState:
 )
 def test_success_speaks_of_no_rule_that_is_not_there(noted: dict[str, Any], said: str) -> None:
     shown = sections(build_brief("Audit", state_with(**noted), BriefWishes(), ()))
-    assert shown["What success looks like"] == [f"- what is to be done is done{said}"]
+    assert shown["What success looks like"] == [f"- the task is done{said}"]
 
 
 def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
     shown = sections(brief(begun.store(), "Audit src/lexer.py", BriefWishes()))
-    assert shown["Goal of all the work"] == ["- Port the parser"]
+    assert shown["Overall goal"] == ["- Port the parser"]
     assert shown["What to do"] == ["> Audit src/lexer.py"]
     assert shown["Read first"] == ["- src/lexer.py", "- src/parser.py — the old one"]
     assert len(shown["What success looks like"]) == 1
-    assert "only into files that the task names" in shown["Where to write"][0]
-    assert "- try again: Reuse the regex table — it failed: 41 of 60 differ" in shown["Do not"]
+    assert "only to files that the task names" in shown["Where to write"][0]
+    assert "- repeat: Reuse the regex table — it failed: 41 of 60 differ" in shown["Do not"]
     assert shown["Constraints"] == ["- No new dependencies"]
     assert shown["Invariants"] == ["- Tests stay green"]
-    assert shown["Decided already"] == ["- Hand-written — because No dependency"]
+    assert shown["Already decided"] == ["- Hand-written — because No dependency"]
     assert "about 500 tokens (2000 characters)" in shown["Your answer"][0]
 
 
@@ -101,7 +101,7 @@ def test_words_that_only_look_like_paths_are_no_files_to_read(begun: Guard) -> N
 
 def test_where_no_goal_was_noted_none_is_told() -> None:
     text = build_brief("Audit the lexer", state_with(), BriefWishes(), ())
-    assert "Goal of all the work" not in text
+    assert "Overall goal" not in text
     assert "missing" not in text
     assert text.index("newest first.\n\n## What to do\n\n> Audit the lexer") > 0
 

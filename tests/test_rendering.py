@@ -49,7 +49,7 @@ STATE = records(
 AROUND = records(
     **dict.fromkeys(("plan", "last_failure", "self_model", "env_model"), TEXT),
     changed_besides=st.integers(0, 3),
-    unseen_folders=st.integers(0, 3),
+    unseen=st.just("") | TEXT,
 )
 VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "brief.md.j2": {

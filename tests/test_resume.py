@@ -113,8 +113,8 @@ def test_every_planted_fact_is_in_the_block(count: int, max_tokens: int) -> None
 @pytest.mark.parametrize(("count", "max_tokens"), [(10, 700), (30, 700), (60, 1500)])
 def test_nothing_that_hooks_recorded_displaces_a_planted_fact(count: int, max_tokens: int) -> None:
     state, facts = planted(count)
-    notes = ("compacted 5 times; a new conversation would now keep more than another compaction",)
-    changes = "HEAD 1234567 → 89abcde (12 commits); branch main → topic; gone: src/parser.py"
+    notes = ("compacted 5 times; a new conversation would now keep more than compacting again",)
+    changes = "HEAD 1234567 → 89abcde (12 commits); branch main → topic; deleted: src/parser.py"
     origin = ORIGIN.replace(notes=notes, changes=changes)
     state, work = among_derived(state)
     block = build_resume(state, work, origin, max_tokens=max_tokens)
@@ -164,7 +164,7 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     block = build_resume(state, work, origin, max_tokens=max_tokens)
     assert len(block) <= 4 * max(max_tokens, LEAST_TOKENS)
     lines = block.splitlines()
-    for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Began and did not end"):
+    for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Interrupted"):
         assert sum(line.startswith((f"{title}:", f"{title} (")) for line in lines) == 1
     assert "Goal (of 1,499 characters): goal" in block
     assert "Decisions (1 of 22" in block
@@ -238,8 +238,8 @@ def test_files_that_were_read_are_not_named_twice() -> None:
 def test_a_prompt_that_is_the_next_action_is_not_repeated() -> None:
     prompt = "please " * 40
     state = planted(3)[0].replace(next_action=prompt)
-    assert "The user asked last" not in block_of(state, Work(topic=shorten(prompt, 100)))
-    assert "The user asked last: now that" in block_of(state, Work(topic="now that"))
+    assert "Last user request" not in block_of(state, Work(topic=shorten(prompt, 100)))
+    assert "Last user request: now that" in block_of(state, Work(topic="now that"))
 
 
 # Properties of the filling

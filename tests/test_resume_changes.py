@@ -34,20 +34,21 @@ OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
         (Drift(Code("1" * 40, "topic")), "branch main → topic"),
         (Drift(Code("1" * 40)), "branch main → none"),
         (Drift(Code("", "main")), "HEAD 1111111 → none"),
-        (Drift(OLD, gone=("a.py", "b.py")), "gone: a.py, b.py"),
+        (Drift(OLD, gone=("a.py", "b.py")), "deleted: a.py, b.py"),
         (Drift(OLD, different=("a", "b")), "different from commit 1111111: a, b"),
         (
             Drift(OLD, changed=("a",), unseen=("untracked files (more than 1,000)",)),
-            "changed by others or by commands: a; not compared: untracked files (more than 1,000)",
+            "modified outside the agent's edit tools: a; "
+            "not compared: untracked files (more than 1,000)",
         ),
         (
             Drift(OLD, changed=("a", "b", "c", "d", "e")),
-            "changed by others or by commands: a, b, c and 2 more",
+            "modified outside the agent's edit tools: a, b, c and 2 more",
         ),
         (
             Drift(Code("2" * 40, "topic"), 2, ("a",), ("b",)),
             "HEAD 1111111 → 2222222 (2 commits); branch main → topic; "
-            "changed by others or by commands: a; gone: b",
+            "modified outside the agent's edit tools: a; deleted: b",
         ),
     ],
 )
@@ -126,14 +127,14 @@ def test_a_branch_and_a_file_named_after_a_secret_are_shown_without_it(
     (repo / f"{token}.txt").write_text("changed\n")
     block = guard.resume()
     assert "branch then/[REDACTED:github-token] → later/[REDACTED:github-token]" in block
-    assert "changed by others or by commands: [REDACTED:github-token]" in block
+    assert "modified outside the agent's edit tools: [REDACTED:github-token]" in block
     assert "gone" not in line_of(guard)
     assert token not in block
 
 
 def test_a_file_of_the_task_that_is_gone_is_named(begun: Guard, repo: Path) -> None:
     (repo / "own.py").unlink()
-    assert line_of(begun) == "gone: own.py"
+    assert line_of(begun) == "deleted: own.py"
 
 
 def test_files_that_others_changed_are_named_tracked_or_the_tasks_own(
@@ -141,7 +142,10 @@ def test_files_that_others_changed_are_named_tracked_or_the_tasks_own(
 ) -> None:
     for name in ("README.md", "own.py", "untracked.txt"):
         (repo / name).write_text("changed\n")
-    assert line_of(begun) == "changed by others or by commands: README.md, own.py, untracked.txt"
+    assert (
+        line_of(begun)
+        == "modified outside the agent's edit tools: README.md, own.py, untracked.txt"
+    )
 
 
 def test_a_fresh_clone_with_a_clean_status_says_nothing(
@@ -192,14 +196,14 @@ def test_what_was_changed_before_the_checkpoint_is_named_only_when_it_changes_ag
     git("commit", "--quiet", "--message", "as it was")
     assert "changed by" not in line_of(guard)
     (repo / "new.txt").write_text("again\n")
-    assert "changed by others or by commands: new.txt" in line_of(guard)
+    assert "modified outside the agent's edit tools: new.txt" in line_of(guard)
 
 
 def test_what_others_commit_is_named(begun: Guard, repo: Path, git: Git) -> None:
     (repo / "README.md").write_text("theirs\n")
     git("add", "README.md")
     git("commit", "--quiet", "--message", "theirs")
-    assert line_of(begun).endswith("(1 commit); changed by others or by commands: README.md")
+    assert line_of(begun).endswith("(1 commit); modified outside the agent's edit tools: README.md")
 
 
 def test_what_our_own_tools_wrote_is_not_named_committed_or_not(tmp_path: Path) -> None:
@@ -209,17 +213,17 @@ def test_what_our_own_tools_wrote_is_not_named_committed_or_not(tmp_path: Path) 
     (talk.root / "own.py").write_text("by the agent\n")
     talk.send("PostToolUse.Write", tool_input={"file_path": str(talk.root / "own.py")})
     (talk.root / "theirs.txt").write_text("by a command\n")
-    assert line_of(talk.guard) == "changed by others or by commands: theirs.txt"
+    assert line_of(talk.guard) == "modified outside the agent's edit tools: theirs.txt"
     talk.git("add", "--all")
     talk.git("commit", "--quiet", "--message", "by the agent")
-    expected = "(1 commit); changed by others or by commands: theirs.txt"
+    expected = "(1 commit); modified outside the agent's edit tools: theirs.txt"
     assert line_of(talk.guard).endswith(expected)
 
 
 def test_tracked_and_untracked_files_that_are_gone_are_named(begun: Guard, repo: Path) -> None:
     (repo / "README.md").unlink()
     (repo / "own.py").unlink()
-    assert line_of(begun) == "gone: README.md, own.py"
+    assert line_of(begun) == "deleted: README.md, own.py"
 
 
 def test_a_file_of_the_task_that_never_was_there_is_not_gone(begun: Guard) -> None:

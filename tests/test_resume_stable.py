@@ -114,7 +114,7 @@ def test_what_is_different_now_is_only_in_the_other_block(begun: Guard, git: Git
 def test_a_call_that_a_crash_interrupted_is_in_it(begun: Guard) -> None:
     happens(begun, entries.STARTED, id="t1", tool="Bash", summary="sleep 1000")
     checkpoint(begun, "recovery")
-    assert "Began and did not end: Bash: sleep 1000" in block_of(begun)
+    assert "Interrupted: Bash: sleep 1000" in block_of(begun)
 
 
 @pytest.mark.parametrize("trigger", ["before-destructive", "compaction", "manual"])
@@ -124,11 +124,11 @@ def test_a_call_that_was_running_at_the_checkpoint_is_not(begun: Guard, trigger:
     checkpoint(begun, trigger)
     block = block_of(begun)
     assert trigger in block
-    assert "Began and did not end" not in block
+    assert "Interrupted" not in block
 
 
 SPIRAL = "4 compactions, more than 3"
-ADVICE = f"- {SPIRAL}; a new conversation would now keep more than another compaction"
+ADVICE = f"- {SPIRAL}; a new conversation would now keep more than compacting again"
 
 
 def test_the_death_spiral_is_part_of_the_block(begun: Guard) -> None:
@@ -161,4 +161,4 @@ def test_another_branch_than_the_sessions_is_noted_from_the_checkpoint(
     git("switch", "--quiet", "--create", "topic")
     assert "began on branch main" not in block_of(begun)
     checkpoint(begun, "manual")
-    assert "began on branch main; topic is checked out now" in block_of(begun)
+    assert "began on branch main; the current branch is topic" in block_of(begun)

@@ -31,9 +31,9 @@ _LONGEST_ITEM = 200
 _MOST_ITEMS = 8
 _FENCE = "gitguard-brief"
 _IN_DATA = re.compile(re.escape(_FENCE), re.IGNORECASE)
-_UNTIL_DONE = "what is to be done is done"
-_ONLY_NAMED = "only into files that the task names; if it names none, into none"
-_NOT_THE_STATE = "change gitguard's state; who sends you notes what you found"
+_UNTIL_DONE = "the task is done"
+_ONLY_NAMED = "only to files that the task names; if it names none, write nothing"
+_NOT_THE_STATE = "change gitguard's state; the conversation that started you records your findings"
 
 
 class BriefWishes(Value):
@@ -114,7 +114,7 @@ def _sections(
     to_read = dict.fromkeys(wishes.read)
     near = (path for path in dict.fromkeys(files) if path not in to_read)
     decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
-    failed = (f"try again: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
+    failed = (f"repeat: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
     constraints = _section("Constraints", (), state.constraints[::-1])
     invariants = _section("Invariants", (), state.invariants[::-1])
     return (
@@ -126,7 +126,7 @@ def _sections(
         _section("Do not", (*wishes.avoid, _NOT_THE_STATE), failed),
         constraints,
         invariants,
-        _section("Decided already", (), decided),
+        _section("Already decided", (), decided),
     )
 
 

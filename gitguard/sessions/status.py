@@ -175,7 +175,7 @@ def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -
 
 def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
     warnings = [
-        f"`{name:.80}` in the repository's config.yaml is ignored; only your own may set it"
+        f"`{name:.80}` in the repository's config.yaml is ignored; set it in your own"
         for name in ignored_settings(workspace.folder)
     ]
     if head is not None and head.checked_out_in:
@@ -184,8 +184,8 @@ def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:
         )
     if workspace.is_recorded and os.path.isdir(workspace.apart().folder):
         warnings.append(
-            "what was captured before the state was trusted is not in it yet; run "
-            "`gitguard recover`"
+            "what was captured before you trusted this state is not part of it yet; run "
+            "`gitguard repair --local`"
         )
     if sys.platform not in ("linux", "darwin"):
         warnings.append(f"gitguard is not tested on `{sys.platform}`")

@@ -116,8 +116,8 @@ class Handoff:
         foreign = self._is_foreign()
         if foreign and not force:
             raise NotConfirmed(
-                f"`{config.file}` is not as gitguard wrote it; nothing was changed",
-                "Say --force to replace it; it is kept in gitguard's archive then",
+                f"`{config.file}` was edited or written by somebody else; nothing was changed",
+                "Use --force to replace it; the old file is kept under `.gitguard/archive/`",
             )
         hide(self._workspace, config.own_names)
         own_folder = self._workspace.place.relative(self._workspace.folder)
@@ -211,13 +211,13 @@ class Handoff:
             try:
                 self._rename(self._path(config.file), self._path(config.recovered))
             except FileNotFoundError:
-                return Recovered(reason=f"`{config.file}` was handed back a moment ago")
+                return Recovered(reason=f"another process has just handed back `{config.file}`")
         return Recovered(block, path=written)
 
     def _write_block(self, block: str) -> str:
         path = self._path(self._config.recovery_file)
         if not self._is_our_block(path):
-            raise InvalidDocument(f"`{path}` is not a recovery block of gitguard's", _MOVE_AWAY)
+            raise InvalidDocument(f"gitguard did not write `{path}`", _MOVE_AWAY)
         self._place(path, f"{block}\n".encode())
         return path
 
@@ -241,10 +241,10 @@ class Handoff:
         if not data.strip():
             return f"`{name}` is empty"
         if owner and owner != session.name:
-            return f"`{name}` is of the session `{owner}`, and this is `{session.name}`"
+            return f"`{name}` belongs to the session `{owner}`; this is `{session.name}`"
         is_shared = self._workspace.places.session and len(self._workspace.session_names()) > 1
         if only_own and not owner and is_shared:
-            return f"`{name}` does not say of which session it is"
+            return f"`{name}` does not name its session"
         return ""
 
     # Clearing

@@ -39,8 +39,10 @@ class WorkspaceFacts(Value):
 
     plan: str = "none"
     last_failure: str = "none"
-    self_model: str = "unknown"
-    env_model: str = "unknown"
+    self_model: str = ""
+    """How old the agent's description of itself is; empty where a workspace has none."""
+    env_model: str = ""
+    """The same for its description of the environment."""
     changed: tuple[str, ...] = ()
     """Files whose content changed, to be shown."""
     changed_besides: int = 0
@@ -138,7 +140,7 @@ def age_text(seconds: float) -> str:
 
 def _task(state: TaskState, work: Work, around: WorkspaceFacts) -> list[tuple[str, str]]:
     goal, topic = state.stated_goal.strip(), work.topic.strip()
-    fields = [("Goal", goal), ("Asked last", topic if topic != goal else "")]
+    fields = [("Goal", goal), ("Last request", topic if topic != goal else "")]
     if not goal and not topic:
         fields = [("Plan", around.plan)] if around.plan != "none" else [("Goal", "unknown")]
     return [*fields, ("Phase", state.current_phase), ("Status", state.status)]
@@ -150,7 +152,7 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
     open_items = dict.fromkeys((*state.open_issues, *work.open_items))
     return [
         ("Last successful action", last.summary if last else ""),
-        ("Interrupted at", running),
+        ("Interrupted", running),
         *_newest("Blocker", state.blockers),
         *_newest("Constraint", state.constraints),
         *_newest("Invariant", state.invariants),
@@ -186,7 +188,7 @@ def _noted_files(state: TaskState, around: WorkspaceFacts) -> str:
 
 def _next_steps(state: TaskState, around: WorkspaceFacts) -> list[tuple[str, str]]:
     action = "" if state.next_action == START else state.next_action
-    instead = "none noted; go on from the plan or from what the user asked last"
+    instead = "none noted; continue from the plan or the last user request"
     return [("Next", action.strip() or instead), ("Today's log", around.daily_log)]
 
 

@@ -75,7 +75,7 @@ def _plan(root: str, name: str) -> str:
     try:
         text = artifacts.read_start(root, name, limit=_LIMIT)
     except InvalidDocument as error:
-        return f"cannot be read: {error.message}"
+        return f"unreadable: {error.message}"
     return summarise_plan(text) if text and text.strip() else "none"
 
 
@@ -83,9 +83,9 @@ def _last_failure(root: str, name: str) -> str:
     try:
         return summarise_failure(artifacts.read_end(root, name, limit=_LIMIT) or "")
     except InvalidDocument as error:
-        return f"cannot be read: {error.message}"
+        return f"unreadable: {error.message}"
 
 
 def _age(root: str, name: str, now: float) -> str:
     changed = artifacts.changed_at(root, name)
-    return "unknown" if changed is None else age_text(now - changed)
+    return "" if changed is None else age_text(now - changed)

@@ -134,9 +134,9 @@ def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
     notes = []
     began_on = read_record(store.workspace, store.session).began_on
     if began_on and branch and branch != began_on:
-        notes.append(f"this session began on branch {began_on}; {branch} is checked out now")
+        notes.append(f"this session began on branch {began_on}; the current branch is {branch}")
     if spiral:
-        notes.append(f"{spiral}; a new conversation would now keep more than another compaction")
+        notes.append(f"{spiral}; a new conversation would now keep more than compacting again")
     return tuple(notes)
 
 

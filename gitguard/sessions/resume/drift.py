@@ -52,8 +52,8 @@ def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
     parts = [
         _moved(then, now),
         f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
-        _files("changed by others or by commands", now.changed, redactor),
-        _files("gone", now.gone, redactor),
+        _files("modified outside the agent's edit tools", now.changed, redactor),
+        _files("deleted", now.gone, redactor),
         _files(f"different from commit {_commit(then)}", now.different, redactor),
         f"not compared: {', '.join(now.unseen)}" if now.unseen else "",
     ]
