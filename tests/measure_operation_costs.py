@@ -1,12 +1,14 @@
 """Measures what tools cost in a context, by real hosts' own conversations.
 
 `python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model, lets
-its tools work on the same small project, and writes the page `operation-costs.md` from what its
-transcript then holds.
+its tools work on the same small project, and writes down what its transcript then holds: each
+operation to `tests/payloads/operation_costs.jsonl`, and what they come to on the page
+`operation-costs.md`.
 """
 
 from __future__ import annotations
 
+import json
 import statistics
 import sys
 import tempfile
@@ -41,6 +43,8 @@ from .generate_references import FOLDER, table
 
 PAGE = FOLDER / "design" / "operation-costs.md"
 PAYLOADS = Path(__file__).parent / "payloads"
+MEASURED = PAYLOADS / "operation_costs.jsonl"
+"""A line for each operation: host, tool, what was done, characters of call and result."""
 RECORDED = {
     "claude_code/transcript.jsonl": "Claude Code",
     "claude_code/transcript.auto_compacted.jsonl": "Claude Code",
@@ -366,11 +370,6 @@ def recorded() -> list[Cost]:
 def page(costs: Sequence[Cost], before: Sequence[Cost]) -> str:
     """Write the page from what was measured, and what was recorded before."""
     by_kind = [_kind(kind, [cost for cost in costs if cost.kind == kind]) for kind in KINDS]
-    rows = [
-        (c.host, f"`{c.tool}`", c.what, f"{c.call:,}", f"{c.result:,}", f"{c.tokens:,}")
-        for c in costs
-    ]
-    heads = ("host", "tool", "what", "call", "result", "tokens")
     by_tool = ("host", "tool", "calls", "tokens, from–to")
     return "\n".join(
         (
@@ -380,8 +379,6 @@ def page(costs: Sequence[Cost], before: Sequence[Cost]) -> str:
             table(by_tool, _tools(costs)),
             _RECORDED,
             table(by_tool, _tools(before)),
-            _MEASURED,
-            table(heads, rows),
         )
     )
 
@@ -405,26 +402,24 @@ def _between(costs: Sequence[Cost]) -> str:
 
 _INTRODUCTION = """# What operations cost
 
-What a tool's call and its result take of the context, measured in conversations of the real hosts:
-each worked on one small project of 60 Python files, with a scripted model, and its own transcript
-was read afterwards. `python -m tests.measure_operation_costs` repeats that and writes this page.
+How much of the context a tool call and its result take. Each real host worked on one small project
+of 60 Python files, with a scripted model, and its transcript was read afterwards.
+`python -m tests.measure_operation_costs` repeats this, and writes this page and each operation to
+`tests/payloads/operation_costs.jsonl`.
 
-Sizes are characters as the transcript holds them for the model. Tokens are those of call and result
-together, by the rule of four characters a token; no model counted them. What a host keeps beside
-a result for itself is not in them.
+Tokens are the characters of call and result as the transcript holds them for the model, divided by
+four. No model counted them. What a host stores beside a result for itself is not included.
 """
-_BY_TOOL = """What a read or a command costs depends on how much is asked for, up to what the host
-cuts a result down to. So reading the part that is needed, and asking a command for less, is what
-saves. Changing a file costs what is written of it. Searching has a tool of its own in two of these
-hosts; in the others it is a command.
+_BY_TOOL = """The cost of a read or a command depends on how much is asked for, up to the size
+at which the host cuts a result. So it pays to read only the part that is needed. A change of a
+file costs what is written. Two of these hosts have a search tool; in the others, searching is a
+command.
 
 ## By tool
 """
 _RECORDED = """## In recorded conversations
 
-Of the conversations in `tests/payloads/`, which were recorded to show formats and are short:
-"""
-_MEASURED = """## All that was measured
+The conversations in `tests/payloads/` were recorded to show formats and are short:
 """
 
 
@@ -435,6 +430,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory(prefix="costs-") as folder:
             costs += measure(host, Path(folder))
         print(f"{host.name}: {sum(cost.host == host.name for cost in costs)} operations")
+    rows = [json.dumps([c.host, c.tool, c.what, c.call, c.result]) for c in costs]
+    MEASURED.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     PAGE.write_text(page(costs, recorded()), encoding="utf-8")
     return 0
 

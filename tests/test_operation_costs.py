@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from .measure_operation_costs import HOSTS, OPERATIONS, PAGE, Cost, Measured, page, recorded
+from .measure_operation_costs import (
+    HOSTS,
+    MEASURED,
+    OPERATIONS,
+    PAGE,
+    Cost,
+    Measured,
+    page,
+    recorded,
+)
 
 KIND = {told.what: told.kind for told in OPERATIONS}
 
@@ -19,18 +29,15 @@ def rows(text: str, title: str) -> list[list[str]]:
 
 
 def measured() -> list[Cost]:
-    found = rows(PAGE.read_text(), "All that was measured")
-    return [
-        Cost(host, tool.strip("`"), KIND[what], what, *(int(n.replace(",", "")) for n in sizes[:2]))
-        for host, tool, what, *sizes in found
-    ]
+    rows = map(json.loads, MEASURED.read_text().splitlines())
+    return [Cost(host, tool, KIND[what], what, *sizes) for host, tool, what, *sizes in rows]
 
 
 def test_operations_have_names_of_their_own() -> None:
     assert len(KIND) == len(OPERATIONS)
 
 
-def test_the_page_follows_from_its_rows_and_the_recordings() -> None:
+def test_the_page_follows_from_what_was_measured_and_recorded() -> None:
     assert PAGE.read_text() == page(measured(), recorded())
 
 
