@@ -126,7 +126,7 @@ TOLD = (
     "guides/without-hooks.md",
 )
 """Pages whose commands run in a repository with a session and nothing else."""
-WITH_CONVERSATION = ("design/transcripts.md", "guides/transcripts.md")
+WITH_CONVERSATION = ("guides/transcripts.md",)
 """Pages whose commands also need a conversation, `chat.jsonl`."""
 
 
