@@ -205,7 +205,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("show", "state"), ("show", "summary", "1"), ("show", "snapshot"), ("diff", "1", "2"),
     ("diff", "--text"), ("session", "list"), ("session", "use", "another"),
     ("session", "use", "main"), ("session", "fork", "forked"), ("session", "use", "main"),
-    ("handoff", "write"), ("handoff", "read", "--to-file"), ("handoff", "clear"),
+    ("handoff", "write"), ("handoff", "take", "--to-file"), ("handoff", "clear"),
     ("restore", "1", "--dry-run"), ("restore", "1", "--yes"), ("accept", "--dry-run"),
     ("accept", "--yes"), ("gate", "--pressure", "0.99"), ("override", "--reason", "r"),
     ("verify", "--all"), ("scan",), ("purge", "2", "--dry-run"),

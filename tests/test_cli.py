@@ -143,7 +143,7 @@ def test_completion_offers_commands(place: Place) -> None:
     assert "_GITGUARD_COMPLETE" in place.run("gitguard completion bash").stdout
     asked = {"COMP_WORDS": "gitguard re", "COMP_CWORD": "1", "_GITGUARD_COMPLETE": "bash_complete"}
     offered = place.run("gitguard", **asked).stdout.split()
-    assert {"plain,recover", "plain,restore", "plain,resume"} <= set(offered)
+    assert {"plain,repair", "plain,restore", "plain,resume"} <= set(offered)
 
 
 # Where, which, how
@@ -308,8 +308,8 @@ def test_faults_are_shown_first_until_they_are_cleared(session: Place) -> None:
 
 def test_the_way_out_that_ensure_names_works(session: Place) -> None:
     session.type("git update-ref -d refs/heads/gitguard/main && rm -r .gitguard")
-    assert "gitguard recover" in session.run("gitguard ensure").stderr
-    assert session.run("gitguard recover").returncode == 0
+    assert "gitguard repair --archive-theirs" in session.run("gitguard ensure").stderr
+    assert session.run("gitguard repair --archive-theirs --yes").returncode == 0
     assert "`main` continued" in session.run("gitguard ensure").stdout
 
 

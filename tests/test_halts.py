@@ -37,6 +37,7 @@ OWNERS = (
     "gitguard override --reason please",
     "gitguard accept --yes",
     "gitguard recover --take",
+    "gitguard repair --take-theirs",
 )
 
 
@@ -308,31 +309,80 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
     assert denies(process.bash(command))
 
 
+OWNED = (
+    "trust --yes",
+    "override --reason please",
+    "accept",
+    "recover",
+    "migrate",
+    "repair",
+    "repair -y",
+    "repair --trust --yes",
+    "repair --accept --dry-run",
+    "repair --local --take-theirs",
+    "repair --fork=x --local",
+    "repair --dry-run # --archive-theirs",
+)
+
+
+@pytest.mark.parametrize("owned", OWNED)
 @pytest.mark.parametrize(
-    "command",
+    "spelling",
     [
-        "gitguard 2>&1 trust --yes",
-        "gitguard </dev/null trust --yes",
-        "gitguard <<<y trust",
-        "gitguard --root '' trust --yes",
-        "gitguard --root '/a b/c' --session main trust --yes",
-        'gitguard --session "x y" override --reason please',
-        'git"guard" trust --yes',
-        "gitguard tr''ust --yes",
-        "gitguard tr\\ust --yes",
-        "gitgu\\\nard trust --yes",
-        "gitguard $'trust' --yes",
-        "$(command -v gitguard) trust --yes",
-        '"$(which gitguard)" trust --yes',
-        "env -C /srv/gitguard gitguard trust --yes",
-        "sudo -u gitguard gitguard trust --yes",
-        "python3 -m gitguard trust --yes",
-        "sh -c 'gitguard trust --yes'",
-        "sh <<END\nit's\ngitguard trust --yes\nEND",
+        "gitguard 2>&1 {}",
+        "gitguard </dev/null {}",
+        "gitguard <<<y {}",
+        "yes | gitguard {}",
+        "echo 1 | gitguard {} 2>&1 | tail -5",
+        "gitguard --root '' {}",
+        "gitguard --root '/a b/c' --session main {}",
+        "gitguard --root repair {}",
+        'gitguard --session "x y" {}',
+        'git"guard" {}',
+        "gitguard {first}''{tail}",
+        "gitguard {first}\\{tail}",
+        "gitgu\\\nard {}",
+        "gitguard $'{word}'{after}",
+        "$(command -v gitguard) {}",
+        '"$(which gitguard)" {}',
+        "env -C /srv/gitguard gitguard {}",
+        "env -u CLAUDE_CODE_SESSION_ID gitguard {}",
+        "sudo -u gitguard gitguard {}",
+        "python3 -m gitguard {}",
+        "nohup ./.venv/bin/gitguard {} &",
+        "sh -c 'gitguard {}'",
+        'bash -lc "yes | gitguard {}"',
+        "echo 'gitguard {}' | sh",
+        "sh <<END\nit's\ngitguard {}\nEND",
+        "gitguard {} <<END\n1\ny\nEND",
+        "gitguard repair --dry-run; gitguard {}",
+        "echo '{}' | xargs gitguard",
+        "echo '{}' | xargs -I% /usr/bin/gitguard --root . %",
+        "echo '{}' | /usr/bin/xargs -I status gitguard status",
     ],
 )
-def test_owner_commands_are_refused_however_they_are_spelled(command: str) -> None:
-    assert owner_command(command) in ("trust", "override")
+def test_owner_commands_are_refused_however_they_are_spelled(spelling: str, owned: str) -> None:
+    word, _, options = owned.partition(" ")
+    after = f" {options}" * bool(options)
+    parts = {"word": word, "after": after, "first": owned[:1], "tail": owned[1:]}
+    assert owner_command(spelling.format(owned, **parts))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "gitguard repair --local",
+        "gitguard repair --local --yes --json",
+        "gitguard --session x repair --dry-run",
+        "cd /srv/gitguard && gitguard repair --local && gitguard status",
+        "gitguard repair --dry-run 2>&1 | head -20",
+        "gitguard repair --dry-run > /tmp/problems 2>&1",
+        "git diff --name-only | xargs gitguard note --artifact",
+        "git diff --name-only | xargs -I% gitguard note --artifact %",
+    ],
+)
+def test_an_agent_may_look_and_take_our_own_copy_back(spelling: str) -> None:
+    assert owner_command(spelling) == ""
 
 
 @pytest.mark.parametrize(

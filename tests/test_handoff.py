@@ -270,7 +270,7 @@ def test_20_files_are_shown_and_the_rest_is_counted(store: SessionStore, repo: P
 
 def test_our_own_files_are_not_listed_as_changed(store: SessionStore, repo: Path) -> None:
     written(store)
-    assert Handoff(store, ON).read(to_file=True).block
+    assert Handoff(store, ON).take(to_file=True).block
     aged(repo / BLOCK, 5)
     assert "none found" in written(store)
 
@@ -332,12 +332,12 @@ def test_reading_says_why_there_is_nothing(store: SessionStore, repo: Path) -> N
     assert (repo / NAME).exists()
 
 
-def test_a_kept_file_can_be_read_again(store: SessionStore, repo: Path) -> None:
+def test_reading_changes_nothing(store: SessionStore, repo: Path) -> None:
     written(store)
     handoff = Handoff(store, ON)
-    first = handoff.read(keep=True)
+    first = handoff.read()
     assert f"`{NAME}`" in first.block
-    assert handoff.read(keep=True) == first
+    assert handoff.read() == first
     assert not (repo / RECOVERED).exists()
 
 
@@ -345,11 +345,11 @@ def test_a_host_without_injection_gets_the_block_in_a_file(
     store: SessionStore, repo: Path, git: Git
 ) -> None:
     written(store)
-    assert Handoff(store, ON).read(to_file=True).block
+    assert Handoff(store, ON).take(to_file=True).block
     assert (repo / BLOCK).read_text().startswith("<gitguard-handoff ")
     assert (repo / RECOVERED).exists()
     written(store)
-    assert Handoff(store, ON).read(to_file=True).block
+    assert Handoff(store, ON).take(to_file=True).block
     assert git("status", "--porcelain") == ""
 
 
@@ -357,7 +357,7 @@ def test_a_recovery_file_of_somebody_else_stays(store: SessionStore, repo: Path)
     put(repo, BLOCK, "How we recover\n")
     written(store)
     with pytest.raises(InvalidDocument, match="gitguard did not write"):
-        Handoff(store, ON).read(to_file=True)
+        Handoff(store, ON).take(to_file=True)
     assert (repo / BLOCK).read_text() == "How we recover\n"
     assert (repo / NAME).exists()
     assert Handoff(store, ON).clear() == (NAME,)
@@ -390,7 +390,7 @@ def test_hooks_hand_nobodys_file_to_no_one_of_several_sessions(
     other = open_guard(session="other")
     other.ensure()
     assert recover_handoff(other.store(), ON) == ""
-    assert "hello" in Handoff(other.store(), ON).read(keep=True).block
+    assert "hello" in Handoff(other.store(), ON).read().block
     assert "hello" in recover_handoff(store, ON)
 
 
@@ -531,7 +531,7 @@ def test_git_status_stays_clean_and_clearing_leaves_nothing(
     for _ in range(2):
         written(store)
         assert git("status", "--porcelain") == ""
-        assert Handoff(store, ON).read(to_file=True).block
+        assert Handoff(store, ON).take(to_file=True).block
         assert git("status", "--porcelain") == ""
     assert exclude.read_text().count("gitguard hand-off") == 2
     assert Handoff(store, ON).clear() == (RECOVERED, BLOCK)
@@ -579,7 +579,7 @@ def test_a_crash_anywhere_shows_nothing_to_git_and_loses_no_hand_off(
         Handoff(store, ON).clear()
         steps += 1
     written(store)
-    for _ in crashes(lambda: Handoff(open_guard().store(), ON).read(to_file=True)):
+    for _ in crashes(lambda: Handoff(open_guard().store(), ON).take(to_file=True)):
         assert git("status", "--porcelain") == ""
         assert (repo / NAME).exists() != (repo / RECOVERED).exists()
         Handoff(store, ON).clear()
@@ -661,20 +661,20 @@ def typed(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def test_the_commands_write_read_and_clear(typed: Shell) -> None:
+def test_the_commands_write_read_take_and_clear(typed: Shell) -> None:
     typed("note", "--goal", "Port the parser")
     assert typed("handoff", "write") == f"Written: {typed.root / NAME}\n"
-    assert "- Goal: Port the parser" in typed("handoff", "read", "--keep")
-    assert "- Goal: Port the parser" in typed("handoff", "read", "--to-file")
+    assert "- Goal: Port the parser" in typed("handoff", "read")
+    assert "- Goal: Port the parser" in typed("handoff", "take", "--to-file")
     assert (typed.root / BLOCK).exists()
-    assert typed("handoff", "read") == f"Nothing to hand back: there is no `{NAME}`.\n"
+    assert typed("handoff", "take") == f"Nothing to hand back: there is no `{NAME}`.\n"
     assert typed("handoff", "clear") == f"Removed: {RECOVERED}\nRemoved: {BLOCK}\n"
     assert typed("handoff", "clear") == "There was nothing to remove.\n"
 
 
 def test_the_commands_speak_json(typed: Shell) -> None:
     assert json.loads(typed("handoff", "write", "--json")) == {"path": str(typed.root / NAME)}
-    found = json.loads(typed("--json", "handoff", "read"))
+    found = json.loads(typed("--json", "handoff", "take"))
     assert found["block"].startswith("<gitguard-handoff ")
     assert (found["reason"], found["path"]) == ("", "")
     assert json.loads(typed("handoff", "read", "--json"))["reason"] == f"there is no `{NAME}`"
@@ -699,6 +699,6 @@ def test_the_commands_say_what_is_wrong(typed: Shell) -> None:
 
 def test_the_help_teaches(typed: Shell) -> None:
     said = typed("handoff", "--help")
-    for word in ("write", "read", "clear", "handoff.enabled", NAME):
+    for word in ("write", "read", "take", "clear", "handoff.enabled", NAME):
         assert word in said
     assert "10 minutes" in typed("handoff", "read", "--help")

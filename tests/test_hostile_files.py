@@ -21,7 +21,7 @@ DAILY = (
     ("note", "--goal", "On"), ("status",), ("checkpoint",), ("recover",), ("note", "--goal", "B"),
 )  # fmt: skip
 SETTING_UP = (("init",), ("ensure",), ("uninstall",))
-HANDING_ON = (("handoff", "write"), ("handoff", "read", "--to-file"), ("handoff", "clear"))
+HANDING_ON = (("handoff", "write"), ("handoff", "take", "--to-file"), ("handoff", "clear"))
 FILES = {
     **{f"{SESSION}/{name}": DAILY for name in ("state.json", "summary.md", "snapshot.yaml")},
     **{f"{SESSION}/{name}": DAILY for name in ("journal.jsonl", "session.json", "pending.json")},

@@ -61,7 +61,7 @@ READING = (
     ("ensure",), ("status",), ("show", "state"), ("show", "summary"), ("show", "snapshot"),
     ("bundle", "--summary"), ("resume",), ("log",), ("diff", "1", "3"), ("diff", "--text"),
     ("restore", "1", "--dry-run"), ("session", "list"), ("handoff", "write"),
-    ("handoff", "read", "--to-file"), ("gate", "--pressure", "0.7"), ("checkpoint", "-m", UGLY),
+    ("handoff", "take", "--to-file"), ("gate", "--pressure", "0.7"), ("checkpoint", "-m", UGLY),
     ("override", "--reason", UGLY, "--host-session", UGLY.replace("\0", "")),
     ("show", "state", UGLY),
     ("session", "use", UGLY.replace("\0", "")), ("session", "list"), ("status",),

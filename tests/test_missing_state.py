@@ -251,9 +251,11 @@ def test_the_agent_may_run_the_command_that_mends_the_state(
     host = Host("claude-code", Path(begun.workspace.place.worktree))
     begun.note({"goal": GOAL})
     DAMAGES["goal is missing"](Path(begun.store().states.path))
-    mend = {"command": "gitguard recover"}
+    mend = {"command": "gitguard repair --local"}
     assert host.tell(host.tool, tool_input=mend) == ""
-    assert host.stopped(host.tell(host.tool, tool_input={"command": "gitguard recover; rm x"}))
+    assert host.stopped(
+        host.tell(host.tool, tool_input={"command": "gitguard repair --local; rm x"})
+    )
 
 
 def test_gitguard_itself_writes_no_empty_goal_and_no_empty_next_action(begun: Guard) -> None:

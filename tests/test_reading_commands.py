@@ -20,6 +20,7 @@ READING = (
     "config advise claude-code",
     "config advise pi --pattern bursty",
     "diff 1",
+    "handoff read",
     "log",
     "policy brief Test",
     "policy show",
@@ -43,19 +44,19 @@ READING = (
     "verify --all",
 )
 PREVIEWS = (
+    "repair --dry-run",
     "restore 1 --dry-run",
     "transcript prune TRANSCRIPT --dry-run",
     "transcript repair TRANSCRIPT --dry-run",
     "uninstall --dry-run",
 )
 WRITING = {
-    *("accept", "checkpoint", "config rollback", "ensure", "gate", "handoff clear"),
-    # To hand it over once is what it is for, so it consumes the file.
-    "handoff read",
-    *("handoff write", "hook", "init", "migrate", "note", "override", "purge", "recover"),
+    *("checkpoint", "config rollback", "ensure", "gate", "handoff clear"),
+    "handoff take",
+    *("handoff write", "hook", "init", "note", "override", "purge", "repair"),
     *("restore", "session close", "session fork", "session maintain", "session reopen"),
     *("session use", "transcript compact", "transcript import", "transcript prune"),
-    *("transcript repair", "trust", "uninstall", "update"),
+    *("transcript repair", "uninstall", "update"),
 }
 
 

@@ -20,7 +20,7 @@ from .test_recovery import BRANCH
 from .test_ways_out import state_file
 
 
-def run(guard: Guard, *arguments: str, **variables: str) -> Result:
+def run(guard: Guard, *arguments: str, command: str = "repair", **variables: str) -> Result:
     """Run `gitguard repair` without a terminal."""
     places = guard.workspace.places
     environment = {
@@ -30,7 +30,7 @@ def run(guard: Guard, *arguments: str, **variables: str) -> Result:
         **variables,
     }
     root = guard.workspace.place.worktree
-    return CliRunner().invoke(app, ["--root", root, "repair", *arguments], env=environment)
+    return CliRunner().invoke(app, ["--root", root, *command.split(), *arguments], env=environment)
 
 
 def edit(guard: Guard) -> None:
@@ -135,7 +135,16 @@ def test_a_way_that_no_problem_has_is_refused(begun: Guard) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("--accept", "--yes"), ("--trust", "--yes"), ("--take-theirs",), ("--fork", "x")],
+    [
+        (),
+        ("--accept", "--yes"),
+        ("--accept", "--dry-run"),
+        ("--trust", "--yes"),
+        ("--take-theirs",),
+        ("--archive-theirs",),
+        ("--forget", "--yes"),
+        ("--fork", "x"),
+    ],
 )
 def test_an_agent_may_only_look_and_put_our_own_back(
     begun: Guard, arguments: tuple[str, ...]
@@ -145,6 +154,26 @@ def test_an_agent_may_only_look_and_put_our_own_back(
     assert isinstance(run(begun, *arguments, **agent).exception, OwnerOnly)
     assert not isinstance(run(begun, "--dry-run", **agent).exception, GitguardError)
     assert run(begun, "--local", **agent).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "command", ["recover", "recover --take", "accept --yes", "trust --yes", "migrate"]
+)
+def test_an_agent_may_not_use_the_old_names_either(begun: Guard, command: str) -> None:
+    edit(begun)
+    refused = run(begun, *command.split(), CLAUDE_CODE_SESSION_ID="S1", command="").exception
+    assert isinstance(refused, OwnerOnly)
+    assert "`gitguard repair --local`" in refused.hint
+    assert kinds(begun) == ["edited-state"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--local", "--head", "0123456"), ("--head", "0123456"), ("--fork", "")]
+)
+def test_no_option_is_dropped_without_a_word(begun: Guard, arguments: tuple[str, ...]) -> None:
+    edit(begun)
+    assert run(begun, *arguments).exit_code == 2 or run(begun, *arguments).exception
+    assert kinds(begun) == ["edited-state"]
 
 
 @pytest.mark.parametrize(

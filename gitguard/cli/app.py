@@ -103,6 +103,21 @@ class _App(click.Group):
         commands: list[click.Command] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; suggest a similar name, which click knows of loaded commands only."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            from difflib import get_close_matches
+
+            similar = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if not similar:
+                raise
+            message = f"No such command '{args[0]}'. Did you mean '{similar[0]}'?"
+            raise click.UsageError(message, ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of commands for each group."""
         for title, names in GROUPS.items():

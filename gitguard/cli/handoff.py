@@ -1,4 +1,4 @@
-"""Commands about the hand-off file: write it, read it back once, clear it."""
+"""Commands about the hand-off file: write, read, take and clear it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitguard.cli.console import Console, with_console
 from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
-    from gitguard.sessions.handoff.handoff_file import Handoff
+    from gitguard.sessions.handoff.handoff_file import Handoff, Recovered
     from gitguard.store.session.naming import Session
 
 
@@ -45,19 +45,34 @@ def write(console: Console, force: bool) -> None:
 
 
 @handoff.command()
-@click.option("--keep", is_flag=True, help="Leave the file, so that it can be read again")
+@with_console
+def read(console: Console) -> None:
+    """Print a fresh file's recovery block and change nothing
+
+    A file is fresh for 10 minutes. The block has at most 2,000 characters, and 400 of each section.
+
+    Example: `gitguard handoff read`
+    """
+    _say_block(console, _handoff(console, console.guard.any_session()).read())
+
+
+@handoff.command()
 @click.option("--to-file", is_flag=True, help="Write the block to CONTEXT_RECOVERY.md as well")
 @with_console
-def read(console: Console, keep: bool, to_file: bool) -> None:
+def take(console: Console, to_file: bool) -> None:
     """Print a fresh file's recovery block, once
 
-    Fresh is younger than 10 minutes. It is renamed then, so that nobody goes on from the same
-    state twice, to `.context-checkpoint.recovered.md`. The block has at most 2,000 characters, and
-    400 of each section.
+    Like `read`, but renames the file to `.context-checkpoint.recovered.md`, so that nobody
+    continues from the same state twice.
+
+    Example: `gitguard handoff take --to-file`
     """
-    found = _handoff(console, console.guard.any_session()).read(keep=keep, to_file=to_file)
-    document = {"block": found.block, "reason": found.reason, "path": found.path}
-    console.say(found.block or f"Nothing to hand back: {found.reason}.", document)
+    _say_block(console, _handoff(console, console.guard.any_session()).take(to_file=to_file))
+
+
+def _say_block(console: Console, recovered: Recovered) -> None:
+    document = {"block": recovered.block, "reason": recovered.reason, "path": recovered.path}
+    console.say(recovered.block or f"Nothing to hand back: {recovered.reason}.", document)
 
 
 @handoff.command()

@@ -15,6 +15,7 @@ from gitguard.cli.console import (
     can_ask,
     confirm,
     fields_of,
+    named,
     with_console,
 )
 from gitguard.cli.notes import pending, saved_text
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     from gitguard.sessions.diagnosis import Problem
     from gitguard.sessions.state_comparison import StateChange
 
+_FOR_AGENTS = (
+    "Run it in your own terminal; an agent may run `gitguard repair --dry-run` and "
+    "`gitguard repair --local`"
+)
+
 
 @click.command()
 @click.argument("checkpoint")
@@ -66,36 +72,43 @@ def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, y
 
 
 @click.command()
-@click.option("--local", is_flag=True, help="Take our own good copy of the state; archive the bad")
-@click.option("--accept", is_flag=True, help="Take a `state.json` that somebody edited by hand")
-@click.option("--trust", is_flag=True, help="Take a branch that this machine does not know")
+@click.option("--local", is_flag=True, help="Archive the bad file; take this machine's own copy")
+@click.option("--accept", is_flag=True, help="Take a `state.json` that was edited by hand")
+@click.option("--trust", is_flag=True, help="Take a branch that this machine did not write")
+@click.option("--take-theirs", is_flag=True, help="Take what somebody else committed; archive ours")
+@click.option("--archive-theirs", is_flag=True, help="Archive what is not ours; put ours back")
 @click.option(
-    "--take-theirs", is_flag=True, help="Take a head that somebody else wrote; archive ours"
+    "--fork",
+    metavar="NAME",
+    default=None,
+    callback=named,
+    help="Continue with our state as a new session",
 )
-@click.option("--archive-theirs", is_flag=True, help="Put ours back; archive what is not ours")
-@click.option("--fork", metavar="NAME", default="", help="Go on with our state as another session")
 @click.option("--forget", is_flag=True, help="Forget that this machine wrote the branch")
-@click.option("--head", metavar="ID", default="", help="The head you looked at")
+@click.option(
+    "--head", metavar="ID", default="", help="The commit you looked at, to trust or to take"
+)
 @asking
 @with_console
 def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **ways: bool) -> None:
-    """Say what is wrong with the session, and mend it
+    """Find out what is wrong with the session, and repair it
 
-    Lists what is wrong in plain words, with each way out, what it keeps and what it loses, and
-    asks which to take. Where nobody can be asked it lists the ways as commands. Nothing is ever
-    deleted: what does not come into force is archived. An agent may run `--local` and `--dry-run`;
-    everything else is for a person.
+    Names each problem and each way out, with what that way keeps and loses, then asks which one
+    to take. Without a terminal it lists the ways as commands. Nothing is deleted: what a way
+    replaces is archived. An agent may run only `--dry-run` and `--local`.
 
     Example: `gitguard repair --dry-run`
     """
-    named = [f"--{name.replace('_', '-')}" for name, is_set in ways.items() if is_set]
-    named += [FORK] if fork else []
-    if len(named) > 1:
-        raise click.UsageError(f"{' and '.join(named)} are different ways; name one")
-    if named != [LOCAL] and not (dry_run and not named):
-        refuse_agents(f"repair {' '.join(named)}".strip())
-    if named:
-        _go(console, named[0], head, fork, dry_run=dry_run, yes=yes)
+    options = [f"--{name.replace('_', '-')}" for name, is_set in ways.items() if is_set]
+    options += [FORK] if fork else []
+    if len(options) > 1:
+        raise click.UsageError(f"{' and '.join(options)} are different ways; name one")
+    if head and not {TRUST, TAKE_THEIRS}.intersection(options):
+        raise click.UsageError("--head requires --trust or --take-theirs")
+    if options != [LOCAL] and not (dry_run and not options):
+        refuse_agents(f"repair {' '.join(options)}".strip(), _FOR_AGENTS)
+    if options:
+        _go(console, options[0], head, fork, dry_run=dry_run, yes=yes)
         return
     way = _choose(console, dry_run=dry_run, yes=yes)
     if way is not None:
@@ -105,13 +118,13 @@ def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **w
 def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
     """Show what is wrong and let a person choose; None where there is nothing to do."""
     if yes:
-        raise click.UsageError("--yes answers for one way; name it")
+        raise click.UsageError("--yes needs a way, such as --local")
     problems = console.guard.diagnose()
     ways = [way for problem in problems for way in problem.ways]
     refusal = None
     if problems and not dry_run and not can_ask():
         refusal = NotConfirmed(
-            "nothing was changed, because there is no terminal to choose on",
+            "nothing was changed: there is no terminal to ask on",
             "Run one of the commands above",
         )
     _show_problems(console, problems, refusal)
@@ -201,6 +214,7 @@ def _say_done(console: Console, done: tuple[str, ...]) -> None:
 @with_console
 def accept(console: Console, dry_run: bool, yes: bool) -> None:
     """The same as `repair --accept`"""
+    refuse_agents("accept", _FOR_AGENTS)
     _accept(console, dry_run=dry_run, yes=yes)
 
 
@@ -209,7 +223,6 @@ def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
     if dry_run:
         _show_plan(console, plan)
         return
-    refuse_agents("accept")
     _ask(console, plan, "Take this state?", yes=yes)
     _say_changed(console, console.guard.accept(plan.sha256))
 
@@ -221,6 +234,7 @@ def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
 @with_console
 def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -> None:
     """The same as `repair --trust`"""
+    refuse_agents("trust", _FOR_AGENTS)
     if forget:
         _forget(console, dry_run=dry_run, yes=yes)
     else:
@@ -232,7 +246,6 @@ def _trust(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
     if dry_run:
         _show_plan(console, plan)
         return
-    refuse_agents("trust")
     _ask(console, plan, "Trust this history?", yes=yes)
     assert plan.checkpoint is not None
     _say_changed(console, console.guard.trust(plan.checkpoint.id))
@@ -244,7 +257,6 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
         planned = f"would set this machine's anchor of `{key}` aside"
         console.say(f"It {planned}.", {"planned": planned})
         return
-    refuse_agents("trust")
     confirm(f"Set this machine's anchor of `{key}` aside?", yes=yes)
     said = console.guard.forget()
     console.say(f"Done: {said}.", {"done": [said]})
@@ -255,8 +267,7 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
 @with_console
 def recover(console: Console, take: bool) -> None:
     """The same as `repair --local`, and `repair --archive-theirs` where a branch was moved"""
-    if take:
-        refuse_agents("recover --take")
+    refuse_agents("recover", _FOR_AGENTS)
     _say_done(console, console.guard.recover(take=take))
 
 
@@ -264,6 +275,7 @@ def recover(console: Console, take: bool) -> None:
 @with_console
 def migrate(console: Console) -> None:
     """The same as `repair --archive-theirs` for the state of another tool"""
+    refuse_agents("migrate", _FOR_AGENTS)
     moved = console.guard.migrate()
     lines = [f"`{old}` is now `{new}`" for old, new in moved.items()]
     console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})

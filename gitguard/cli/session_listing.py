@@ -55,7 +55,7 @@ def _line(name: str, head: str, key: str, current: str) -> str:
 
 
 def _remote_line(name: str, head: str) -> str:
-    adopt = f"`gitguard --session {name} trust` adopts it"
+    adopt = f"`gitguard --session {name} repair --trust` adopts it"
     return f"  {name}  {head[:12]}  only on a remote-tracking branch; {adopt}"
 
 

@@ -129,7 +129,7 @@ def host_session(given: str = "") -> str:
     return found or THIS_SESSION
 
 
-def refuse_agents(command: str) -> None:
+def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> None:
     """Refuse a command for humans when a host's agent runs it, as far as can be told."""
     from gitguard.errors import OwnerOnly
     from gitguard.hosts import surrounding_session
@@ -137,7 +137,7 @@ def refuse_agents(command: str) -> None:
     if surrounding_session(os.environ):
         raise OwnerOnly(
             f"`gitguard {command}` is for a human, and an agent's host runs this command",
-            "Run it in your own terminal",
+            hint,
         )
 
 

@@ -28,7 +28,7 @@ ALLOWED = ("note", "update", "checkpoint", "status")
 _ALLOWED_TEXT = "`gitguard note`, `update`, `checkpoint` and `status`"
 
 
-MENDING = frozenset({"repair", "recover", "status", "note", "ensure"})
+MENDING = frozenset({"repair", "status", "note", "ensure"})
 """Commands of ours that mend a state that is missing, or say what is wrong with it."""
 
 

@@ -6,7 +6,7 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import owner_command
+from gitguard.hooks.shell_commands import OLD_REPAIRS, REPAIR, XARGS, owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
+_REPAIR_REFUSAL = (
+    "; you may run `gitguard repair --dry-run`, which says what is wrong, and `gitguard repair "
+    "--local`, which takes this machine's own copy of the state"
+)
+_XARGS_REFUSAL = "`xargs` hides which command of gitguard runs: name the command itself"
 
 
 def refuse_first(
@@ -33,7 +38,7 @@ def refuse_first(
     is_call = event.kind == events.TOOL_START and event.tool is not None
     owner = owner_command(event.tool.command) if is_call and event.tool else ""
     if owner:
-        return HookReply(refuse=_OWNER_REFUSAL.format(owner))
+        return HookReply(refuse=_refusal_of(owner))
     if event.sub_agent:
         return None
     path = holds.path_of(places.state_home, event.host, event.host_session)
@@ -46,6 +51,13 @@ def refuse_first(
     from gitguard.hooks.halting import deny, is_exempt
 
     return None if is_exempt(event, places) else deny(event, abilities, hold.halt, path, now)
+
+
+def _refusal_of(owner: str) -> str:
+    if owner == XARGS:
+        return _XARGS_REFUSAL
+    is_repair = owner == REPAIR or owner in OLD_REPAIRS
+    return _OWNER_REFUSAL.format(owner) + _REPAIR_REFUSAL * is_repair
 
 
 def answer_without_repository(

@@ -13,15 +13,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OWNER_COMMANDS = ("override", "trust", "accept", "purge")
+REPAIR = "repair"
+OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
+"""What `repair` was before; each chooses for the user, or did in an earlier version."""
+OWNER_COMMANDS = OLD_REPAIRS | {"override", "purge"}
 """Commands that only a human may run (references/design/contract.md, "Halt")."""
-TAKE = "--take"
-"""Of `recover`: adopts what somebody else put on top of ours."""
+XARGS = "xargs"
+"""Reads arguments from its input, so that a command line does not show what it runs."""
 COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 UNTRUSTED = "--untrusted"
 """Of `restore`: takes what may be somebody else's."""
-REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
+SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
 """What an agent may ask of `repair`; every other way out chooses for the user."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
@@ -62,7 +65,19 @@ def owner_command(command: str) -> str:
         for place in _places_of_program(words):
             if owner := _owner_among(words[place + 1 :]):
                 return owner
+            if _hidden_by_xargs(words, place):
+                return XARGS
     return ""
+
+
+def _hidden_by_xargs(words: list[str], place: int) -> bool:
+    """Say whether `xargs` reads from its input which command the program is to run."""
+    subcommand = _first_argument(words[place + 1 :])
+    for at, word in enumerate(words[:place]):
+        if word.rpartition("/")[2] == XARGS:
+            options = words[at + 1 : place]
+            return subcommand in ("", *options, *(option[2:] for option in options))
+    return False
 
 
 def _places_of_program(words: list[str]) -> list[int]:
@@ -79,10 +94,8 @@ def _owner_among(arguments: list[str]) -> str:
     subcommand = _first_argument(arguments)
     if subcommand in OWNER_COMMANDS:
         return subcommand
-    if subcommand == "repair" and not _is_safe_repair(arguments):
+    if subcommand == REPAIR and not _is_safe_repair(arguments):
         return subcommand
-    if subcommand == "recover" and TAKE in arguments:
-        return f"recover {TAKE}"
     if subcommand == "gate" and COMPACTED in arguments:
         return f"gate {COMPACTED}"
     if subcommand == "restore" and UNTRUSTED in arguments:
@@ -95,8 +108,23 @@ def _is_safe_repair(arguments: list[str]) -> bool:
 
     A word that could be another option's value, or begin a comment, makes it unsafe.
     """
-    after = arguments[arguments.index("repair") + 1 :]
-    return REPAIRS.issuperset(after) and not {"--local", "--dry-run"}.isdisjoint(after)
+    options = _without_redirections(arguments[arguments.index(REPAIR) + 1 :])
+    return SAFE_REPAIRS.issuperset(options) and not {"--local", "--dry-run"}.isdisjoint(options)
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    """Leave out `2>` and its target, as `>file`, `> file` or cut off before `&1`.
+
+    A quoted `>` is left out as well; `repair` takes no operand, so it ends with an error then.
+    """
+    kept: list[str] = []
+    is_target = False
+    for word in words:
+        operator = word.lstrip("0123456789")
+        if not is_target and not operator.startswith((">", "<")):
+            kept.append(word)
+        is_target = not is_target and operator in (">", ">>", "<", "<<", "<<<")
+    return kept
 
 
 def own_command(command: str, program: str, path: str) -> str:

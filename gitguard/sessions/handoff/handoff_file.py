@@ -65,7 +65,7 @@ def recover_handoff(store: SessionStore, config: HandoffConfig) -> str:
     if not config.enabled:
         return ""
     try:
-        return Handoff(store, config).read(only_own=True).block
+        return Handoff(store, config).take(only_own=True).block
     except Exception as error:  # noqa: BLE001 - nothing here may stop a conversation
         store.workspace.note_fault("reading the hand-off file", error)
         return ""
@@ -163,14 +163,21 @@ class Handoff:
 
     # Reading
 
-    def read(
-        self, *, keep: bool = False, to_file: bool = False, only_own: bool = False
-    ) -> Recovered:
-        """Hand a fresh file back and rename it, or say why there is nothing.
+    def read(self) -> Recovered:
+        """Return a fresh file's block, or say why there is none; nothing is changed."""
+        return self._recover(named=self._config.file, only_own=False)
 
-        keep leaves it where it is. only_own is for hooks of hosts with many sessions: a file that
-        does not say whose it is could be anybody's. Raises what `write` raises.
+    def take(self, *, to_file: bool = False, only_own: bool = False) -> Recovered:
+        """Return a fresh file's block and rename the file, or say why there is none.
+
+        only_own is for hooks of hosts with many sessions: a file that does not say whose it is
+        could be anybody's. Raises what `write` raises.
         """
+        recovered = self._recover(named=self._config.recovered, only_own=only_own)
+        return self._hand_out(recovered.block, to_file=to_file) if recovered.block else recovered
+
+    def _recover(self, *, named: str, only_own: bool) -> Recovered:
+        """Read the file and build its block, which tells that the file lies at named."""
         from gitguard.sessions.handoff.handoff_text import without_mark
         from gitguard.store.session.hidden import refuse_tracked
 
@@ -184,7 +191,7 @@ class Handoff:
         if reason:
             return Recovered(reason=reason)
         source = recovery_block.Source(
-            file=config.file if keep else config.recovered,
+            file=named,
             written=timestamp(self._now - (age or 0)),
             daily_log=daily_log(self._root, config, self._now),
         )
@@ -194,9 +201,10 @@ class Handoff:
             section_characters=config.section_characters,
             total_characters=config.total_characters,
         )
-        return self._hand_out(block, keep=keep, to_file=to_file)
+        return Recovered(block)
 
-    def _hand_out(self, block: str, *, keep: bool, to_file: bool) -> Recovered:
+    def _hand_out(self, block: str, *, to_file: bool) -> Recovered:
+        """Rename the file, so that nobody continues from the same state twice."""
         from gitguard.store.session.hidden import hide
 
         config = self._config
@@ -207,11 +215,10 @@ class Handoff:
                 raise
             # Renaming shows no more in `git status` than the file did before.
         written = self._write_block(block) if to_file else ""
-        if not keep:
-            try:
-                self._rename(self._path(config.file), self._path(config.recovered))
-            except FileNotFoundError:
-                return Recovered(reason=f"another process has just handed back `{config.file}`")
+        try:
+            self._rename(self._path(config.file), self._path(config.recovered))
+        except FileNotFoundError:
+            return Recovered(reason=f"another process has just handed back `{config.file}`")
         return Recovered(block, path=written)
 
     def _write_block(self, block: str) -> str:
