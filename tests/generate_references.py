@@ -53,16 +53,16 @@ PERSISTED: tuple[type[Record], ...] = (
 )
 """Records on disk whose fields formats.md lists; the task state has a page of its own."""
 COMMON = ("--root", "--session", "--json", "--help")
-"""Options that every command has; the page tells of them once."""
+"""Options that every command has; the page lists them once."""
 ENVIRONMENT = {
-    "GITGUARD_ROOT": "The workspace, where `--root` is not given; else the current folder.",
-    "GITGUARD_SESSION": "The session to work at, where `--session` is not given.",
-    "GITGUARD_HOST_SESSION": "The conversation that `gate` and `override` belong to; "
-    "else the host's that runs the command, else the terminal.",
-    "GITGUARD_STATE_DIR": "Where anchors and copies lie; else `$XDG_STATE_HOME/gitguard`, "
-    "else `~/.local/state/gitguard`.",
-    "GITGUARD_HOOKS": "`off` lets hooks do nothing, as for the `summarizer` while it runs.",
-    "XDG_CONFIG_HOME": "The user's `config.yaml` lies in `gitguard/` under it; else `~/.config`.",
+    "GITGUARD_ROOT": "The workspace, unless you pass `--root`; default: the current folder.",
+    "GITGUARD_SESSION": "The session, unless you pass `--session`.",
+    "GITGUARD_HOST_SESSION": "The conversation that `gate` and `override` belong to; default: "
+    "the conversation of the host that runs the command, or else the session itself.",
+    "GITGUARD_STATE_DIR": "The folder of anchors and copies; default: "
+    "`$XDG_STATE_HOME/gitguard`, or else `~/.local/state/gitguard`.",
+    "GITGUARD_HOOKS": "`off` switches the hooks off, for example while the `summarizer` runs.",
+    "XDG_CONFIG_HOME": "Your settings are in `gitguard/` below this folder; default: `~/.config`.",
 }
 
 
@@ -95,21 +95,21 @@ def commands_page() -> str:
     shared = table(
         ("option", "what it is"),
         (
-            ("`--root DIR`", "Workspace to work in"),
-            ("`--session KEY`", "Session to work at"),
-            ("`--json`", "Print one JSON document for programs, also for errors"),
+            ("`--root DIR`", "Work in this workspace"),
+            ("`--session KEY`", "Work with this session"),
+            ("`--json`", "Print one JSON document, for errors too"),
             ("`-h`, `--help`", "Show the command's help"),
         ),
     )
-    variables = table(("variable", "what it says"), ((f"`{n}`", t) for n, t in ENVIRONMENT.items()))
+    variables = table(("variable", "what it sets"), ((f"`{n}`", t) for n, t in ENVIRONMENT.items()))
     head = f"""# Commands
 
 {GENERATED}
-Every command but `hook` and `completion` takes these options, before or behind its name:
+Every command except `hook` and `completion` takes these options, before or after its name:
 
 {shared}
-Results go to standard output, errors and hints to standard error, colour only to a terminal.
-Exit codes are in [exit-codes.md](exit-codes.md). Nothing asks a question without a terminal.
+Results go to standard output, errors and hints to standard error, and colours only to a terminal.
+Without a terminal no command asks a question. [Exit codes](exit-codes.md) has a page of its own.
 
 {variables}"""
     return head + "".join(_command(name, command) for name, command in commands())
@@ -157,20 +157,21 @@ def exit_codes_page() -> str:
     return f"""# Exit codes
 
 {GENERATED}
-Each code has one meaning. A signal of the runtime contract is also printed on a line of its own on
-standard output. With `--json` the one document on standard output has a member `error` with `kind`,
-`message`, `hint` and `exit_code`, and `status` for a signal. `gitguard hook` always ends with 0.
+Each code has one meaning. A command that ends with a signal also prints it on a line
+of its own on standard output. With `--json`, the document on standard output has a member `error`
+with `kind`, `message`, `hint` and `exit_code`, and `status` for a signal. `gitguard hook` always
+exits with 0.
 
 {table(("code", "kind", "meaning", "signal"), rows)}
-A command that a signal of the system ends dies of it, without a document. Shells show that as 128
-and its number: 129 for SIGHUP, 131 for SIGQUIT, 143 for SIGTERM. One that is ignored, as SIGHUP is
-under `nohup`, ends nothing.
+If a system signal kills a command, the command dies of that signal and prints no document. Shells
+show 128 plus the signal's number: 129 for SIGHUP, 131 for SIGQUIT, 143 for SIGTERM. An ignored
+signal, such as SIGHUP under `nohup`, has no effect.
 
-A reader that closes standard output before all is printed, as `head` does, ends a command silently
-with 0. Where standard output refuses what is printed, as on a full disk, it is 38.
+If a reader such as `head` closes standard output early, the command ends silently with 0. If
+standard output cannot be written, for example on a full disk, the code is 38.
 
-`gitguard transcript compact` repairs a file before it looks what there is to summarize. Where that
-is nothing, it ends with 23, and what changed is the repair alone: the error says so and names the
+`gitguard transcript compact` repairs a file before it looks for turns to summarize. If there are
+none, it exits with 23 although the repair changed the file; the error says so and names the
 original.
 """
 
@@ -186,8 +187,8 @@ def events_page() -> str:
     return f"""# Events and checkpoints
 
 {GENERATED}
-What is written at each event. "State on disk" says when `state.json` is durable; a checkpoint is a
-commit, and its trigger stands in the commit's trailer `Gitguard-Trigger`.
+This table shows what each event writes. "State on disk" says when `state.json` is durable. A
+checkpoint is a commit; the trailer `Gitguard-Trigger` names its trigger.
 
 {table(("event", "state on disk", "checkpoint (trigger)"), rows)}"""
 
@@ -223,18 +224,19 @@ def config_page() -> str:
     return f"""# Configuration
 
 {GENERATED}
-Your own settings are in `$XDG_CONFIG_HOME/gitguard/config.yaml` (else `~/.config/gitguard/`). A
-repository may carry `.gitguard/config.yaml`, which comes with a clone and so can only tighten: its
-numbers count where they are stricter, its lists are added, and everything else in it is ignored
-with a warning in `gitguard status`. An unknown setting or a wrong value is an error (exit code 22).
+Your settings are in `$XDG_CONFIG_HOME/gitguard/config.yaml`, by default
+`~/.config/gitguard/config.yaml`. A repository may have a `.gitguard/config.yaml`. It comes with a
+clone, so it can only make your settings stricter: its stricter numbers count, its lists are added
+to yours, and everything else is ignored with a warning in `gitguard status`. An unknown setting
+or a wrong value is an error (exit code 22).
 
 {table(("setting", "default", "a repository may tighten it", "what it is"), rows)}
-Thresholds rise between 0 and 1, and so do the gauge's warnings. A window below 16,000 tokens is
-refused, below 32,000 warned of.
-A rule in `destructive` is a list of words that must occur in this order in one simple command;
-`a|b` stands for either, and `*` for any characters. [config-example.yaml](config-example.yaml)
-holds every setting with its default, [config.schema.json](config.schema.json) says the same as a
-JSON Schema.
+Thresholds must
+rise from one to the next, between 0 and 1, and so must the gauge's warnings. A window below
+16,000 tokens is an error, and one below 32,000 brings a warning. A rule in `destructive` is a
+list of words that must occur in this order in one simple command; `a|b` means either word, and
+`*` any characters. [config-example.yaml](config-example.yaml) has every setting with its default,
+and [config.schema.json](config.schema.json) is the JSON Schema.
 """
 
 
@@ -282,35 +284,35 @@ def task_state_page() -> str:
     return f"""# Task state
 
 {GENERATED}
-`state.json` is the durable memory of one task. `gitguard note` adds to it, `gitguard update` sets
-fields from a JSON object on standard input, whole or not at all. gitguard
-begins a task with `START` for `goal` and `next_action` and never leaves either of them empty.
+`state.json` is the durable memory of one task. `gitguard note` adds to it, and
+`gitguard update` sets fields from a JSON object on standard input, all of them or none. A new
+task has `START` as `goal` and `next_action`; neither is ever empty.
 
-`STATUS:MISSING_STATE` says that the state cannot be used: the file or its summary is missing, it
-does not read, a required field is missing or of the wrong type, somebody emptied `goal` or
-`next_action`, or the folder cannot be written. Nothing is overwritten then, and `gitguard repair
---accept` refuses such a file. `gitguard repair --local` archives it and takes the newest good copy.
+`STATUS:MISSING_STATE` means that the state cannot be used: the file or its summary is missing or
+unreadable, a required field is missing or has the wrong type, `goal` or `next_action` is empty,
+or the folder cannot be written. gitguard then overwrites nothing, and `gitguard repair --accept`
+refuses the file. `gitguard repair --local` archives it and takes the newest good copy.
 
 | event of a host | with a copy on this machine | without one |
 | --- | --- | --- |
-| prompt | status, way out and copy are handed out | the prompt is refused |
-| system prompt, start after a compaction | the same | status and way out are handed out |
+| prompt | the agent gets the status, the way out and the copy | the prompt is refused |
+| system prompt, start after a compaction | the same | the agent gets the status and the way out |
 | tool call | the agent is stopped | the agent is stopped |
-| before a compaction, end of turn | a checkpoint of the copy is taken | a fault is marked |
+| before a compaction, end of turn | the copy is checkpointed | `gitguard status` shows a fault |
 
-The copy is what gitguard wrote last, kept in the state directory, or the newest checkpoint that
-this machine wrote. A stopped agent may still run `gitguard repair --local`, `ensure`, `note` and
+The copy is what gitguard wrote last to the state directory, or the newest checkpoint that this
+machine wrote. A stopped agent may still run `gitguard repair --local`, `ensure`, `note` and
 `status`, each as a command of its own.
 
-Fields gitguard does not know survive a round trip. `schema_version` is read before anything else; a
-newer one is refused. [task-state.schema.json](task-state.schema.json) says the same as a JSON
-Schema, [persisted-state.example.json](persisted-state.example.json) is an example.
+gitguard keeps fields that it does not know. It reads `schema_version` first and refuses a newer
+one. [task-state.schema.json](task-state.schema.json) is the JSON Schema, and
+[persisted-state.example.json](persisted-state.example.json) an example.
 
 {table(heads, rows)}
 {"".join(_inner(r) for r in sorted(inner, key=lambda r: r.__name__))}
-## The contract's names
+## Other names
 
-| the contract says | the state holds |
+| name | field |
 | --- | --- |
 | phase | `current_phase` |
 | last successful action | `last_action.summary` and `last_action.outcome` |
@@ -318,12 +320,12 @@ Schema, [persisted-state.example.json](persisted-state.example.json) is an examp
 
 ## Lists
 
-`note` appends to every list. `update` appends where the table says so and replaces the others; it
-reports which for each field. Of `artifacts` one entry a path is kept, the newest last. An entry of
-`decisions`, `failed_attempts` or `tool_outputs` may come without its time, a decision also without
-its number. `last_action` is the last action that *succeeded*: a failure goes to `failed_attempts`
-at once and never replaces it. Entries marked `mechanical` were derived by gitguard; the oldest of
-them go when there are too many, what an agent noted stays.
+`note` appends to every list. `update` appends to some lists and replaces others, as the table
+says, and reports which it did. `artifacts` has one entry for each path, the newest last. gitguard
+adds the time to an entry of `decisions`, `failed_attempts` or `tool_outputs` that has none, and
+the number to a decision. `last_action` is the last action that *succeeded*: a failure goes to
+`failed_attempts` at once and never replaces it. gitguard derived the entries marked `mechanical`
+itself. It drops the oldest of them if there are too many, and never drops what an agent noted.
 """
 
 
@@ -419,8 +421,9 @@ def example_resume() -> str:
     return f"""# The resume block
 
 {GENERATED}
-What an agent gets after a compaction, a crash or in a new conversation: at most 700 tokens of four
-characters. Each list gives its newest items first, and says how many had no room.
+An agent gets this block after a compaction or a crash, and in a new conversation. It
+has at most 700 tokens of four characters. Each list begins with its newest items, and says how
+many did not fit.
 
 ```
 {block.rstrip()}
@@ -452,10 +455,10 @@ def summary_template() -> str:
     return f"""# The summary
 
 {GENERATED}
-`summary.md` is rendered from the task state by `templates/summary.md.j2`, and holds every item of
-the contract's summary rule. A summary that differs from the state is in conflict: the state wins,
-the difference is shown, and the summary is written again. An empty list says `(none)`, a missing
-field `(missing)`. [summary-example.md](summary-example.md) is an example.
+gitguard renders `summary.md` from the task state with `templates/summary.md.j2`. If a
+summary differs from the state, the state wins: gitguard shows the difference and writes the
+summary again. An empty list reads `(none)`, a missing field `(missing)`.
+[summary-example.md](summary-example.md) is an example.
 
 ```markdown
 {render_summary(filled).replace(NOW, "<time>").rstrip()}
