@@ -112,7 +112,6 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
 
 
 TOLD = (
-    "design/redaction.md",
     "guides/first-day.md",
     "guides/handoff.md",
     "guides/hosts.md",
