@@ -251,31 +251,28 @@ def _cells(row: Row) -> list[str]:
 
 _PAGE = """# Resume fidelity
 
-What an agent knew and finds again in the resume block. Written by
-`python -m tests.bench_fidelity --markdown` on {date}; `make bench-fidelity` repeats it.
-
-Control: facts anywhere in the same three requests without gitguard, where the host has only its
-own history and a scripted summary that quotes no fact.
+How much of what an agent knew is in the resume block. `make bench-fidelity` measures it;
+`python -m tests.bench_fidelity --markdown` also writes this page. Last run: {date}.
 
 {table}
 
-- **Conversations** are scripted and run through the real {hosts}, sealed. Three turns plant the
-  facts: the agent notes them by `gitguard note` in its shell, writes files whose paths are facts,
-  fails checks, and fills the host's plan where there is one. Other files, failures, tools and long
-  answers compete with them.
-- **A fact** is {length} characters: goal, phase, next action, decision, its reason, constraint,
-  invariant, failure, its error, blocker, open issue, plan item, file. It counts when it stands
-  whole between the block's fences.
-- **Situations**, one after the other: the host's own compaction; a new conversation after one
-  that ended in order; and kill -9 while a tool runs in a turn that noted a new phase and next
-  action. Then Claude Code begins a new conversation, and OpenClaw goes on in the same one in a new
-  process. Looked at is the first request of the main conversation.
-- **Control** is the same script with a `gitguard` that does nothing. As its summary is a fixed
-  text, its numbers say nothing of how well a model summarizes.
-- **Tokens** are four characters each; block and growth are the largest of the three situations.
-- **Floors**: {floors}, in all three. Beyond them goal, phase and next action must be there whole,
-  and of each list the newest ones, what was noted apart from what only the work tells; of a plan
-  it is the next steps. {verdict}
+- **Conversations** are scripted and run through the real {hosts}, sealed. In three turns the agent
+  notes facts with `gitguard note`, writes files whose paths are facts, fails checks, and fills the
+  host's plan if there is one. Other files, failures, tools and long answers compete with them.
+- **A fact** has {length} characters: goal, phase, next action, decision, its reason, constraint,
+  invariant, failure, its error, blocker, open issue, plan item, file. It counts if it stands whole
+  between the block's fences.
+- **Situations**, one after the other: the host's own compaction; a new conversation after one that
+  ended normally; kill -9 while a tool runs, in a turn that noted a new phase and next action. Then
+  Claude Code begins a new conversation, and OpenClaw continues the same one. The first request of
+  the main conversation counts.
+- **Control** is the same script with a `gitguard` that does nothing, with facts counted anywhere in
+  the request. Its summary is a fixed text that quotes no fact, so its numbers do not show how well
+  a model summarizes.
+- **Tokens** are characters divided by four. Block and growth are the largest of the three.
+- **Floors**: {floors}, in all three situations. Beyond them, goal, phase and next action must be
+  whole, and each list keeps its newest facts, noted ones and captured ones counted apart; a plan
+  keeps its next steps. {verdict}
 """
 
 
