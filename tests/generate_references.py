@@ -122,7 +122,7 @@ def _command(name: str, command: click.Command) -> str:
     options = [p for p in command.params if isinstance(p, click.Option)]
     own = [(_option(p), p.help or "") for p in options if not set(p.opts) & set(COMMON)]
     parts = [f"\n## {name}\n", f"{' '.join(summary.split())}.\n", f"    {name}{shown} [OPTIONS]\n"]
-    parts += [f"{' '.join(more.split())}\n"] if more else []
+    parts += [f"{' '.join(paragraph.split())}\n" for paragraph in more.split("\n\n") if paragraph]
     parts += [table(("option", "what it is"), own)] if own else []
     return "\n".join(parts)
 

@@ -139,6 +139,13 @@ def test_a_typo_gets_a_suggestion(place: Place) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("words", ["-h", "log -h", "session use --help", "transcript -h"])
+def test_help_is_shown_by_either_option(place: Place, words: str) -> None:
+    shown = place.run(f"gitguard {words}")
+    assert shown.returncode == 0
+    assert "-h, --help" in shown.stdout
+
+
 def test_completion_offers_commands(place: Place) -> None:
     assert "_GITGUARD_COMPLETE" in place.run("gitguard completion bash").stdout
     asked = {"COMP_WORDS": "gitguard re", "COMP_CWORD": "1", "_GITGUARD_COMPLETE": "bash_complete"}
@@ -232,7 +239,7 @@ def test_without_a_yes_nothing_changes(session: Place, command: str) -> None:
     before = session.type("git for-each-ref; cat .gitguard/sessions/main/state.json")
     done = session.run(f"gitguard {command}")
     assert done.returncode == 39
-    assert "Say --yes" in done.stderr
+    assert "Use --yes" in done.stderr
     assert session.type("git for-each-ref; cat .gitguard/sessions/main/state.json") == before
     assert session.run(f"gitguard {command} --yes").returncode == 0
 

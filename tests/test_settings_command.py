@@ -149,7 +149,7 @@ def test_without_a_terminal_nothing_is_applied_without_yes(place: Place) -> None
     before = place.host.config.read_bytes()
     done = place.type(f"{ADVISE} --apply")
     assert done.returncode == 39
-    assert "Say --yes to go on" in done.stderr
+    assert "Use --yes" in done.stderr
     assert place.host.config.read_bytes() == before
     assert os.listdir(place.reach) == []
 

@@ -143,7 +143,7 @@ def app(context: click.Context, /, **common: str | bool) -> None:
     """Keep a coding agent's working memory in git.
 
     Every checkpoint is a commit of the task state, its summary and a snapshot, on a branch of its
-    own; your files, index and branches are left alone. Begin with `gitguard init`.
+    own. Your files, index and branches stay as they are. Begin with `gitguard init`.
     """
     context.obj = Common(**common)  # type: ignore[arg-type]
 

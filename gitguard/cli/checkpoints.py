@@ -24,7 +24,7 @@ _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FIL
 
 
 untrusted_option = click.option(
-    "--untrusted", is_flag=True, help="Show also what this machine did not write, marked as such"
+    "--untrusted", is_flag=True, help="Also show what this machine did not write, and mark it"
 )
 
 
@@ -41,10 +41,13 @@ def _say(console: Console, text: str, document: dict[str, Any], mark: str) -> No
 
 
 @click.command()
-@click.option("-m", "--message", default=NO_MESSAGE, metavar="TEXT", help="Why it is taken")
+@click.option("-m", "--message", default=NO_MESSAGE, metavar="TEXT", help="Why you take it")
 @with_console
 def checkpoint(console: Console, message: str) -> None:
-    """Commit state, summary and snapshot to the session's branch"""
+    """Commit state, summary and snapshot to the session's branch
+
+    Example: `gitguard checkpoint -m "Before the refactoring"`
+    """
     saved = console.guard.checkpoint(message)
     console.say(saved_text(saved), {"saved": saved}, pending(saved))
 
@@ -60,15 +63,16 @@ class _Log(click.Command):
 
 
 @click.command(cls=_Log)
-@click.option("-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="How many")
-@click.option("--oneline", is_flag=True, help="Show the short commit id, name and message alone")
+@click.option(
+    "-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="How many to list"
+)
+@click.option("--oneline", is_flag=True, help="Show only short commit id, name and message")
 @untrusted_option
 @with_console
 def log(console: Console, most: int, oneline: bool, untrusted: bool) -> None:
     """List the newest checkpoints, newest first
 
-    `-5` is `-n 5`. A branch that this machine did not write is refused, as `resume` does, without
-    --untrusted.
+    `-5` means `-n 5`. Refuses a branch that this machine did not write, except with --untrusted.
 
     Example: `gitguard log -5 --oneline`
     """
@@ -100,10 +104,10 @@ def _message(checkpoint: Checkpoint) -> str:
 @untrusted_option
 @with_console
 def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
-    """Print state, summary or snapshot, of now or of a CHECKPOINT
+    """Print the state, summary or snapshot, current or of a CHECKPOINT
 
-    The state where you name none. CHECKPOINT is a number, a name such as cp_003, or a commit id.
-    One that this machine did not write is refused, as `resume` does, without --untrusted.
+    Prints the state by default. CHECKPOINT is a number, a name such as cp_003, or a commit id.
+    Refuses a checkpoint that this machine did not write, except with --untrusted.
 
     Example: `gitguard show summary 17`
     """
@@ -128,14 +132,14 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
 @click.command()
 @click.argument("older", default="")
 @click.argument("newer", default="")
-@click.option("--text", "with_text", is_flag=True, help="Compare the summaries line by line too")
+@click.option("--text", "with_text", is_flag=True, help="Also compare the summaries line by line")
 @untrusted_option
 @with_console
 def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: bool) -> None:
     """Compare two checkpoints field by field
 
-    Without arguments, the newest checkpoint with the state as it is now. `1..3` is `1 3`.
-    Checkpoints that this machine did not write are refused, as `resume` does, without --untrusted.
+    Without arguments, compares the newest checkpoint with the current state. `1..3` means `1 3`.
+    Refuses checkpoints that this machine did not write, except with --untrusted.
 
     Example: `gitguard diff 1..3`
     """

@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 @click.group()
 def config() -> None:
-    """Advise on a host's own settings, apply the advice, take it back
+    """Advise on a host's settings, apply the advice, undo it
 
-    When an agent compresses its conversation, and how fast it clears old tool output, is set in the
-    host. `advise` compares what is set with what suits the way of working, and changes nothing;
-    with `--apply` it shows the file, each value and what follows, asks, and keeps a backup.
-    `rollback` puts the file back as it was.
+    The host's settings decide when an agent compacts its conversation, and how fast it clears old
+    tool output. `advise` compares them with a usage pattern and changes nothing. With --apply it
+    shows the file, each value and its effect, asks, and keeps a backup. `rollback` restores the
+    file.
     """
     from gitguard.cli.signals import ending_in_order
 
@@ -69,12 +69,15 @@ _HOST = click.argument("host", required=False, type=click.Choice(hosts.names(hos
 
 @config.command()
 @_HOST
-@click.option("--pattern", type=click.Choice(PATTERNS), help="The way of working")
+@click.option("--pattern", type=click.Choice(PATTERNS), help="The usage pattern")
 @click.option(
-    "--hours", type=float, default=0.0, help=f"How long it goes on; over {LONG:g} is long"
+    "--hours", type=float, default=0.0, help=f"Expected hours of work; more than {LONG:g} is long"
 )
 @click.option(
-    "--protect", multiple=True, metavar="TOOL", help="Never clear what this tool returned"
+    "--protect",
+    multiple=True,
+    metavar="TOOL",
+    help="Never clear results of this tool (can be repeated)",
 )
 @click.option(
     "--window",
@@ -82,7 +85,7 @@ _HOST = click.argument("host", required=False, type=click.Choice(hosts.names(hos
     metavar="TOKENS",
     help="The model's context window",
 )
-@click.option("--again", is_flag=True, help="Also what was rolled back or declined before")
+@click.option("--again", is_flag=True, help="Repeat advice that you rolled back or declined")
 @click.option("--apply", is_flag=True, help="Make the changes, after asking")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask")
 @with_console
@@ -97,21 +100,22 @@ def advise(
     apply: bool,
     yes: bool,
 ) -> None:
-    """Say which of a HOST's settings to change for a way of working
+    """Recommend HOST settings for a usage pattern
 
-    Lists what is right first, then each change with what it does in practice; the host's settings
-    stay as they are. With `--apply` the changes are made as the host wants them made, checked by
-    the host, read back, and taken back if anything fails; `--yes` is the consent where nobody can
-    be asked. Without `--pattern` the newest conversation tells how the work is, else what is usual
-    in past sessions. What was advised, and what became of it, is remembered in the state directory;
-    nothing is written in the workspace. What was rolled back, or declined twice, is not advised
-    again for the same work unless you say `--again`.
+    Lists what is right first, then each change with its effect; changes nothing. With --apply, it
+    makes the changes as the host wants them, lets the host check them, reads them back, and undoes
+    them if anything fails; --yes consents where there is no terminal. Without --pattern it uses the
+    newest conversation, or else the usual pattern of past sessions. It remembers its advice in the
+    state directory. It does not repeat advice for the same pattern that you rolled back or declined
+    twice, except with --again.
+
+    Example: `gitguard config advise claude-code --pattern bursty`
     """
     from gitguard.settings.advice import AdviceQuestion
     from gitguard.settings.remembered_advice import remember_advice
 
     if yes and not apply:
-        raise click.UsageError("--yes is the consent to --apply, which is not given")
+        raise click.UsageError("--yes requires --apply")
     desk = open_desk(console)
     adviser = find_adviser(host or only_host(os.environ, desk.worktree))
     question = AdviceQuestion(pattern or "", hours, protect, window or 0, _newest_work(console))
@@ -176,7 +180,7 @@ def _apply(
 
 @config.command()
 @_HOST
-@click.option("--even-if-changed", is_flag=True, help="Also when it was changed since")
+@click.option("--even-if-changed", is_flag=True, help="Also if the file has changed since")
 @click.option("--forget", is_flag=True, help="Leave the file as it is, and forget the change")
 @asking
 @with_console
@@ -188,11 +192,13 @@ def rollback(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Put a HOST's settings back as they were before the newest change
+    """Restore a HOST's settings from before the newest change
 
-    The file gets the same bytes again. One that somebody changed since is left alone unless you
-    say so, and then what was in it is kept beside it. A change that was cut off halfway is taken
-    back in the same way. Where its backup is gone, `--forget` ends it.
+    Restores the same bytes, also after an interrupted change. Leaves a file alone that somebody
+    changed since, except with --even-if-changed, which keeps the replaced content beside the file.
+    If the backup is gone, --forget ends the change.
+
+    Example: `gitguard config rollback claude-code --dry-run`
     """
     desk = open_desk(console)
     if forget:
@@ -293,7 +299,7 @@ def ask_with(
             console.say(
                 text,
                 document,
-                NotConfirmed("nothing was changed, as --json asks nobody", "Say --yes to go on"),
+                NotConfirmed("nothing was changed: --json never prompts", "Use --yes"),
             )
         return
     click.echo(printable(text))

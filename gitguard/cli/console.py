@@ -159,14 +159,14 @@ def common_options(command: F) -> F:
             default=None,
             callback=named,
             metavar="KEY",
-            help="Session to work at [GITGUARD_SESSION]",
+            help="Session to use [GITGUARD_SESSION]",
         ),
         click.option(
             "--root",
             default="",
             metavar="DIR",
             type=click.Path(),
-            help="Workspace to work in [GITGUARD_ROOT]",
+            help="Workspace to use [GITGUARD_ROOT]",
         ),
     ):
         command = option(command)
@@ -252,9 +252,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not can_ask():
-        raise NotConfirmed(
-            "nothing was changed, because there is no terminal to ask on", "Say --yes to go on"
-        )
+        raise NotConfirmed("nothing was changed: cannot prompt without a terminal", "Use --yes")
     try:
         said = click.confirm(question, default=False)
     except click.Abort as end:

@@ -35,7 +35,7 @@ _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first
     "--pressure",
     type=share_up_to(MOST_SHARE),
     metavar="0..1",
-    help="Used share of the window, 0.6 or 60%",
+    help="Used share of the window: 0.6 or 60%",
 )
 @click.option(
     "--tokens",
@@ -44,7 +44,10 @@ _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first
     help="Used tokens, instead of --pressure",
 )
 @click.option(
-    "--window", type=click.IntRange(1, MOST_TOKENS), metavar="N", help="The window in tokens"
+    "--window",
+    type=click.IntRange(1, MOST_TOKENS),
+    metavar="N",
+    help="Size of the window in tokens",
 )
 @click.option("--characters", type=click.IntRange(0), metavar="N", help="For reference_mode only")
 @click.option(
@@ -52,12 +55,14 @@ _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first
     "key",
     default="",
     metavar="ID",
-    help="Conversation that asks [GITGUARD_HOST_SESSION]",
+    help="The conversation that asks [GITGUARD_HOST_SESSION]",
 )
 @click.option("--changed-state", is_flag=True, help="The last action changed the state")
 @click.option("--changed-phase", is_flag=True, help="The last action changed phase or goal")
 @click.option(
-    "--compacted", is_flag=True, help="The context was compacted since; needs the pressure"
+    "--compacted",
+    is_flag=True,
+    help="The context was compacted since the last question; requires the pressure",
 )
 @with_console
 def gate(
@@ -70,9 +75,11 @@ def gate(
 ) -> None:
     """Ask before a major action whether it may run
 
-    Writes the checkpoint and summary that the answer demands. A conversation's first question may
-    come without pressure; later a missing one halts. Exit codes: 10 the state is missing, 11 halt,
-    12 the task is complete.
+    Also writes the checkpoint and summary that the answer requires. The first question of a
+    conversation may come without pressure; after that, a missing pressure halts. Exits with 10 if
+    the state is missing, 11 to halt, 12 if the task is complete.
+
+    Example: `gitguard gate --pressure 0.62`
     """
     if compacted:
         refuse_agents("gate --compacted")
@@ -157,22 +164,24 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
     "--bootstrap",
     "with_bootstrap",
     is_flag=True,
-    help="Add the workspace's context files behind the state, as the host loads them",
+    help="Add the workspace's context files after the state, as the host loads them",
 )
 @click.option(
     "--host",
     default=None,
     type=click.Choice(names(CONTEXT_FILES)),
     metavar="NAME",
-    help="With --bootstrap: whose files; by default the newest conversation's host's",
+    help="With --bootstrap: the files' host; by default that of the newest conversation",
 )
 @with_console
 def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None:
     """Print the working context for the next major action
 
     Goal, phase, next action, last successful action, constraints and relevant artifacts; never the
-    whole state. Under pressure, items of low worth are dropped first, and named. What is too long
-    of a context file is cut out of its middle, and marked.
+    whole state. Under pressure, drops items of low worth first and names them. Cuts a long context
+    file in the middle and marks the cut.
+
+    Example: `gitguard bundle --summary --pressure 0.7`
     """
     if wanted["host"] and not wanted["with_bootstrap"]:
         raise InvalidInput(
@@ -215,9 +224,11 @@ def _context_items(data: bytes) -> tuple[ContextItem, ...]:
 @click.command()
 @with_console
 def resume(console: Console) -> None:
-    """Print the block that hands the state back to an agent
+    """Print the block that returns the state to an agent
 
-    It is given only from a history that this machine wrote and that verifies.
+    Only a history that this machine wrote, and that verifies, is returned.
+
+    Example: `gitguard resume`
     """
     block = console.guard.resume(host_session())
     console.say(block, {"resume": block, "characters": len(block)})

@@ -17,7 +17,9 @@ def refuse_repeated(
 
     click would keep the last value alone. What it cannot parse is left for the command to refuse.
     """
-    with click.Context(command, parent=parent, info_name=name) as context:
+    # click remembers the help option of the first context, so this one needs its names.
+    settings = command.context_settings
+    with click.Context(command, parent=parent, info_name=name, **settings) as context:
         try:
             _, operands, order = command.make_parser(context).parse_args(list(arguments))
         except click.UsageError:

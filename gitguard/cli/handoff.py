@@ -23,11 +23,11 @@ def _handoff(console: Console, session: Session) -> Handoff:
 
 @click.group()
 def handoff() -> None:
-    """Hand the state on in a file at the workspace's root
+    """Pass the state on in a file at the workspace's root
 
-    `.context-checkpoint.md` is for hosts and people who want a file that agents can read. git does
-    not show it. Paths and limits are under `handoff` in your config.yaml; with `handoff.enabled`,
-    hooks write it before a compaction and hand it back after, in place of the resume block.
+    `.context-checkpoint.md` is for hosts and people that want a file. Git does not show it. Paths
+    and limits are under `handoff` in your config.yaml. With `handoff.enabled`, hooks write the file
+    before a compaction, and return it after the compaction instead of the resume block.
     """
 
 
@@ -35,10 +35,12 @@ def handoff() -> None:
 @click.option("--force", is_flag=True, help="Replace a file that somebody else wrote or changed")
 @with_console
 def write(console: Console, force: bool) -> None:
-    """Write the file from the task's state
+    """Write the file from the task state
 
-    State, changed files, plan and last failure, as a checkpoint would have them now. What --force
-    replaces is kept in gitguard's archive.
+    Contains the state, changed files, plan and last failure, as a checkpoint would have them now.
+    gitguard's archive keeps what --force replaces.
+
+    Example: `gitguard handoff write`
     """
     path = _handoff(console, current_session(console.guard.workspace)).write_current(force=force)
     console.say(f"Written: {path}", {"path": path})
@@ -78,7 +80,10 @@ def _say_block(console: Console, recovered: Recovered) -> None:
 @handoff.command()
 @with_console
 def clear(console: Console) -> None:
-    """Remove the file, its recovered copy and the recovery block"""
+    """Remove the file, its recovered copy and the recovery block
+
+    Example: `gitguard handoff clear`
+    """
     removed = _handoff(console, console.guard.any_session()).clear()
     lines = [f"Removed: {name}" for name in removed]
     console.say("\n".join(lines) or "There was nothing to remove.", {"removed": list(removed)})

@@ -25,23 +25,25 @@ _MEGABYTE = 1 << 20
 @click.option(
     "--mode",
     type=click.Choice([WARN, ENFORCE]),
-    help="List only, or archive; by default what `maintenance.mode` says",
+    help="List only, or archive; by default `maintenance.mode`",
 )
 @click.option(
     "--delete",
     multiple=True,
     metavar="NAME[@ID]",
-    help="With enforce: delete this one, or one history of it",
+    help="With enforce: delete this archived session, or one history of it (can be repeated)",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before deleting")
 @with_console
 def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: bool) -> None:
     """Find sessions that are idle, too many or too large, and archive them
 
-    The limits are `maintenance.idle_days`, `most_sessions` and `largest_megabytes`. An archived
-    session's branch lies under `refs/gitguard/archive/`, its files under the workspace's
-    `archive`; nothing is deleted unless a person names it. The current session stays, as do those
-    with a conversation that may be running or is halted, and those of another worktree.
+    The limits are `maintenance.idle_days`, `most_sessions` and `largest_megabytes`. The branch of
+    an archived session is under `refs/gitguard/archive/`, its files are in the workspace's
+    `archive` folder. Only --delete deletes. The current session, sessions of other worktrees, and
+    sessions with a halted or possibly running conversation stay.
+
+    Example: `gitguard session maintain --mode enforce`
     """
     guard = console.guard
     maintenance = guard.maintenance()
@@ -92,10 +94,12 @@ def _megabytes(size: int) -> str:
 @click.argument("key", default=None, callback=named)
 @with_console
 def close(console: Console, key: str) -> None:
-    """Put the session KEY away, the current one by default
+    """Archive the session KEY, by default the current one
 
-    A last checkpoint is taken; then its branch and its files are archived, and the workspace works
-    at no session until `gitguard ensure`, or a host's hook, begins another.
+    Takes a last checkpoint and archives the session's branch and files. `gitguard ensure` or a
+    host's hook begins the next session.
+
+    Example: `gitguard session close payments`
     """
     guard = console.guard
     session = guard.find_session(key) if key else current_session(guard.workspace)
@@ -111,11 +115,14 @@ def close(console: Console, key: str) -> None:
     default=None,
     callback=named,
     metavar="ID",
-    help="Which of several; else the last one",
+    help="Which of several archived histories; by default the last",
 )
 @with_console
 def reopen(console: Console, key: str, head: str) -> None:
-    """Bring the archived session KEY back, and work at it"""
+    """Restore the archived session KEY and switch to it
+
+    Example: `gitguard session reopen payments`
+    """
     say_startup(console, console.guard.reopen_session(key, head))
 
 

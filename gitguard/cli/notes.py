@@ -22,27 +22,32 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _TEXTS = {
-    "goal": ("goal", "What the task is to reach"),
-    "phase": ("current_phase", "The part of the work that is going on"),
-    "next": ("next_action", "The next step; DONE at the end"),
+    "goal": ("goal", "What the task should achieve"),
+    "phase": ("current_phase", "The current phase"),
+    "next": ("next_action", "The next action; DONE completes the task"),
 }
 """Options that set one field: the field, and their help."""
 _LISTS = {
-    "done": ("completed_steps", "A completed step, and with it the last successful action"),
+    "done": ("completed_steps", "A completed step, also the last successful action"),
     "issue": ("open_issues", "An open issue"),
-    "constraint": ("constraints", "A limit the work has to keep to"),
-    "invariant": ("invariants", "What must stay true"),
-    "blocker": ("blockers", "What stops the work"),
-    "learning": ("learnings", "Something learned"),
-    "assumption": ("pending_assumptions", "Something taken for true and not checked yet"),
-    "artifact": ("artifacts", "A file the task touches"),
-    "output": ("tool_outputs", "A tool's output to keep"),
+    "constraint": ("constraints", "A limit on the work"),
+    "invariant": ("invariants", "A condition that must stay true"),
+    "blocker": ("blockers", "An obstacle to the work"),
+    "learning": ("learnings", "A fact you learned"),
+    "assumption": ("pending_assumptions", "An assumption nobody has checked yet"),
+    "artifact": ("artifacts", "A file that the task concerns"),
+    "output": ("tool_outputs", "A tool's output worth keeping"),
 }
 """Options that add to a list, and can be repeated."""
 _METAVARS = {"artifact": "PATH", "output": "TOOL:TEXT"}
 _PAIRS = {
-    "decision": ("decisions", "why", "A choice that later work relies on", "Why it was made"),
-    "failure": ("failed_attempts", "error", "What was tried and failed", "How it failed"),
+    "decision": (
+        "decisions",
+        "why",
+        "A choice that later work relies on",
+        "Reason for the decision",
+    ),
+    "failure": ("failed_attempts", "error", "An attempt that failed", "Its error"),
 }
 """Options that a second one says more about: the list, the second one, and the help of both."""
 
@@ -56,7 +61,7 @@ def _repeatable(name: str, text: str) -> Callable[[F], F]:
 
 def _field_options(command: F) -> F:
     for name, (_, detail, text, detail_text) in reversed(_PAIRS.items()):
-        command = _repeatable(detail, f"{detail_text}; give it after its --{name}")(command)
+        command = _repeatable(detail, f"{detail_text}; put it after its --{name}")(command)
         command = _repeatable(name, text)(command)
     for name, (_, text) in reversed(_LISTS.items()):
         command = _repeatable(name, text)(command)
@@ -67,14 +72,16 @@ def _field_options(command: F) -> F:
 
 @click.command(cls=InOrder)
 @_field_options
-@click.option("--confidence", type=float, metavar="0..1", help="How sure this state is")
+@click.option("--confidence", type=float, metavar="0..1", help="How certain this state is")
 @click.option("--new-task", is_flag=True, help="Begin a new task in this session")
 @with_console
 def note(console: Console, new_task: bool, **given: Any) -> None:
-    """Write down what the agent knows
+    """Record what the agent knows
 
-    What you note stays until you change it; lists grow. To replace a list, use `gitguard update`.
-    Give each --why right after its --decision, and each --error right after its --failure.
+    A noted value stays until you change it; a list grows. To replace a list, use `gitguard update`.
+    Put each --why right after its --decision, and each --error right after its --failure.
+
+    Example: `gitguard note --goal "Port the parser" --next "Write the tokenizer's tests"`
     """
     changes = _changes(given)
     for artifact in changes.get("artifacts", ()):
@@ -116,13 +123,15 @@ def _item(name: str, text: str) -> str | dict[str, str]:
 
 
 @click.command()
-@click.option("--replace", is_flag=True, help="Replace every list that is given")
+@click.option("--replace", is_flag=True, help="Replace every given list")
 @with_console
 def update(console: Console, replace: bool) -> None:
     """Set fields of the state from a JSON object on standard input
 
-    All of it is applied, or nothing. Of the lists, artifacts, completed_steps, decisions,
-    failed_attempts, learnings and tool_outputs are appended to; the others are replaced.
+    Applies the whole object or nothing. Appends to artifacts, completed_steps, decisions,
+    failed_attempts, learnings and tool_outputs; replaces the other lists.
+
+    Example: `gitguard update --replace < state.json`
     """
     document = load_json(read_input(STATE_LIMIT + 1), what="standard input")
     _say_noted(console, console.guard.update(document, replace=replace))

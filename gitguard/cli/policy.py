@@ -25,10 +25,10 @@ _WARNINGS = ("none", "hand over", "compact", "critical")
 
 @click.group()
 def policy() -> None:
-    """Decide what goes to a sub-agent, and write what it has to know
+    """Decide what a sub-agent should do, and write what it needs to know
 
-    A `.context-policy.yml` at the workspace's root changes the rules. It comes with a clone, and
-    only ever changes what `policy spawn` answers.
+    A `.context-policy.yml` at the workspace's root changes the rules of `policy spawn`. It comes
+    with a clone, so it changes nothing else.
     """
 
 
@@ -38,7 +38,7 @@ def _asking(command: Any) -> Any:
         "key",
         default="",
         metavar="ID",
-        help="Whose pressure counts; else the session's newest [GITGUARD_HOST_SESSION]",
+        help="Conversation whose pressure counts; by default the newest [GITGUARD_HOST_SESSION]",
     )(command)
 
 
@@ -46,9 +46,11 @@ def _asking(command: Any) -> Any:
 @_asking
 @with_console
 def show(console: Console, key: str) -> None:
-    """Show how full the context is, and what is advised for the work that remains
+    """Show how full the context is, and advice for the remaining work
 
-    Pressure, its band, the warning it has reached, the runway, and the rules of `policy spawn`.
+    Pressure, its band, the warning level, the tool calls left, and the rules of `policy spawn`.
+
+    Example: `gitguard policy show`
     """
     from gitguard.delegation.spawn_answer import standing
 
@@ -88,31 +90,35 @@ def _rule_lines(rules: SpawnPolicy) -> list[str]:
     "--tool-calls",
     type=click.IntRange(0, 1_000_000),
     metavar="N",
-    help="How many tool calls the task takes, as far as you can tell; some rules need it",
+    help="Your estimate of the tool calls the task takes; some rules need it",
 )
 @click.option(
     "--category",
     default="",
     metavar="NAME",
-    help=f"What it is: {', '.join(CATEGORIES)}, or one of the project's own",
+    help=f"Kind of task: {', '.join(CATEGORIES)}, or one of the project's own",
 )
-@click.option("--files", type=click.IntRange(0), metavar="N", help="Files it reads or changes")
-@click.option("--tests", type=click.IntRange(0), metavar="N", help="Tests it runs")
-@click.option("--needs-user", is_flag=True, help="The user has to say something midway")
+@click.option(
+    "--files", type=click.IntRange(0), metavar="N", help="Files the task reads or changes"
+)
+@click.option("--tests", type=click.IntRange(0), metavar="N", help="Tests the task runs")
+@click.option("--needs-user", is_flag=True, help="The task needs the user midway")
 @click.option(
     "--pressure",
     type=share_up_to(MOST_SHARE),
     metavar="0..1",
-    help="Used share of the window, 0.6 or 60%; else the session's newest, whoever told it",
+    help="Used share of the window: 0.6 or 60%; by default the session's newest",
 )
 @_asking
 @with_console
 def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> None:
-    """Ask whether a task goes to a sub-agent
+    """Ask whether to delegate a task to a sub-agent
 
-    Answers `spawn`, `keep` or `ask`, with the rule that decided. `ask` means that rules contradict,
-    that the project wants it or something else first, or that what is not known would decide: the
-    pressure, or how many files, tests or tool calls there are.
+    Answers `spawn`, `keep` or `ask`, with the rule that decided. `ask` means that rules contradict
+    each other, that the project wants you to ask, or that the answer depends on a figure you did
+    not give: the pressure, or the number of files, tests or tool calls.
+
+    Example: `gitguard policy spawn --category research --tool-calls 12`
     """
     from gitguard.delegation.spawn_answer import Told, answer, told_of
 
@@ -129,23 +135,25 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
 @click.option("--success", multiple=True, metavar="TEXT", help="What success looks like")
 @click.option("--read", multiple=True, metavar="PATH", help="A file to read first")
 @click.option("--write", multiple=True, metavar="PATH", help="A file or folder to write to")
-@click.option("--avoid", multiple=True, metavar="TEXT", help="What not to do")
+@click.option("--avoid", multiple=True, metavar="TEXT", help="What to avoid")
 @click.option(
     "--tokens",
     type=click.IntRange(50, 10_000),
     default=ANSWER_TOKENS,
     show_default=True,
     metavar="N",
-    help="What the answer may take",
+    help="Most tokens of the answer",
 )
 @with_console
 def brief(console: Console, task: str, **wishes: Any) -> None:
-    """Write the description of a task that a sub-agent needs
+    """Write the task description that a sub-agent needs
 
-    It has no context of its own. So it is told the goal, what to do, what to read first, what
-    success looks like, where to write, what not to do, what is decided and must hold, from the
-    state, and how long its answer may be. Secrets are taken out; it has at most 8,000 characters.
-    `--success`, `--read`, `--write` and `--avoid` may be given more than once.
+    A sub-agent has no context of its own. The description holds the goal, the task, what to read
+    first, what success looks like, where to write, what to avoid, the decisions and constraints of
+    the state, and how long the answer may be. It contains no secrets and at most 8,000 characters.
+    You can repeat --success, --read, --write and --avoid.
+
+    Example: `gitguard policy brief "Find the slow test" --read tests/ --success "One test named"`
     """
     from gitguard.delegation import briefing
 

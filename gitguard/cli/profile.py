@@ -37,7 +37,9 @@ _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"
 @click.command()
 @naming_a_transcript
 @naming_a_model
-@click.option("--history", is_flag=True, help="Past sessions: their patterns, and what was advised")
+@click.option(
+    "--history", is_flag=True, help="Show past sessions: their patterns and the advice given"
+)
 @with_console
 def profile(
     console: Console,
@@ -47,14 +49,15 @@ def profile(
     model: str,
     history: bool,
 ) -> None:
-    """Show what is eating a conversation's context
+    """Show what fills a conversation's context
 
-    What is used in all is the host's own figure. Of what, no host tells: components, tools and
-    results are ranges, counted in characters, and the baseline before the conversation is what the
-    first request had besides. Each says where it comes from. Then how many tool calls are left
-    until the halt, and the pattern of the work, with its evidence.
+    Hosts report only a total; the breakdown by component, tool and result is a range estimated from
+    character counts, and the baseline is the rest of the first request. Each figure names its
+    source. Also shows the tool calls left until the halt, and the usage pattern with its evidence.
 
-    --history shows the patterns of past sessions, what was advised in them and what became of it.
+    --history shows the patterns of past sessions, the advice given and what became of it.
+
+    Example: `gitguard profile --history`
     """
     from gitguard.profile.profiling import profile_of
 

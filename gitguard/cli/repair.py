@@ -51,15 +51,17 @@ _FOR_AGENTS = (
 @click.command()
 @click.argument("checkpoint")
 @click.option(
-    "--untrusted", is_flag=True, help="Take also what is kept aside and may be somebody else's"
+    "--untrusted", is_flag=True, help="Also take an archived state that may be somebody else's"
 )
 @asking
 @with_console
 def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, yes: bool) -> None:
-    """Make the state of an earlier CHECKPOINT the newest
+    """Restore the task state of an earlier CHECKPOINT
 
-    The state of now is checkpointed first; the files of your worktree stay as they are. Only a
-    person may take one --untrusted.
+    Checkpoints the current state first. Your files stay as they are. Only a person may use
+    --untrusted.
+
+    Example: `gitguard restore 17 --dry-run`
     """
     if untrusted:
         refuse_agents("restore --untrusted")

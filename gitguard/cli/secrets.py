@@ -32,7 +32,9 @@ _SHOWN = 20
 def scan(console: Console) -> None:
     """Look for secrets in checkpoints and working files
 
-    Prints where and by which rule, never the value. Ends with 40 if there are any.
+    Prints the place and the rule, never the value. Exits with 40 if it finds a secret.
+
+    Example: `gitguard scan`
     """
     with progress("checkpoints") as tell:
         leaks = list(console.guard.scan(tell))
@@ -47,17 +49,20 @@ def scan(console: Console) -> None:
 
 @click.command()
 @click.argument("checkpoint")
-@click.option("--reason", default="", metavar="TEXT", help="Why; it stands in the next checkpoint")
-@click.option("--value-stdin", is_flag=True, help="Read from standard input a value to take out")
+@click.option("--reason", default="", metavar="TEXT", help="Why; the next checkpoint records it")
+@click.option("--value-stdin", is_flag=True, help="Read a value to remove from standard input")
 @asking
 @with_console
 def purge(
     console: Console, checkpoint: str, reason: str, value_stdin: bool, dry_run: bool, yes: bool
 ) -> None:
-    """Take secrets out of a CHECKPOINT and all that follow it
+    """Remove secrets from a CHECKPOINT and all later ones
 
-    They are written anew with the same numbers, and working files and this machine's copies are
-    cleaned. Git keeps the old objects until `git gc --prune=now`, clones until they are replaced.
+    Rewrites these checkpoints under the same numbers, and cleans the working files and this
+    machine's copies. Git keeps the old objects until `git gc --prune=now`; clones keep them until
+    you replace them. Only a person may run it.
+
+    Example: `gitguard purge 17 --reason "leaked token"`
     """
     value = _read_value(yes=yes, dry_run=dry_run) if value_stdin else ""
     plan = console.guard.purge(checkpoint, value=value, dry_run=True)
@@ -79,7 +84,7 @@ def _read_value(*, yes: bool, dry_run: bool) -> str:
         return str(click.prompt("Value", hide_input=True))
     if not (yes or dry_run):
         raise InvalidInput(
-            "standard input cannot both name a value and answer", "Say --yes as well"
+            "standard input cannot both name a value and answer", "Use --yes as well"
         )
     return read_input(_VALUE_LIMIT).decode("utf-8", "replace").strip("\r\n")
 

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 def list_sessions(console: Console) -> None:
     """List the sessions of this repository
 
-    If a session's key differs from its name, the key follows: `--session` takes the key. Sessions
-    that only a remote-tracking branch has are marked. Archived ones come last; `session reopen`
-    brings one back. With --json each one's conversations are told as well, with their transcripts
-    and counts.
+    `*` marks the current one. If a session's key and name differ, the key follows the name.
+    Sessions that exist only on a remote, and archived ones, come last and are marked. --json adds
+    each session's conversations.
+
+    Example: `gitguard session list`
     """
     guard = console.guard
     current, found, keys = current_name(guard.workspace), guard.sessions(), guard.session_keys()
@@ -80,11 +81,12 @@ def _conversations(
 @click.argument("key", default=None, callback=named)
 @with_console
 def show(console: Console, key: str) -> None:
-    """Show the session KEY and its conversations, the current one by default
+    """Show the session KEY and its conversations, by default the current one
 
-    Of each conversation: its transcript, the window, the tokens in its context as they were last
-    counted and whether that is still so, and the compactions. Of an archived session: where its
-    branch is, and how to bring it back.
+    For each conversation: transcript, window, last counted tokens, and compactions. For an archived
+    session: where its branch is, and how to restore it.
+
+    Example: `gitguard session show payments`
     """
     found = console.guard.show_session(key)
     branch = f"Branch: {found.branch} {found.head[:12]} {found.standing}"

@@ -31,19 +31,23 @@ _MOST_OTHERS = 5
 def ensure(console: Console) -> None:
     """Begin, restore or continue this workspace's session
 
-    Run it first. It never touches your branches, index or files; it creates `.gitguard/`, which
-    git ignores, and the session's branch.
+    Run it first. It creates `.gitguard/`, which git ignores, and the session's branch; your
+    branches, index and files stay as they are.
+
+    Example: `gitguard ensure --json`
     """
     say_startup(console, console.guard.ensure())
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Forget the faults that were shown")
+@click.option("--clear", is_flag=True, help="Forget the errors after showing them")
 @with_console
 def status(console: Console, clear: bool) -> None:
-    """Show how the session stands, faults of gitguard first
+    """Show session status, gitguard errors first
 
-    Ends with the exit code of the problem that would stop an agent, 0 if there is none.
+    Exits with the code of the problem that would stop an agent, or with 0.
+
+    Example: `gitguard status`
     """
     try:
         overview = console.guard.status()
@@ -53,7 +57,7 @@ def status(console: Console, clear: bool) -> None:
     text = _overview_text(overview)
     if clear and overview.faults:
         console.guard.forget_faults()
-        text += "\nThe faults above are forgotten."
+        text += "\nThe errors above are forgotten."
     console.say(text, _overview_document(overview), overview.error)
 
 
@@ -124,7 +128,7 @@ def _overview_document(overview: Overview) -> dict[str, object]:
 
 
 @click.command()
-@click.option("--reason", required=True, metavar="TEXT", help="Why the agent may go on")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the agent may continue")
 @click.option(
     "--host-session",
     "key",
@@ -135,10 +139,12 @@ def _overview_document(overview: Overview) -> dict[str, object]:
 )
 @with_console
 def override(console: Console, reason: str, key: str) -> None:
-    """Lift a halted conversation's halt
+    """Lift the halt of a conversation
 
-    For humans: hooks refuse it to agents. It holds until the next compaction, or until pressure
-    has risen by 0.05.
+    Only a person may run it. The halt stays lifted until the next compaction, or until pressure has
+    risen by 0.05.
+
+    Example: `gitguard override --reason "one more test run"`
     """
     refuse_agents("override")
     chosen = key or _halted(console)
@@ -171,14 +177,17 @@ def _halted(console: Console) -> str:
 
 @click.group()
 def session() -> None:
-    """List, choose, fork and put away sessions"""
+    """List, switch, fork and archive sessions"""
 
 
 @session.command()
 @click.argument("key", callback=named)
 @with_console
 def use(console: Console, key: str) -> None:
-    """Work at the session KEY from now on, beginning or restoring it"""
+    """Switch to the session KEY; begin or restore it
+
+    Example: `gitguard session use payments`
+    """
     try:
         startup = console.guard.use_session(console.guard.find_session(key))
     except GitguardError as error:
@@ -192,9 +201,11 @@ def use(console: Console, key: str) -> None:
 @click.argument("key", callback=named)
 @with_console
 def fork(console: Console, key: str) -> None:
-    """Go on with the current state in a new session KEY
+    """Continue with the current state as a new session KEY
 
-    The new session has a history of its own, beginning at sequence 1; the old one stays.
+    The new session has its own history, from sequence 1; the old session stays.
+
+    Example: `gitguard session fork payments-2`
     """
     saved = console.guard.fork_session(Session.of(key))
     text = one_line(f"Session `{key}` begun with the current state.")

@@ -30,10 +30,12 @@ _HOST = click.option(
 
 @click.command()
 @_HOST
-@click.option("--shared", is_flag=True, help="Into the settings of everybody at this project")
+@click.option(
+    "--shared", is_flag=True, help="Use the settings that everybody in this project shares"
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
-@click.option("--no-compaction-trigger", is_flag=True, help="Leave to the host when to compact")
-@click.option("--directory-hook", is_flag=True, help="Use the host's hook folder as well")
+@click.option("--no-compaction-trigger", is_flag=True, help="Let the host decide when to compact")
+@click.option("--directory-hook", is_flag=True, help="Also use the host's hook folder")
 @with_console
 def init(
     console: Console,
@@ -45,10 +47,12 @@ def init(
 ) -> None:
     """Set gitguard up for a host in this repository
 
-    Begins the session and puts hooks, a status line and a skill into the host's settings here, or,
-    where a host takes plugins, a plugin and a skill into the host, whose own program is asked to
-    enable it. `git status` does not show what that creates. Running it again changes nothing;
-    `gitguard uninstall` gives the settings back.
+    Begins the session and adds hooks, a status line and a skill to the host's settings for this
+    repository. A host that takes plugins gets a plugin instead, and the host's own program enables
+    it. `git status` shows none of these files. A second run changes nothing; `gitguard uninstall`
+    restores the settings.
+
+    Example: `gitguard init --host claude-code`
     """
     wishes = InstallWishes(
         executable(),
@@ -65,11 +69,12 @@ def init(
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @with_console
 def uninstall(console: Console, host: str, dry_run: bool) -> None:
-    """Take gitguard out of a host's settings
+    """Remove gitguard from a host's settings
 
-    Files that nobody changed since come back byte for byte; from others only gitguard's entries
-    go. What the host's own program set is set back, and what all projects share goes with the last
-    one. Checkpoints and working files stay.
+    A file that nobody changed since comes back byte for byte; from any other file, only gitguard's
+    entries go. Checkpoints and working files stay.
+
+    Example: `gitguard uninstall --host claude-code --dry-run`
     """
     outcome = console.guard.uninstall(host, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
@@ -111,8 +116,10 @@ def _session(console: Console) -> str:
 def hook(host: str) -> None:
     """Answer one event of HOST, given as JSON on standard input
 
-    `gitguard init` installs it. It always exits with 0, and says nothing when it has nothing to
-    say; faults of gitguard show in `gitguard status`.
+    `gitguard init` installs it. It always exits with 0 and prints nothing when it has nothing to
+    say. `gitguard status` shows the errors of gitguard itself.
+
+    Example: `gitguard hook claude-code < event.json`
     """
     from gitguard.cli.hook import run
 
@@ -124,7 +131,7 @@ def hook(host: str) -> None:
 def completion(shell: str) -> None:
     """Print the completion script for a SHELL
 
-    For bash: `gitguard completion bash >> ~/.bashrc`
+    Example: `gitguard completion bash >> ~/.bashrc`
     """
     app = click.get_current_context().find_root().command
     found = get_completion_class(shell)

@@ -15,11 +15,10 @@ from gitguard.cli import (
 
 @click.group()
 def transcript() -> None:
-    """Look at, repair and shorten conversations as hosts keep them
+    """Read, repair and shorten conversations as hosts store them
 
-    A transcript is named by its path: a file, a database, or an agent's folder. Without one, it is
-    the newest conversation of the session, as the host's hooks told. What is in a file shows whose
-    it is; where it does not, --format says so.
+    PATH is a file, a database, or an agent's folder; by default it is the session's newest
+    conversation. gitguard recognizes the format by the content; --format names it where that fails.
     """
     from gitguard.cli.signals import ending_in_order
 

@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     default=None,
     callback=named,
     metavar="KEY",
-    help="Whose history limit counts, as agent:main:telegram:dm:123",
+    help="Session key whose history limit counts, such as agent:main:telegram:dm:123",
 )
 @click.option(
     "--channels",
     type=click.File("rb"),
     metavar="FILE",
-    help="A host's settings of its channels as JSON, for its history limits; - for standard input",
+    help="JSON file of a host's channels, with its history limits; - for standard input",
 )
 @click.option(
     "--turns",
     default=0,
     type=click.IntRange(0, MOST_TURNS),
     metavar="N",
-    help="A history limit to try",
+    help="History limit to try, in turns",
 )
 @with_console
 def budget(
@@ -59,12 +59,14 @@ def budget(
     channels: Any,
     **wishes: Any,
 ) -> None:
-    """Show how a conversation's window is divided, and what is used of it
+    """Show how a conversation's window is divided and used
 
-    The reserve is for what stands before the history: system prompt, tools, context files. The
-    history has a share of its own; the rest is space to work in. Used tokens are the host's own
-    figure; the history's are guessed from its characters. Shares, margin and limits are under
-    `budget` in your config.yaml; a limit there counts before a host's of the same name.
+    The reserve is for what precedes the history: system prompt, tools, context files. The history
+    has a share of its own; the rest is working space. The host counts the used tokens; gitguard
+    estimates the history's from its characters. Shares, margin and limits are under `budget` in
+    your config.yaml; a limit there takes precedence over the host's limit of the same name.
+
+    Example: `gitguard transcript budget --turns 20`
     """
     talk = find_transcript(console, path, format_name, conversation)
     key = session_key or ("" if path else current_session(console.guard.workspace).key)
@@ -127,12 +129,14 @@ def prune(
     model: str,
     dry_run: bool,
 ) -> None:
-    """Trim or clear old, oversized results of tools in a transcript's file
+    """Shorten or clear old, long tool results in a transcript
 
-    Of an old result its head and tail stay; while the history is over its share of the window, the
-    oldest are cleared whole. What is recent, of a protected tool, or holds images stays as it is,
-    and so does everything while the conversation is at work. The original is kept beside the file.
-    Sizes, tools and times are under `pruning` in your config.yaml.
+    Keeps the head and the tail of an old result. Clears the oldest results while the history
+    exceeds its share of the window. Recent results, results of protected tools, results with
+    images, and conversations at work stay as they are. The original stays beside the file. Sizes,
+    tools and times are under `pruning` in your config.yaml.
+
+    Example: `gitguard transcript prune session.jsonl --dry-run`
     """
     talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:

@@ -38,16 +38,16 @@ _AUTHORS = {
     "--keep-turns",
     type=click.IntRange(1, MOST_TURNS),
     metavar="N",
-    help="The last turns that stay word for word; `compaction.keep_turns` by default",
+    help="How many last turns to keep; by default `compaction.keep_turns`",
 )
 @click.option(
     "--window",
     type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
     metavar="TOKENS",
-    help="The window; by default as `transcript usage` shows it",
+    help="Size of the window; by default as `transcript usage` shows it",
 )
-@click.option("--mechanical", is_flag=True, help="Do not ask the summarizer that is set up")
-@click.option("--dry-run", is_flag=True, help="Show the summary, and what would change")
+@click.option("--mechanical", is_flag=True, help="Do not ask the configured summarizer")
+@click.option("--dry-run", is_flag=True, help="Show the summary and what would change, and stop")
 @with_console
 def compact(
     console: Console,
@@ -59,14 +59,15 @@ def compact(
     mechanical: bool,
     dry_run: bool,
 ) -> None:
-    """Put a summary in the place of a conversation's older turns
+    """Replace a conversation's older turns by a summary
 
-    The last turns stay word for word; nothing is taken out of the file, to which the summary is
-    added as its host adds one. The host goes on from there when the conversation is resumed; end
-    it first. The summary needs no model: it holds what was said in a few lines, the session's state
-    with its decisions, failed tool calls, files, and the workspace's rules. `summarizer` in your
-    own config.yaml names a command that is asked instead. The session is checkpointed before and
-    after.
+    Keeps the last turns word for word and removes nothing from the file: it appends the summary as
+    the host would, and the host continues from there when you resume. End the conversation first.
+    The summary needs no model; it holds the main points, the session's state with its decisions,
+    failed tool calls, files, and the workspace's rules. `summarizer` in your own config.yaml names
+    a command to ask instead. gitguard checkpoints the session before and after.
+
+    Example: `gitguard transcript compact --keep-turns 4 --dry-run`
     """
     from gitguard.compaction.with_session import Asking, Surroundings
 

@@ -16,11 +16,13 @@ from gitguard.model.text import counted, one_line
 def import_transcript(
     console: Console, path: str | None, format_name: str | None, conversation: str | None
 ) -> None:
-    """Record at the session that a conversation belongs to it
+    """Add a conversation to the session
 
-    For conversations from before `gitguard init`, or of hosts without hooks. Its file, format, id
-    and counts are kept; the file stays where it is, and nothing of it is copied. Another session
-    than the current one is named with --session.
+    For conversations from before `gitguard init`, and for hosts without hooks. Records the file's
+    path, format, id and counts, and copies nothing. --session names another session than the
+    current one.
+
+    Example: `gitguard transcript import ~/.codex/sessions/rollout.jsonl`
     """
     if path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")

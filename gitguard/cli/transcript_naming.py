@@ -36,13 +36,13 @@ def naming_a_transcript(command: F) -> F:
             default=None,
             type=click.Choice(NAMES),
             metavar="NAME",
-            help="Whose transcript it is: " + ", ".join(NAMES),
+            help="Format of the transcript: " + ", ".join(NAMES),
         ),
         click.option(
             "--conversation",
             default=None,
             metavar="ID",
-            help="Which one, in a database or folder of many; the newest by default",
+            help="Conversation in a database or folder; by default the newest",
         ),
     ):
         command = option(command)
@@ -50,7 +50,7 @@ def naming_a_transcript(command: F) -> F:
 
 
 naming_a_model = click.option(
-    "--model", default="", metavar="NAME", help="Where the transcript names none"
+    "--model", default="", metavar="NAME", help="Model to use if the transcript names none"
 )
 
 

@@ -61,9 +61,10 @@ def usage(
 ) -> None:
     """Show how full a conversation's context is
 
-    Tokens as its model last counted them, the window and where its size comes from, and the
-    compactions so far. Nothing is estimated: where nothing was measured since a compaction, it says
-    so.
+    Tokens as the model last counted them, the window and the source of its size, and the
+    compactions. Estimates nothing: it says so if nothing was measured since a compaction.
+
+    Example: `gitguard transcript usage session.jsonl`
     """
     talk = find_transcript(console, path, format_name, conversation)
     found = transcripts_of(console).usage(talk, model=model)
@@ -74,7 +75,7 @@ def usage(
 @click.command()
 @naming_a_transcript
 @choosing_entries
-@click.option("--full", is_flag=True, help="Calls and results of tools whole")
+@click.option("--full", is_flag=True, help="Show whole tool calls and results")
 @with_console
 def show(
     console: Console,
@@ -83,10 +84,12 @@ def show(
     conversation: str | None,
     **wanted: Any,
 ) -> None:
-    """Show a conversation to read it
+    """Show a conversation for reading
 
-    Who said what, calls of tools (→) and their results (←), compactions, and the places of lines
-    that do not parse. Long calls and results are cut in the middle.
+    Messages, tool calls (→) and their results (←), compactions, and lines that do not parse. Cuts
+    long calls and results in the middle.
+
+    Example: `gitguard transcript show session.jsonl --last-turns 3`
     """
     from gitguard.transcripts.exporting import chosen, document_of, heading
     from gitguard.transcripts.readable import LONGEST, shown
@@ -112,9 +115,9 @@ def show(
     type=click.Choice(["jsonl", "markdown", "host"]),
     help="JSON lines for programs (default), a page for people, or the host's own lines",
 )
-@click.option("--redact", is_flag=True, help="Take out what looks like a secret")
+@click.option("--redact", is_flag=True, help="Remove what looks like a secret")
 @click.option(
-    "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="A new file to write"
+    "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="New file to write"
 )
 @with_console
 def export(
@@ -124,12 +127,14 @@ def export(
     conversation: str | None,
     **wanted: Any,
 ) -> None:
-    """Write a conversation in a form that no host owns
+    """Write a conversation in a host-independent format
 
-    The first JSON line says whose it is; each further one is a message with its blocks, a
-    compaction, or the place of a line that does not parse. What hosts keep beside the results of
-    their tools, as diffs and whole outputs, is never written, nor with --as host: those are all
-    lines that parse, for the same host elsewhere. With --json the lines need a file of their own.
+    The first JSON line names the host. Each further line is a message with its blocks, a
+    compaction, or the place of a line that does not parse. Diffs and whole outputs that hosts store
+    beside tool results are left out. --as host writes the parseable lines for the same host on
+    another machine. --json needs --output.
+
+    Example: `gitguard transcript export session.jsonl --as markdown --output talk.md`
     """
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
     if console.as_json and not output:

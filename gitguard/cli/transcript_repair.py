@@ -36,9 +36,9 @@ _SAID = {
 
 @click.command()
 @naming_a_transcript
-@click.option("--dry-run", is_flag=True, help="Show what would be done, and stop")
-@click.option("--reset", is_flag=True, help="Empty a conversation without any answer")
-@click.option("--all", "everything", is_flag=True, help="Also what was summarized long ago")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
+@click.option("--reset", is_flag=True, help="Empty a conversation that has no answer")
+@click.option("--all", "everything", is_flag=True, help="Also repair what was summarized long ago")
 @with_console
 def repair(
     console: Console,
@@ -47,18 +47,19 @@ def repair(
     conversation: str | None,
     **wishes: Any,
 ) -> None:
-    """Repair a conversation's file, so that its host and the model take it again
+    """Repair a conversation's file so that its host and model accept it
 
-    Lines that do not parse are dropped. Every call of a tool gets exactly one result, right behind
-    it: a missing one is made up as an error that says so, results without a call and second ones
-    are dropped, those that stand elsewhere are moved; calls without id, name or input are dropped.
-    A call whose id an earlier call has gets a new one, and so does its result.
-    Text and thinking stay as they are, and so do branches that were left, sub-agents' parts, and
-    what the last compaction summarized.
+    Drops lines that do not parse. Puts exactly one result right after each tool call: it adds an
+    error as a missing result, moves displaced results, and drops second ones and those without a
+    call. Drops calls without id, name or input. Gives a call that repeats an earlier id a new one,
+    and its result too. Keeps text, thinking, abandoned branches, sub-agents' parts, and what the
+    last compaction summarized.
 
-    A file that needs nothing is not touched. Otherwise the original stays beside it as
-    PATH.bak-<process>-<time>. End the host's session before; a file that is open for writing, or
-    that changes meanwhile, is left as it is. Formats that are only read are refused.
+    Leaves a sound file untouched. Otherwise the original stays beside it as
+    PATH.bak-<process>-<time>. End the host's session first: gitguard leaves a file alone that is
+    open for writing or changes meanwhile. It refuses read-only formats.
+
+    Example: `gitguard transcript repair session.jsonl --dry-run`
     """
     from gitguard.transcripts.rewriting.repair import repair as repair_file
 

@@ -12,9 +12,12 @@ from gitguard.sessions.verification_report import problem_of
 @click.option("--all", "every", is_flag=True, help="Verify every session of this repository")
 @with_console
 def verify(console: Console, every: bool) -> None:
-    """Verify the whole history of the session, object by object
+    """Verify the session's whole history, object by object
 
-    Prints what is wrong, where, and the way out; nothing is changed. Ends with 0 when nothing is.
+    Prints each finding, where it is, and the way out; changes nothing. Exits with 0 if there is no
+    finding.
+
+    Example: `gitguard verify --all`
     """
     with progress("checkpoints") as tell:
         shown = None if console.as_json else tell
