@@ -137,27 +137,12 @@ def test_a_page_tells_what_happens(tmp_path: Path, page: str) -> None:
     check_console(REFERENCES / page, root, home)
 
 
-def write_a_conversation(path: Path) -> None:
-    parts: list[written.Part] = [
-        written.user("Port the parser"),
-        written.agent("I look at it.", "call_1"),
-        written.Result("call_1"),
-        written.agent("It is ported."),
-        written.user("Now its tests"),
-        written.agent("They pass."),
-    ]
-    documents = written.claude_code(parts)
-    answer = documents[-1]["message"]
-    answer |= {"model": "claude-haiku-4-5", "usage": {"input_tokens": 131_072}}
-    written.write(path, documents)
-
-
 @pytest.mark.parametrize("page", WITH_CONVERSATION)
 def test_a_page_tells_what_happens_to_a_conversation(tmp_path: Path, page: str) -> None:
     root, home = tmp_path / "repo", tmp_path / "home"
     make_repository(root, home)
     shell("gitguard ensure", root, home)
-    write_a_conversation(root / "chat.jsonl")
+    written.write_parser_conversation(root / "chat.jsonl")
     check_console(REFERENCES / page, root, home)
 
 

@@ -202,3 +202,19 @@ def refusals(documents: Sequence[Document]) -> list[str]:
 
 
 CALLS = ("tool_use", "toolCall", "toolUse", "functionCall")
+
+
+def write_parser_conversation(path: Path) -> None:
+    """Write the short conversation of Claude Code that the guides' examples read."""
+    parts: list[Part] = [
+        user("Port the parser"),
+        agent("I look at it.", "call_1"),
+        Result("call_1"),
+        agent("It is ported."),
+        user("Now its tests"),
+        agent("They pass."),
+    ]
+    documents = claude_code(parts)
+    answer = documents[-1]["message"]
+    answer |= {"model": "claude-haiku-4-5", "usage": {"input_tokens": 131_072}}
+    write(path, documents)
