@@ -231,12 +231,11 @@ to yours, and everything else is ignored with a warning in `gitguard status`. An
 or a wrong value is an error (exit code 22).
 
 {table(("setting", "default", "a repository may tighten it", "what it is"), rows)}
-Thresholds must
-rise from one to the next, between 0 and 1, and so must the gauge's warnings. A window below
-16,000 tokens is an error, and one below 32,000 brings a warning. A rule in `destructive` is a
-list of words that must occur in this order in one simple command; `a|b` means either word, and
-`*` any characters. [config-example.yaml](config-example.yaml) has every setting with its default,
-and [config.schema.json](config.schema.json) is the JSON Schema.
+Thresholds must rise from one to the next, between 0 and 1, and so must the gauge's warnings. A
+window below 16,000 tokens is an error, and one below 32,000 brings a warning. A rule in
+`destructive` is a list of words that must occur in this order in one simple command; `a|b` means
+either word, and `*` any characters. [config-example.yaml](config-example.yaml) has every setting
+with its default, and [config.schema.json](config.schema.json) is the JSON Schema.
 """
 
 

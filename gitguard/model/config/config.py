@@ -47,11 +47,14 @@ _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
 class Thresholds(Section):
     """Shares of the window at which the gate changes its verdict."""
 
-    warning: float = fields.share("From here on state and summary are kept fresh.", default=0.55)
-    compress: float = fields.share(
-        "From here on a fresh summary comes before the next action.", default=0.70
+    warning: float = fields.share(
+        "Pressure from which the gate warns, and state and summary are kept fresh.", default=0.55
     )
-    critical: float = fields.share("From here on the agent is halted.", default=0.85)
+    compress: float = fields.share(
+        "Pressure from which the gate asks for a fresh summary before the next action.",
+        default=0.70,
+    )
+    critical: float = fields.share("Pressure from which the gate halts the agent.", default=0.85)
 
     def check(self, what: str) -> None:
         """Refuse thresholds that do not rise."""
@@ -68,18 +71,21 @@ class GaugeConfig(Section):
     show_from: float = fields.share(
         "Pressure from which the agent is told how full it is.", default=0.70
     )
-    checkpoint_at: float = fields.share("Pressure at which `auto-80pct` is taken.", default=0.80)
+    checkpoint_at: float = fields.share(
+        "Pressure at which gitguard saves the checkpoint `auto-80pct`.", default=0.80
+    )
     checkpoint_step: float = fields.share(
-        "How far usage must move before the next `auto-80pct`.", default=0.05
+        "Rise of the pressure that brings the next `auto-80pct`.", default=0.05
     )
     warn_hand_over: float = fields.share(
-        "Pressure at which a warning says to hand work over.", default=0.65
+        "Pressure at which a warning says to delegate work.", default=0.65
     )
     warn_compact: float = fields.share(
-        "Pressure at which one says to compact; `auto-75pct`.", default=0.75
+        "Pressure at which a warning says to compact, with the checkpoint `auto-75pct`.",
+        default=0.75,
     )
     warn_critical: float = fields.share(
-        "Pressure at which one says that the context is critical.", default=0.85
+        "Pressure at which a warning says that the context is nearly full.", default=0.85
     )
 
     def check(self, what: str) -> None:
@@ -114,11 +120,10 @@ class WindowConfig(Section):
     """How large the context window is, in tokens."""
 
     default: int = fields.count(
-        "The window where nothing else is known. 0: 200,000 are assumed, on which nobody is "
-        "halted.",
+        "The window if nothing else tells it; 0 assumes 200,000, which never halts an agent.",
         default=0,
     )
-    cap: int = fields.count("An upper limit on every window; 0 for none.", default=0)
+    cap: int = fields.count("The largest window that gitguard uses; 0 for no limit.", default=0)
     models: Mapping[str, int] = fields.counts(
         "Windows by `provider/model`, or by model alone.", default={}
     )
@@ -140,18 +145,20 @@ class WindowConfig(Section):
 class ResumeConfig(Section):
     """The block that hands the state back."""
 
-    max_tokens: int = fields.count("Its size, in tokens of four characters.", default=700)
+    max_tokens: int = fields.count(
+        "Size of the resume block, in tokens of four characters.", default=700
+    )
 
 
 class StoreConfig(Section):
     """Where checkpoints and working files lie."""
 
     ref_prefix: str = fields.text(
-        "`refs/heads/gitguard/`, or `refs/gitguard/` to keep them out of branches.",
+        "Where session branches are; `refs/gitguard/` hides them from `git branch`.",
         default="refs/heads/gitguard/",
     )
     directory: str = fields.text(
-        "The folder of the working files, inside the workspace.", default=".gitguard"
+        "Folder for working files, inside the workspace.", default=".gitguard"
     )
 
     def check(self, what: str) -> None:
@@ -212,7 +219,7 @@ class Config(Record):
         "The resume block.", of=ResumeConfig, default=ResumeConfig()
     )
     handoff: HandoffConfig = fields.record(
-        "The hand-off file.", of=_HANDOFF, default=_HANDOFF.default()
+        "Name of the hand-off file.", of=_HANDOFF, default=_HANDOFF.default()
     )
     budget: BudgetConfig = fields.record(
         "A conversation's budget.", of=_BUDGET, default=_BUDGET.default()
@@ -227,7 +234,7 @@ class Config(Record):
         "Compacting a transcript.", of=_COMPACTION, default=_COMPACTION.default()
     )
     summarizer: tuple[str, ...] = fields.texts(
-        "A command that summarizes what standard input gives it.", default=()
+        "Command that reads text on standard input and prints a summary.", default=()
     )
     store: StoreConfig = fields.record("The store.", of=StoreConfig, default=StoreConfig())
     redaction: RedactionConfig = fields.record(
@@ -237,16 +244,17 @@ class Config(Record):
         "When sessions are archived.", of=_MAINTENANCE, default=_MAINTENANCE.default()
     )
     sign: bool = fields.flag(
-        "Sign checkpoints with your git key, and take over signed ones.", default=False
+        "Sign checkpoints with your git key, and accept signed ones.", default=False
     )
     signers: tuple[str, ...] = fields.texts(
-        "Whose signatures count, by SSH principal or fingerprint; empty: all of git's.", default=()
+        "Signers you accept, by SSH principal or fingerprint; empty for all that git knows.",
+        default=(),
     )
     destructive: tuple[str, ...] = fields.texts(
-        "Further commands that count as destructive.", default=()
+        "Your own rules for destructive commands.", default=()
     )
     reference_mode: bool = fields.flag(
-        "Estimate pressure from characters; for tests and reference only.", default=False
+        "Estimate pressure from characters; for tests only.", default=False
     )
 
     def names(self, setting: str) -> bool:

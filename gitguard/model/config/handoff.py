@@ -32,45 +32,45 @@ class HandoffConfig(Section):
     """The hand-off file; every path is relative to the workspace's root."""
 
     enabled: bool = fields.flag(
-        "Hooks write the file before a compaction, and hand it back in its place.", default=False
+        "Hooks write the hand-off file, and return it in place of the resume block.", default=False
     )
-    file: str = fields.text("The hand-off file.", default=".context-checkpoint.md")
+    file: str = fields.text("Name of the hand-off file.", default=".context-checkpoint.md")
     recovered: str = fields.text(
-        "Its name once it was handed back.", default=".context-checkpoint.recovered.md"
+        "Its name after it was returned.", default=".context-checkpoint.recovered.md"
     )
     recovery_file: str = fields.text(
-        "The block, for hosts that cannot be handed text.", default="CONTEXT_RECOVERY.md"
+        "File for the block, for hosts that cannot be given text.", default="CONTEXT_RECOVERY.md"
     )
-    plan: str = fields.text("The plan that the agent keeps.", default=".active-plan.md")
+    plan: str = fields.text("File with the agent's plan.", default=".active-plan.md")
     failure_log: str = fields.text(
-        "The agent's log of failures, `---` between its entries.",
+        "File with the agent's failures, with `---` between entries.",
         default="skills/failure-recovery/failure-log.md",
     )
     capabilities: str = fields.text(
-        "What the agent knows of itself; only its age is told.",
+        "File with what the agent knows about itself; only its age is used.",
         default="skills/self-model/capabilities.md",
     )
     environment: str = fields.text(
-        "What it knows of its surroundings; only its age is told.",
+        "File with what the agent knows about its environment; only its age is used.",
         default="skills/env-model/environment.md",
     )
     daily_log: str = fields.text(
-        "The day's log; `{date}` stands for the date.", default="memory/{date}.md"
+        "File with the day's log; `{date}` is the date.", default="memory/{date}.md"
     )
     max_age_minutes: int = fields.count(
-        "The file is handed back only if it is younger.", default=10
+        "Age in minutes up to which the file is returned.", default=10
     )
-    recent_minutes: int = fields.count(
-        "Files are listed that changed since the commit checked out so long ago.", default=30
+    recent_minutes: int = fields.count("Files Changed covers this many minutes.", default=30)
+    depth: int = fields.count(
+        "Folder depth up to which changed files are named; deeper ones are counted.", default=3
     )
-    depth: int = fields.count("Changed files below more folders are counted, not named.", default=3)
     shown_files: int = fields.count(
-        "Of changed files so many are named, the rest counted.", default=20
+        "How many changed files are named; the others are counted.", default=20
     )
     section_characters: int = fields.count(
-        "The most that is handed back of one section.", default=400
+        "Longest part of a section that is returned.", default=400
     )
-    total_characters: int = fields.count("The most that is handed back in all.", default=2000)
+    total_characters: int = fields.count("Longest block that is returned.", default=2000)
 
     @property
     def own_names(self) -> tuple[str, ...]:

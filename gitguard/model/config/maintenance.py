@@ -22,13 +22,17 @@ class MaintenanceConfig(Section):
     """Which sessions `session maintain` archives."""
 
     mode: str = fields.text(
-        "`warn` lists them, `enforce` archives them.", choices=(WARN, ENFORCE), default=WARN
+        "`warn` lists the sessions to archive, `enforce` archives them.",
+        choices=(WARN, ENFORCE),
+        default=WARN,
     )
-    idle_days: int = fields.count("Those that were not used for longer, in days.", default=30)
+    idle_days: int = fields.count("Days without use after which a session is archived.", default=30)
     most_sessions: int = fields.count(
-        "Of more than so many, those that were not used longest.", default=500
+        "How many sessions stay; the least recently used are archived.", default=500
     )
-    largest_megabytes: int = fields.count("Those whose working files are larger.", default=10)
+    largest_megabytes: int = fields.count(
+        "Size of working files, in MB, above which a session is archived.", default=10
+    )
 
     def check(self, what: str) -> None:
         """Refuse limits that would put away what is at work, or nothing ever."""

@@ -26,12 +26,16 @@ class CustomRule(Record):
 class RedactionConfig(Section):
     """What counts as a secret, besides the rules that are built in."""
 
-    rules: tuple[CustomRule, ...] = fields.records("Further rules.", of=CustomRule, default=())
+    rules: tuple[CustomRule, ...] = fields.records(
+        "Your own rules for secrets.", of=CustomRule, default=()
+    )
     allow: tuple[str, ...] = fields.texts(
-        "SHA-256 of values that are no secrets, in hex.", default=()
+        "SHA-256, in hex, of values that are not secrets.", default=()
     )
     engine: str = fields.text(
-        "A second engine, which has to be installed.", choices=("", "redact-secret"), default=""
+        "A second engine, such as `redact-secret`; install it first.",
+        choices=("", "redact-secret"),
+        default="",
     )
 
     def check(self, what: str) -> None:

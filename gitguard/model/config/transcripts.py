@@ -19,14 +19,14 @@ class BudgetConfig(Section):
     """How a window is divided, and how much of a conversation counts."""
 
     reserve_tokens: int = fields.count(
-        "Tokens that are left to what stands before the history.", default=20_000
+        "Tokens reserved for system prompt, tools and context files.", default=20_000
     )
-    history_share: float = fields.share(
-        "Share of the window that the history may take.", default=0.5
+    history_share: float = fields.share("Share of the window for the history.", default=0.5)
+    safety_margin: float = fields.number(
+        "Factor by which estimates may be wrong, from 1 to 2.", default=1.2
     )
-    safety_margin: float = fields.number("By how much estimates may be wrong, 1 to 2.", default=1.2)
     history_limits: Mapping[str, int] = fields.counts(
-        "The last user turns that count: `telegram.dms.123`, `telegram.dms`, `telegram`.",
+        "User turns that count, by chat: `telegram.dms.123`, `telegram.dms`, `telegram`.",
         default={},
     )
 
@@ -41,18 +41,26 @@ class BudgetConfig(Section):
 class PruningConfig(Section):
     """Which results of tools are trimmed or cleared in a transcript."""
 
-    idle_seconds: int = fields.count("Nothing is pruned before so long a silence.", default=300)
-    keep_exchanges: int = fields.count(
-        "The last prompts of the user; all that follows them is kept.", default=3
+    idle_seconds: int = fields.count(
+        "Seconds without activity before anything is pruned.", default=300
     )
-    min_characters: int = fields.count("Only longer results are pruned.", default=50_000)
-    head_characters: int = fields.count("What is kept of a result's beginning.", default=1_500)
-    tail_characters: int = fields.count("What is kept of its end.", default=1_500)
+    keep_exchanges: int = fields.count(
+        "How many of the last prompts are protected, with everything after them.", default=3
+    )
+    min_characters: int = fields.count(
+        "Results up to this length are never pruned.", default=50_000
+    )
+    head_characters: int = fields.count(
+        "Characters kept from the start of a pruned result.", default=1_500
+    )
+    tail_characters: int = fields.count(
+        "Characters kept from the end of a pruned result.", default=1_500
+    )
     clear: bool = fields.flag(
-        "Clear whole results while the history is over its share.", default=True
+        "Clear whole results while the history exceeds its share.", default=True
     )
     protected_tools: tuple[str, ...] = fields.texts(
-        "Tools or MCP servers whose results stay; `*` for any characters.",
+        "Tools or MCP servers whose results are never pruned; `*` is any text.",
         default=("browser", "canvas"),
     )
 
@@ -61,13 +69,13 @@ class BootstrapConfig(Section):
     """The workspace's context files in `bundle --bootstrap`."""
 
     file_characters: int = fields.count(
-        "The most of one; 0 for the host's limit, else 5,000.", default=0
+        "Longest context file; 0 for the host's limit, or else 5,000.", default=0
     )
     total_characters: int = fields.count(
-        "The most of all; 0 for the host's limit, else 20,000.", default=0
+        "Size of all context files; 0 for the host's limit, or else 20,000.", default=0
     )
     extra_files: tuple[str, ...] = fields.texts(
-        "Further ones, inside the workspace; they come last.", default=()
+        "Your own context files, inside the workspace; they come last.", default=()
     )
 
 
@@ -79,21 +87,22 @@ class CompactionConfig(Section):
     """What `transcript compact` keeps, and what its summary says besides."""
 
     keep_turns: int = fields.count(
-        "The last turns, which stay word for word; at least 1.", default=3
+        "How many of the last turns stay word for word; at least 1.", default=3
     )
-    rules_file: str = fields.text(
-        "The workspace's rules, of which sections are repeated.", default="AGENTS.md"
-    )
+    rules_file: str = fields.text("File with the workspace's rules.", default="AGENTS.md")
     rules_sections: tuple[str, ...] = fields.texts(
-        "The titles of those sections.", default=("Session Startup", "Red Lines")
+        "Titles of the sections of that file that a summary repeats.",
+        default=("Session Startup", "Red Lines"),
     )
-    rules_characters: int = fields.count("The most that is repeated of them.", default=2_000)
-    summary_characters: int = fields.count("The most that a summary has in all.", default=16_000)
+    rules_characters: int = fields.count(
+        "Longest part of these sections that a summary repeats.", default=2_000
+    )
+    summary_characters: int = fields.count("Longest summary.", default=16_000)
     chunk_tokens: int = fields.count(
-        "The most that the `summarizer` is given at a time; 0 for 40 % of the window.", default=0
+        "Size of one request to the `summarizer`; 0 for 40 % of the window.", default=0
     )
     timeout_seconds: int = fields.count(
-        "How long the `summarizer` may take for all it is asked.", default=300
+        "Seconds that the `summarizer` may take for all requests.", default=300
     )
 
     def check(self, what: str) -> None:
