@@ -109,7 +109,7 @@ def advise(
     state directory. It does not repeat advice for the same pattern that you rolled back or declined
     twice, except with --again.
 
-    Example: `gitguard config advise claude-code --pattern bursty`
+    Example: `gitguard config advise --pattern bursty`
     """
     from gitguard.settings.advice import AdviceQuestion
     from gitguard.settings.remembered_advice import remember_advice
@@ -198,7 +198,7 @@ def rollback(
     changed since, except with --even-if-changed, which keeps the replaced content beside the file.
     If the backup is gone, --forget ends the change.
 
-    Example: `gitguard config rollback claude-code --dry-run`
+    Example: `gitguard config rollback --dry-run`
     """
     desk = open_desk(console)
     if forget:

@@ -52,7 +52,7 @@ def init(
     it. `git status` shows none of these files. A second run changes nothing; `gitguard uninstall`
     restores the settings.
 
-    Example: `gitguard init --host claude-code`
+    Example: `gitguard init`
     """
     wishes = InstallWishes(
         executable(),
@@ -74,7 +74,7 @@ def uninstall(console: Console, host: str, dry_run: bool) -> None:
     A file that nobody changed since comes back byte for byte; from any other file, only gitguard's
     entries go. Checkpoints and working files stay.
 
-    Example: `gitguard uninstall --host claude-code --dry-run`
+    Example: `gitguard uninstall --dry-run`
     """
     outcome = console.guard.uninstall(host, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
@@ -111,16 +111,19 @@ def _session(console: Console) -> str:
     return current_session(console.guard.workspace).key
 
 
-@click.command()
+_HOOK_HELP = f"""Answer one event of HOST, given as JSON on standard input
+
+`gitguard init` installs it. It always exits with 0 and prints nothing when it has nothing to say.
+`gitguard status` shows the errors of gitguard itself.
+
+Example: `gitguard hook {_HOSTS[0]} < event.json`
+"""
+
+
+@click.command(help=_HOOK_HELP)
 @click.argument("host", type=click.Choice(_HOSTS))
 def hook(host: str) -> None:
-    """Answer one event of HOST, given as JSON on standard input
-
-    `gitguard init` installs it. It always exits with 0 and prints nothing when it has nothing to
-    say. `gitguard status` shows the errors of gitguard itself.
-
-    Example: `gitguard hook claude-code < event.json`
-    """
+    """Answer one event, as `run` does."""
     from gitguard.cli.hook import run
 
     run([host])
