@@ -157,6 +157,12 @@ def test_every_console_block_is_run() -> None:
 GUIDES = sorted((REFERENCES / "guides").glob("*.md"))
 
 
+def test_every_reference_is_in_the_index() -> None:
+    index = (REFERENCES / "README.md").read_text()
+    files = {path.relative_to(REFERENCES).as_posix() for path in REFERENCES.glob("*/*")}
+    assert {name for name in files if f"]({name})" not in index} == set()
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_a_guide_is_at_most_two_screens_long(page: Path) -> None:
     assert len(page.read_text().splitlines()) <= 120
