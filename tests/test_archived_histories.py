@@ -81,7 +81,7 @@ def test_a_session_begins_beside_a_damaged_archive(damaged: Archived, guard: Gua
     begun = guard.use_session(Session.of("broken"))
     assert begun.how == "begun"
     assert begun.older == (
-        "an older session `broken` is archived and does not read; `gitguard verify` says why",
+        "an older session `broken` is archived but unreadable; `gitguard verify` says why",
     )
     assert len(findings(guard)) == 1
 

@@ -56,7 +56,7 @@ def test_without_a_terminal_every_way_is_listed_as_a_command(begun: Guard) -> No
         "`gitguard repair --accept`",
         "`gitguard repair --local`",
         "keeps: ",
-        "loses: The edit is no longer in force.",
+        "loses: The edit.",
     ):
         assert words in done.output
     assert begun.diagnose()[0].kind == "edited-state"

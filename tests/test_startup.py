@@ -204,7 +204,7 @@ def test_a_missing_summary_stops_the_agent_and_recover_renders_it(begun: Guard) 
     for ask in (begun.ensure, lambda: begun.gate("host")):
         with pytest.raises(MissingState, match="summary"):
             ask()
-    assert begun.recover() == ("rendered the summary again from the state",)
+    assert begun.recover() == ("rewrote the summary from the state",)
     assert path.read_text() == wanted
 
 

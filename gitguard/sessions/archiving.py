@@ -58,7 +58,7 @@ def put_away(store: SessionStore, why: str) -> Archived:
     if reading.standing != state_file.ABSENT or reading.problem or not is_committed:
         saved = store.checkpoint(triggers.MANUAL, why, Circumstances(), if_changed=True)
         if saved.pending:
-            raise Pending(f"the last checkpoint has to wait: {saved.pending}", saved.way_out)
+            raise Pending(f"the last checkpoint is pending: {saved.pending}", saved.way_out)
     return archive_of(store).put(store.own_head())
 
 
@@ -67,7 +67,7 @@ def _refuse_halted(workspace: Workspace, session: Session) -> None:
         if known.halt is not None:
             raise InvalidInput(
                 f"the conversation `{key:.80}` of this session is halted: {known.halt.reason}",
-                "Lift the halt with `gitguard override --reason …`, or end it with a compaction",
+                "Lift the halt with `gitguard override --reason …`, or compact the conversation",
             )
 
 
@@ -92,7 +92,7 @@ def refuse_archived(store: SessionStore) -> None:
     if histories_if_archived(store):
         raise InvalidInput(
             f"the session `{store.session.key:.80}` is archived",
-            f"Bring it back: `gitguard session reopen {store.session.name}`",
+            f"Reopen it with `gitguard session reopen {store.session.name}`",
         )
 
 
@@ -131,7 +131,7 @@ def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
         )
     if head and len(every) > 1:
         raise InvalidInput(
-            f"`{head:.80}` is the beginning of several archived histories",
+            f"`{head:.80}` matches several archived histories",
             f"Name one of {', '.join(one.commit[:12] for one in every)}",
         )
     key = store.chain.read(there[every[-1].ref]).checkpoint.session_key

@@ -103,14 +103,14 @@ def refuse_use(workspace: Workspace, session: Session) -> None:
     named = workspace.places.session
     if named:
         raise InvalidInput(
-            f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which stays in force",
-            "Unset the variable, or leave the option out, and run it again",
+            f"`GITGUARD_SESSION` or `--session` names `{named[:80]}`, which takes precedence",
+            "Unset the variable or drop the option, then run the command again",
         )
     owner = living_owner(workspace, session)
     if owner:
         raise InvalidInput(
             f"the session `{session.key[:80]}` belongs to the worktree of `{owner}`",
-            "Go on with its state in a session of your own: `gitguard session fork NAME` there",
+            "Continue from its state in another session: run `gitguard session fork NAME` there",
         )
 
 
@@ -119,7 +119,7 @@ def refuse_unknown(store: SessionStore) -> None:
     if is_unknown(store):
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
-            "See `gitguard session list`, or begin with `gitguard ensure`",
+            "See `gitguard session list`, or start one with `gitguard ensure`",
         )
 
 

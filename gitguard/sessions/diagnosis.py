@@ -1,4 +1,4 @@
-"""What is wrong with a session, in plain words, and the ways out: what each keeps and loses."""
+"""Says what is wrong with a session, and what each way out keeps and loses."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _has_begun(store: SessionStore, head: Head) -> bool:
 _TAKE_COPY = Way(
     LOCAL,
     "Take this machine's newest good copy of the state.",
-    "The file that lies there now, beside it.",
+    "The file that is there now, under another name.",
 )
 
 
@@ -96,7 +96,7 @@ def _of_other_tools(store: SessionStore, state: str) -> list[Problem]:
     listed = ", ".join(f"`{name}`" for name in names)
     way = Way(
         ARCHIVE_THEIRS,
-        "Move it away, so that gitguard can begin.",
+        "Archive it, so that gitguard can start.",
         "All of it, under `.gitguard/archive/`.",
     )
     return [Problem("legacy-state", f"{listed} holds the task state of another tool", (way,))]
@@ -106,7 +106,9 @@ def _of_identity(store: SessionStore) -> list[Problem]:
     try:
         identity.refuse_changed(store.workspace)
     except Tampered as error:
-        way = Way(LOCAL, "Put the repository's identity back.", "What stands there now, beside it.")
+        way = Way(
+            LOCAL, "Restore the repository's identity.", "The changed file, under another name."
+        )
         return [Problem("changed-identity", error.message, (way,))]
     return []
 
@@ -119,9 +121,9 @@ def _of_record(store: SessionStore) -> list[Problem]:
     except InvalidDocument as error:
         way = Way(
             LOCAL,
-            "Begin the record of the conversations anew.",
-            "The damaged file, beside it; halts stay in force.",
-            "What gitguard had recorded of the conversations: turns, gauge, deliveries.",
+            "Start a new record of the conversations.",
+            "The damaged file, under another name. Halts stay in force.",
+            "What gitguard recorded of the conversations: turns, pressure, delivered blocks.",
         )
         return [Problem("damaged-record", error.message, (way,))]
     except GitguardError:
@@ -131,10 +133,10 @@ def _of_record(store: SessionStore) -> list[Problem]:
 
 def _edited(path: str) -> Problem:
     accept = Way(
-        ACCEPT, "Take the edited state, after you have seen the change.", "The state before it."
+        ACCEPT, "Take the edited state, after you have reviewed the change.", "The state before it."
     )
-    what = f"`{path}` was edited, and not by gitguard"
-    drop = _TAKE_COPY.replace(loses="The edit is no longer in force.")
+    what = f"somebody other than gitguard edited `{path}`"
+    drop = _TAKE_COPY.replace(loses="The edit.")
     return Problem("edited-state", what, (accept, drop))
 
 
@@ -152,8 +154,8 @@ def _of_head(head: Head, ref: str) -> list[Problem]:
 
 _GO_ON_HERE = Way(
     ACCEPT,
-    "Go on with the state in this worktree, in a new history.",
-    "What this machine knows of the old repository, which is found again if it comes back.",
+    "Continue from the state in this worktree, in a new history.",
+    "What this machine knows of the old repository, in case it comes back.",
 )
 
 
@@ -161,31 +163,31 @@ def _ways_of_head(head: Head) -> tuple[Way, ...]:
     theirs = head.id[:12]
     keep_ours = Way(
         FORK,
-        "Go on with our state as a session of its own.",
-        "Both: their branch stays as it is, and our state begins a new one.",
+        "Continue from our state in a new session.",
+        "Both: their branch is unchanged, and our state starts a new branch.",
     )
     take = Way(
         TAKE_THEIRS,
-        "Take their head as ours, with its state.",
+        "Take their head and its state.",
         f"Our head and state, under {_ARCHIVE}.",
-        "What only our state says is no longer in force.",
+        "The current task state is theirs; ours is only in the archive.",
         theirs,
     )
     trust = Way(
         TRUST,
-        "Take this branch and its state as our own, after you have looked at it.",
-        f"What lies in the worktree now, under {_ARCHIVE}.",
+        "Take this branch and its state, after you have reviewed it.",
+        f"The current state of this worktree, under {_ARCHIVE}.",
     )
     put_back = Way(
         ARCHIVE_THEIRS,
-        "Put the branch back to our newest checkpoint.",
+        "Move the branch back to our newest checkpoint.",
         f"Their commits, under {_ARCHIVE}." if head.id else "Everything.",
     )
     forget = Way(
         FORGET,
         "Forget that this machine wrote this branch.",
-        "The anchor, beside its place in the state directory.",
-        "Nothing tells any more whether the branch was changed.",
+        "The anchor, under another name in the state directory.",
+        "gitguard can no longer tell whether somebody changed the branch.",
     )
     return {
         standing.ADVANCED: (take, keep_ours),

@@ -187,12 +187,12 @@ class Maintenance:
         limits, reasons = self._limits, []
         idle = self._now - one.used_at
         if idle > limits.idle_days * _DAY:
-            reasons.append(f"idle for {idle / _DAY:.0f} days, of at most {limits.idle_days}")
+            reasons.append(f"idle for {idle / _DAY:.0f} days (limit {limits.idle_days})")
         if rank > limits.most_sessions:
-            reasons.append(f"number {rank:,} by last use, of at most {limits.most_sessions:,}")
+            reasons.append(f"number {rank:,} by last use (limit {limits.most_sessions:,})")
         if one.size > limits.largest_megabytes * _MEGABYTE:
             size = one.size / _MEGABYTE
-            reasons.append(f"{size:.1f} MB of files, of at most {limits.largest_megabytes}")
+            reasons.append(f"{size:.1f} MB of files (limit {limits.largest_megabytes} MB)")
         return one.replace(reasons=tuple(reasons))
 
     # What may not be put away
@@ -245,7 +245,7 @@ class Maintenance:
         Raises `InvalidInput` for what may not be deleted.
         """
         if names and (mode or self._limits.mode) != ENFORCE:
-            raise InvalidInput("nothing is deleted in the mode `warn`", "Say --mode enforce")
+            raise InvalidInput("the mode `warn` deletes nothing", "Use --mode enforce")
         found = [one for wanted in names for one in self._named(wanted)]
         return tuple({one.label: one for one in found}.values())
 
@@ -263,7 +263,7 @@ class Maintenance:
             )
         if at and len(chosen) > 1:
             raise InvalidInput(
-                f"`{wanted:.80}` is the beginning of several histories",
+                f"`{wanted:.80}` matches several histories",
                 f"Name one of {', '.join(one.label for one in chosen)}",
             )
         return chosen
@@ -290,7 +290,7 @@ class Maintenance:
                     archive.delete(one)
         except GitguardError as error:  # what else was done is told all the same
             return wanted.replace(refusal=error.message)
-        return wanted if there else wanted.replace(refusal="it is archived no more")
+        return wanted if there else wanted.replace(refusal="it is no longer archived")
 
     def _store(self, name: str) -> SessionStore:
         return SessionStore(self._workspace, Session(name, name), self._own.config)

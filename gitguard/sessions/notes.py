@@ -40,7 +40,7 @@ class Noted(Value):
 def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
     """Apply a document of fields to the state, or to a new task's; the caller holds the lock."""
     if not document and not new_task:
-        raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+        raise InvalidInput("nothing to note", "See `gitguard note --help`")
     ready = _changeable(store, document)
     before = ready.state
     if new_task:
@@ -72,7 +72,7 @@ def keep_apart(
     if session is None or not apart.is_unknown(workspace):
         return None
     if not document and not new_task:
-        raise InvalidInput("nothing was given to note", "See `gitguard note --help`")
+        raise InvalidInput("nothing to note", "See `gitguard note --help`")
     now = timestamp(workspace.clock())
     state, report = task.update_state(task.new_task(session.key, now), document, now, lists=lists)
     with workspace.lock(session, timeout=LOCK_TIMEOUT):
@@ -80,9 +80,9 @@ def keep_apart(
     saved = Saved(
         triggers.MANUAL,
         pending="this machine did not write the task state in this workspace",
-        way_out="Look at it with `gitguard log --untrusted`, then run `gitguard repair "
-        "--trust`: the note "
-        "follows then",
+        way_out="Review it with `gitguard log --untrusted`, then run `gitguard repair "
+        "--trust`, which "
+        "adds this note",
     )
     return Noted(state, report, saved, is_apart=True)
 
@@ -93,7 +93,7 @@ def _leave_room(before: TaskState, after: TaskState) -> None:
     if size > _NOTES_LIMIT and size > was:
         raise InvalidInput(
             f"the state would have {size:,} bytes; notes may fill {_NOTES_LIMIT:,}",
-            "Shorten a list with `gitguard update --replace`, or begin a new task",
+            "Shorten a list with `gitguard update --replace`, or start a new task",
         )
 
 
@@ -105,12 +105,13 @@ def end_task(store: SessionStore, ready: Ready) -> Ready:
     ready, _ = store.fold(ready)
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != ready.sha256:
-        why = "The task before was newer than its last checkpoint."
+        why = "The previous task was newer than its last checkpoint."
         saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), ready=ready)
         if saved.pending and not ready.state.is_untouched:
             raise Pending(
-                f"the task before is in no checkpoint yet, so no other begins: {saved.pending}",
-                "Run `gitguard checkpoint` where git can be written, then begin the new task",
+                "the previous task is not in a checkpoint yet, so no new one can start: "
+                f"{saved.pending}",
+                "Run `gitguard checkpoint` where git is writable, then start the new task",
             )
     return store.state()
 

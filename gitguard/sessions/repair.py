@@ -60,8 +60,7 @@ def archive_theirs(store: SessionStore) -> tuple[str, ...]:
     head = store.chain.head(settle=True)
     if head.standing not in (standing.MOVED, standing.DELETED):
         raise InvalidInput(
-            f"`{store.chain.ref}` is not away from what this machine wrote; there is nothing to "
-            "archive",
+            f"`{store.chain.ref}` is where this machine left it; there is nothing to archive",
             "See what is wrong with `gitguard repair --dry-run`",
         )
     return (_put_back(store, head), *_repair_working_files(store))
@@ -79,7 +78,7 @@ def _repair_working_files(store: SessionStore) -> list[str]:
     reading = store.states.read()
     own = store.state() if reading.has_summary else state_file.newest_own(reading)
     if own is not None and store.write_summary(own.state):
-        done.append("rendered the summary again from the state")
+        done.append("rewrote the summary from the state")
     # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
     if store.workspace.is_recorded:
         done += take_in(store)
@@ -92,18 +91,18 @@ def _put_back(store: SessionStore, head: Head) -> str:
     if not store.chain.owns_objects(anchor.committed):
         raise Tampered(
             f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",
-            "Go on with this machine's copy of the state: `gitguard session fork NAME` begins a "
+            "Continue from this machine's copy of the state: `gitguard session fork NAME` starts a "
             "new history and leaves this one as it is"
             + ("" if head.id else "; or run `gitguard repair --forget`, then `gitguard ensure`"),
         )
     store.chain.refuse_checked_out(head)
     theirs = ""
     if head.id:
-        kept = store.chain.archive(head.id, "gitguard: set aside by recover")
-        theirs = f"; what stood there is kept as `{kept}`"
-    store.chain.point_at(anchor.committed, head.id, "gitguard: recover puts back our head")
+        kept = store.chain.archive(head.id, "gitguard: archived by repair")
+        theirs = f"; the commit that was there is archived as `{kept}`"
+    store.chain.point_at(anchor.committed, head.id, "gitguard: repair restores our head")
     name = checkpoint_name(anchor.sequence)
-    return f"put `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{theirs}"
+    return f"moved `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{theirs}"
 
 
 def _repair_record(store: SessionStore) -> list[str]:
@@ -115,7 +114,7 @@ def _repair_record(store: SessionStore) -> list[str]:
     except InvalidDocument:
         kept = workspace.set_aside(workspace.working_file(session, "session.json"))
         write_record(workspace, session, new_record(workspace, session))
-        return [f"kept the damaged record of the conversations as `{kept}`"]
+        return [f"archived the damaged record of the conversations as `{kept}`"]
     return []
 
 
@@ -130,12 +129,12 @@ def _repair_state(store: SessionStore) -> list[str]:
     make_session_files(store.workspace, store.session)
     # Moved away first, a good older file would be missed if the new one cannot be written.
     kept = store.workspace.keep_beside(store.states.path)
-    done = ["took the state from this machine's copy"]
+    done = ["restored the state from this machine's copy"]
     if own is not None:
         store.states.rewrite(own)
     elif good is not None:
         done = [_write_committed(store, good)]
-    return [f"kept the bad state as `{kept}`", *done] if kept else done
+    return [f"archived the bad state as `{kept}`", *done] if kept else done
 
 
 def _fill_empty(store: SessionStore, ready: Ready) -> list[str]:
@@ -143,7 +142,7 @@ def _fill_empty(store: SessionStore, ready: Ready) -> list[str]:
     if ready.state.next_action.strip():
         return []
     store.save(ready.state, ready)
-    return ["`next_action` was empty; it is START now"]
+    return ["set the empty `next_action` to START"]
 
 
 def _newest_checkpoint(store: SessionStore) -> Verified:
@@ -151,8 +150,8 @@ def _newest_checkpoint(store: SessionStore) -> Verified:
     head = store.chain.head()
     if head.standing != standing.OURS:
         raise InvalidInput(
-            "there is no good copy of the state on this machine",
-            "Move the bad file away and run `gitguard ensure` to begin again",
+            "this machine has no usable copy of the state",
+            "Move the bad file away, then start over with `gitguard ensure`",
         )
     return store.chain.read(head.id)
 
@@ -161,7 +160,7 @@ def _write_committed(store: SessionStore, newest: Verified) -> str:
     state = state_file.decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
     journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
     store.states.write(state, None, journal_id=journal_id, journal_offset=offset)
-    return f"took the state from checkpoint {newest.checkpoint.name}"
+    return f"restored the state from checkpoint {newest.checkpoint.name}"
 
 
 def _take(store: SessionStore, head: Head) -> str:
@@ -174,4 +173,4 @@ def _take(store: SessionStore, head: Head) -> str:
 def forget(store: SessionStore) -> str:
     """Drop this machine's anchor of the session; it is kept aside, and the state stays."""
     store.chain.anchors.archive(f"{store.clock():.0f}", copy=False)
-    return f"the anchor of `{store.session.key}` is set aside in `{store.chain.anchors.folder}`"
+    return f"archived the anchor of `{store.session.key}` in `{store.chain.anchors.folder}`"

@@ -28,7 +28,8 @@ def plan_restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -
         short = checkpoint.id[:12]
         raise Untrusted(
             doubt,
-            f"Look at it with `gitguard show state {short} --untrusted`; a person can take it with "
+            f"Review it with `gitguard show state {short} --untrusted`; a person can restore it "
+            "with "
             f"`gitguard restore {short} --untrusted`",
         )
     contents = store.chain.read(checkpoint.id).contents
@@ -44,7 +45,7 @@ def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Sta
     before = store.checkpoint(triggers.PRE_RESTORE, f"Before {name} is restored.", _NOTHING)
     if before.pending:
         raise GitguardError(
-            f"nothing was restored, the safety checkpoint is pending: {before.pending}"
+            f"nothing was restored, because the safety checkpoint is pending: {before.pending}"
         )
     ready = store.save(change.after.replace(updated_at=store.now), store.state())
     saved = store.checkpoint(triggers.MANUAL, f"Restored from {name}.", _NOTHING, ready=ready)

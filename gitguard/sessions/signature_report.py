@@ -64,6 +64,6 @@ def _problem_of(verdict: Verdict) -> GitguardError | None:
     if verdict.is_good:
         return None
     if verdict.standing == UNSIGNED:
-        return Untrusted("it is not signed, and an older one is", _WAY_OUT)
+        return Untrusted("it is not signed, but an older one is", _WAY_OUT)
     kind = Tampered if verdict.standing == BAD else Untrusted
-    return kind(f"its signature does not count: {verdict.reason}", _WAY_OUT)
+    return kind(f"its signature is not accepted: {verdict.reason}", _WAY_OUT)

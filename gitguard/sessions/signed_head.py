@@ -1,4 +1,4 @@
-"""Takes a head ahead of ours without asking, where every commit up to it is signed.
+"""Takes a head ahead of ours without asking, if every commit up to it is signed.
 
 It was written on another machine by somebody whose signature counts here. What this machine has in
 no checkpoint yet is never left behind for it: then a person chooses.
@@ -59,7 +59,7 @@ def judge(ahead: Ahead, verdicts: Iterable[Verdict], *, most: int = 0) -> Judgem
     if not doubt and most and len(ahead.checkpoints) > most:
         doubt = (
             f"{len(ahead.checkpoints):,} checkpoints are ahead of ours, and only {most:,} are "
-            "checked unasked; `gitguard repair --take-theirs` checks them all"
+            "checked automatically; `gitguard repair --take-theirs` checks them all"
         )
     if doubt:
         return Judgement(doubt=doubt)
@@ -76,7 +76,7 @@ def _doubt_of_order(ahead: Ahead) -> str:
         if not ahead.session.is_known_as(checkpoint.session_key):
             return f"{_named(checkpoint)} belongs to the session `{checkpoint.session_key:.80}`"
         if checkpoint.sequence != number:
-            return f"{_named(checkpoint)} stands where cp_{number:03d} belongs"
+            return f"{_named(checkpoint)} is in the place of cp_{number:03d}"
     return ""
 
 
@@ -144,5 +144,5 @@ def _own_work(
         return "this machine's own state is newer than its last checkpoint"
     position = (own.journal_id, own.journal_offset) if own is not None else ("", 0)
     if store.journal.read(*position).unfolded:
-        return "what was done here since the last checkpoint is in none yet"
+        return "work since the last checkpoint is not in a checkpoint yet"
     return ""

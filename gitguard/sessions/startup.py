@@ -108,7 +108,7 @@ def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
     if store.states.read().standing not in (state_file.ABSENT, state_file.MISSING):
         standing.refuse_foreign_head(head, store.chain.ref)
     store.chain.set_aside()
-    return ("another repository lies at this path now; what was known of the old one is archived",)
+    return ("this path now holds another repository; the records of the old one are archived",)
 
 
 def _from_nothing(
@@ -139,7 +139,7 @@ def older_sessions(store: SessionStore) -> tuple[str, ...]:
     """
     key = store.session.key
     unread = (
-        f"an older session `{key:.80}` is archived and does not read; `gitguard verify` says why",
+        f"an older session `{key:.80}` is archived but unreadable; `gitguard verify` says why",
     )
     try:
         archived, damaged = store.chain.archived(), store.chain.damaged()
@@ -148,7 +148,7 @@ def older_sessions(store: SessionStore) -> tuple[str, ...]:
     if damaged or not archived:
         return unread if damaged else ()
     return (
-        f"an older session `{key:.80}` is archived; to go on with that one, run `gitguard session "
+        f"an older session `{key:.80}` is archived; to continue it, run `gitguard session "
         f"close`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",
     )
 
@@ -172,7 +172,7 @@ def _restore(
     store.write_summary(ready.state)
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
-    note = f"the working files were absent and are restored from {origin}"
+    note = f"the working files were missing and have been restored from {origin}"
     return Startup(RESTORED, ready.state, (*notes, note), saved)
 
 
@@ -218,7 +218,7 @@ def _continue(
 ) -> Startup:
     conflict = store.mend_summary(ready.state)
     if conflict:
-        notes = (*notes, "the summary conflicted with the state and was rewritten from it")
+        notes = (*notes, "the summary did not match the state and was rewritten from it")
     standing.refuse_foreign_head(head, store.chain.ref)
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)

@@ -46,7 +46,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
     else:
         return ""
     sequence = anchor.sequence + 1 if anchor else 1
-    why = "Ours, set aside for theirs."
+    why = "Our state, archived before theirs was taken."
     nothing = JournalPart("", (), (), 0)
     record, contents = compose(
         state,
@@ -60,7 +60,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         store.workspace.redactor,
     )
     parent = anchor.committed if anchor else ""
-    return f"; ours is kept as `{store.chain.store_aside(record, contents, parent)}`"
+    return f"; our state is archived as `{store.chain.store_aside(record, contents, parent)}`"
 
 
 def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
@@ -99,21 +99,22 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
         _refuse_diverged(store, head)
     if head.standing in (standing.OURS, standing.NONE, standing.DELETED):
         reasons = {
-            standing.OURS: f"`{store.chain.ref}` is this machine's own already",
+            standing.OURS: f"this machine wrote `{store.chain.ref}` itself",
             standing.NONE: f"there is no `{store.chain.ref}` to trust",
-            standing.DELETED: f"`{store.chain.ref}` is gone; `gitguard repair --archive-theirs` "
-            "puts it back",
+            standing.DELETED: f"`{store.chain.ref}` was deleted; `gitguard repair "
+            "--archive-theirs` "
+            "restores it",
         }
         raise InvalidInput(reasons[head.standing])
     if wanted and not head.id.startswith(wanted):
         raise InvalidInput(
             f"`{store.chain.ref}` is at {head.id[:12]}, not at `{wanted[:80]}`",
-            "Name the head that you looked at",
+            "Pass the head that you reviewed",
         )
     if head.standing in (standing.MOVED, standing.ADVANCED) and not wanted:
         raise InvalidInput(
-            f"the head {head.id[:12]} is not the one this machine wrote",
-            f"If you looked at it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
+            f"this machine did not write the head {head.id[:12]}",
+            f"If you have reviewed it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
         )
     theirs = store.chain.verify_foreign(head.id)
     after = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
@@ -127,7 +128,7 @@ def _refuse_diverged(store: SessionStore, head: Head) -> None:
     if remote:
         raise InvalidInput(
             f"`{ref}` is at {head.id[:12]}, which this machine wrote; `{remote}` is at "
-            f"{theirs[:12]}, which is not part of it",
+            f"{theirs[:12]}, which it does not contain",
             f"To take theirs, run `git update-ref {ref} {theirs[:12]}`, then `gitguard repair "
             f"--take-theirs --head {theirs[:12]}`, which keeps ours in the archive; to keep "
             "ours, do nothing",
@@ -144,8 +145,8 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     note = archive_uncommitted(store, head)
     anchor = head.anchor
     if anchor and head.standing == standing.MOVED and store.chain.owns_objects(anchor.committed):
-        kept = store.chain.archive(anchor.committed, "gitguard: set aside by trust")
-        note += f"; our old head is kept as `{kept}`"
+        kept = store.chain.archive(anchor.committed, "gitguard: archived by trust")
+        note += f"; our old head is archived as `{kept}`"
     if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
@@ -170,7 +171,7 @@ def take_in(store: SessionStore) -> tuple[str, ...]:
     apart.remove(workspace, session)
     store.checkpoint(triggers.RECOVERY, "What was captured before the state was trusted.", _NOTHING)
     count = counted(len(entries) + len(notes), "entry", "entries")
-    return (f"took in what was captured until now: {count}",)
+    return (f"added what was captured before the state was trusted: {count}",)
 
 
 def _take_in_note(store: SessionStore, note: PendingNote) -> None:
@@ -202,7 +203,7 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
         return StateChange(None, own.state, sha256=own.sha256)
     edited = reading.edited if isinstance(reading, state_file.Diagnosed) else None
     if edited is None:
-        raise InvalidInput("`state.json` is the one gitguard wrote; there is nothing to accept")
+        raise InvalidInput("`state.json` is as gitguard wrote it; there is nothing to accept")
     _refuse_edited(store, edited, shown)
     after, _ = edited.state.redacted(store.workspace.redactor)
     return StateChange(own.state if own else None, after, sha256=edited.sha256)
@@ -224,8 +225,8 @@ def _refuse_edited(store: SessionStore, edited: Edited, shown: str) -> None:
         )
     if shown and edited.sha256 != shown:
         raise EditedState(
-            f"`{store.states.path}` was changed again since it was shown",
-            "Look at it again with `gitguard repair --accept`",
+            f"`{store.states.path}` changed again after it was shown",
+            "Review it again with `gitguard repair --accept`",
         )
 
 
@@ -255,5 +256,5 @@ def _begin_again(store: SessionStore, change: StateChange) -> StateChange:
     before = state_file.newest_own(store.states.read())
     store.chain.set_aside()
     ready = store.save(change.after.replace(updated_at=store.now), before)
-    why = "The git directory was made anew."
+    why = "The git directory was recreated."
     return change.replace(saved=store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready))

@@ -54,7 +54,7 @@ def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
         if not is_unknown(store):
             return _verify(store, tell)
         folder = store.workspace.place.relative(store.workspace.session_folder(store.session))
-        note = f"there is neither state nor checkpoints, only the folder `{folder}`"
+        note = f"there is no state and no checkpoint, only the folder `{folder}`"
         return VerificationReport(session, ref, NONE, 0, notes=(note,))
     except GitguardError as error:
         return VerificationReport(session, ref, UNKNOWN, 0, (finding_of(error),))
@@ -122,8 +122,8 @@ class _Verifying:
             self._findings.append(finding_of(refusal, commit=head.id))
         elif head.standing == NONE:
             archived = (
-                f"it is archived; `gitguard session reopen {self._store.session.key:.80}` brings "
-                "it back"
+                f"it is archived; `gitguard session reopen {self._store.session.key:.80}` reopens "
+                "it"
             )
             self._notes.append(archived if self._put_away else "there is no checkpoint yet")
         return head, head.standing
@@ -135,8 +135,9 @@ class _Verifying:
 
     def _notes_on_clone(self, head: Head) -> list[str]:
         notes = [
-            f"`{head.remote or self._chain.ref}` is held against no anchor, because gitguard was "
-            "never set up in this clone; a history that was rewritten as a whole would pass"
+            f"there is no anchor to compare `{head.remote or self._chain.ref}` with, because "
+            "gitguard "
+            "was never set up in this clone; a history rewritten as a whole would pass"
         ]
         if self._signatures is None:
             notes.append("signatures are not checked: `sign` is not set in your own config.yaml")
@@ -189,7 +190,7 @@ class _Verifying:
         """Note what is wrong with what was set aside; nothing depends on it, or is built on it."""
         for ref, commit in sorted(self._kept_aside.items()):
             self._notes += [
-                f"`{ref}` is kept aside and not what it should be: {finding.problem}"
+                f"the archived `{ref}` is damaged: {finding.problem}"
                 for finding in self._walk(commit, None)
             ]
 
