@@ -90,7 +90,7 @@ def test_a_hook_answers_beside_a_damaged_archive(tmp_path: Path) -> None:
     conversation = Conversation(tmp_path)
     conversation.prompt()
     damage(conversation.guard, close_it(conversation.guard))
-    assert "is archived and does not read" in conversation.prompt()
+    assert "is archived but unreadable" in conversation.prompt()
     assert conversation.faults() == []
 
 
@@ -130,7 +130,7 @@ def test_a_session_that_cannot_be_used_is_not_brought_back(
     at(guard, "main")
     close_it(guard, "old")
     before = git("for-each-ref"), guard.archived_sessions()
-    with pytest.raises(InvalidInput, match="names `third`, which stays in force"):
+    with pytest.raises(InvalidInput, match="names `third`, which takes precedence"):
         open_guard(session="third").reopen_session("old")
     assert (git("for-each-ref"), guard.archived_sessions()) == before
     assert guard.reopen_session("old").how == "continued"
@@ -160,7 +160,7 @@ def test_the_beginning_of_several_histories_brings_none_back(guard: Guard) -> No
         heads.add(close_it(guard).commit)
     twice = next(head[0] for head in heads if sum(head[0] == one[0] for one in heads) > 1)
     before = guard.archived_sessions()
-    with pytest.raises(InvalidInput, match=f"`{twice}` is the beginning of several archived"):
+    with pytest.raises(InvalidInput, match=f"`{twice}` matches several archived"):
         guard.reopen_session("twice", twice)
     assert guard.archived_sessions() == before
 
@@ -222,7 +222,7 @@ def test_one_history_of_several_is_deleted(guard: Guard, clock: Clock, git: Git)
 
 def test_what_begins_several_histories_names_none(guard: Guard, clock: Clock) -> None:
     two_histories(guard, clock)
-    with pytest.raises(InvalidInput, match="`twice@` is the beginning of several"):
+    with pytest.raises(InvalidInput, match="`twice@` matches several"):
         maintain(guard, "enforce", "twice@")
 
 

@@ -407,7 +407,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     after = {p: p.read_bytes() for p in Path(begun.workspace.folder).rglob("*") if p.is_file()}
     assert after == before
     change = under_another_home().trust()
-    assert any("took in" in note for note in change.notes)
+    assert any("captured before the state was trusted" in note for note in change.notes)
     state = under_another_home().state()
     assert state.goal == "Ours"
     assert state.learnings == ("noted elsewhere",)
@@ -449,11 +449,14 @@ def test_what_was_captured_before_an_interrupted_trust_is_named_and_taken_in_by_
         open_guard(state_home=there, at_step=die).trust()
     warnings = open_guard(state_home=there).status().warnings
     assert any("gitguard repair --local" in warning for warning in warnings)
-    assert any("took in" in done for done in open_guard(state_home=there).recover())
+    assert any(
+        "captured before the state was trusted" in done
+        for done in open_guard(state_home=there).recover()
+    )
     after = open_guard(state_home=there)
     assert after.state().learnings == ("noted elsewhere",)
     assert after.status().warnings == ()
-    assert not any("took in" in done for done in after.recover())
+    assert not any("captured before the state was trusted" in done for done in after.recover())
 
 
 def test_a_note_that_is_wrong_is_refused_under_another_home_as_well(

@@ -324,7 +324,7 @@ def test_a_changed_skill_stays_and_uninstall_says_so(guard: Guard, skill: Path) 
     skill.write_text("my own words\n")
     outcome = uninstall(guard)
     assert skill.read_text() == "my own words\n"
-    assert any("SKILL.md" in note and "stays" in note for note in outcome.notes)
+    assert any("SKILL.md" in note and "it is kept" in note for note in outcome.notes)
 
 
 def test_uninstall_names_what_stays_and_how_to_remove_it(guard: Guard, repo: Path) -> None:

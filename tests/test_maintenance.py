@@ -104,7 +104,7 @@ def test_warn_lists_and_changes_nothing(two: Guard, git: Git, repo: Path) -> Non
     before = everything()
     done = maintain(two, "")
     assert [one.session.name for one in done.found] == ["old"]
-    assert done.found[0].reasons == ("idle for 31 days, of at most 30",)
+    assert done.found[0].reasons == ("idle for 31 days (limit 30)",)
     assert done.found[0].size > 1000
     assert done.sessions == 2
     assert everything() == before
@@ -141,7 +141,7 @@ def test_a_large_one_is_put_away(guard: Guard, open_guard: OpenGuard) -> None:
     at(guard, "main")
     Path(guard.workspace.session_folder(Session.of("large")), "notes").write_bytes(bytes(2 << 20))
     done = maintain(open_guard(), "warn")
-    assert done.found[0].reasons == ("2.0 MB of files, of at most 1",)
+    assert done.found[0].reasons == ("2.0 MB of files (limit 1 MB)",)
     assert [one.name for one in maintain(open_guard()).archived] == ["large"]
 
 
@@ -285,7 +285,7 @@ def test_what_was_noted_since_the_last_checkpoint_is_in_a_last_one(
     at(guard, "main")
     git.root.joinpath(".git/refs/heads/gitguard/main.lock").touch()
     assert guard.note({"goal": "Waiting"}).saved is not None
-    with pytest.raises(Pending, match="last checkpoint has to wait"):
+    with pytest.raises(Pending, match="last checkpoint is pending"):
         close_it(guard)
     assert guard.status().standing == "ours"
     git.root.joinpath(".git/refs/heads/gitguard/main.lock").unlink()
@@ -526,7 +526,7 @@ def test_nothing_else_can_be_named(two: Guard, name: str) -> None:
 
 
 def test_nothing_is_deleted_in_the_mode_warn(two: Guard) -> None:
-    with pytest.raises(InvalidInput, match="nothing is deleted"):
+    with pytest.raises(InvalidInput, match="deletes nothing"):
         maintain(two, "warn", "old")
 
 

@@ -252,16 +252,16 @@ def test_of_many_sessions_that_stay_a_few_are_named(guard: Guard, git: Git) -> N
     install(guard)
     for number in range(20):
         git("update-ref", f"refs/heads/gitguard/other-{number}", "refs/heads/gitguard/main")
-    (said,) = (note for note in uninstall(guard).notes if "checkpoints stay" in note)
+    (said,) = (note for note in uninstall(guard).notes if "checkpoints are kept" in note)
     assert said.count("refs/heads/gitguard/") == 5
     assert "and 16 more" in said
 
 
 def test_who_takes_out_another_host_hears_of_this_one(guard: Guard) -> None:
     install(guard)
-    (said,) = (n for n in guard.uninstall("claude-code").notes if "stays installed" in n)
+    (said,) = (n for n in guard.uninstall("claude-code").notes if "is still installed" in n)
     assert "`gitguard uninstall --host openclaw`" in said
-    assert not [note for note in uninstall(guard).notes if "stays installed" in note]
+    assert not [note for note in uninstall(guard).notes if "is still installed" in note]
 
 
 def test_a_program_inside_the_repository_is_not_run(repo: Path) -> None:
@@ -553,7 +553,7 @@ def test_hooks_that_load_because_none_is_named_stay_so(guard: Guard, program: Pr
 
 
 def test_what_a_host_does_not_offer_is_refused(guard: Guard, state: Path) -> None:
-    with pytest.raises(InvalidInput, match="no settings that a project's people share"):
+    with pytest.raises(InvalidInput, match="no settings that are shared within a project"):
         install(guard, MINE.replace(shared=True))
     with pytest.raises(InvalidInput, match="no directory hook"):
         guard.install("claude-code", MINE.replace(directory_hook=True))

@@ -170,23 +170,23 @@ def test_the_rule_that_decided_is_named() -> None:
     def rule(pressure: float | None, calls: int, **task: Any) -> str:
         return decide(Task(calls, **task), pressure, BUILT_IN).rule
 
-    assert rule(0.1, 9, tests=4) == "always handed over: test suites over 3 tests"
-    assert rule(0.9, 1) == "never handed over: single commands, as 1 tool call at most is"
-    assert rule(0.9, 9, category="command") == "never handed over: single commands"
-    assert rule(0.1, 9) == "pressure is 0.10, above no threshold"
+    assert rule(0.1, 9, tests=4) == "always delegated: test suites over 3 tests"
+    assert rule(0.9, 1) == "never delegated: single commands, such as a task of at most 1 tool call"
+    assert rule(0.9, 9, category="command") == "never delegated: single commands"
+    assert rule(0.1, 9) == "pressure is 0.10, below every threshold"
     assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
     assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")
-    unknown = "pressure is not known, and with 8 tool calls it would decide"
+    unknown = "the pressure is unknown, and with 8 tool calls the pressure would decide"
     assert rule(None, 8) == f"{unknown}: give it with --pressure"
     assert rule(None, 8, category="audit") == (
-        "how many files there are is not known: give it with --files; "
-        "always handed over: audits over 5 files"
+        "the number of files would decide: give it with --files; "
+        "always delegated: audits over 5 files"
     )
     assert "give it with --tests" in rule(0.1, 8, category="test-suite")
     both = rule(0.1, 9, category="deploy", needs_user=True)
-    assert both.startswith("rules contradict: ")
-    assert "always handed over: deploy pipelines" in both
-    assert "never handed over: work that needs the user midway" in both
+    assert both.startswith("rules contradict each other: ")
+    assert "always delegated: deploy pipelines" in both
+    assert "never delegated: work that needs the user midway" in both
 
 
 # What a project says
@@ -205,7 +205,7 @@ def test_a_projects_word_on_a_category_stands_in_place_of_what_is_built_in() -> 
 @pytest.mark.parametrize("category", ["test-suite", "test-suit"])
 def test_a_category_that_may_be_mistyped_is_noted_with_a_task_of_either(category: str) -> None:
     own = SpawnPolicy(never=("test-suit", "audit", "migrations"), source="f")
-    note = "`test-suit` is a category of `f` alone; the built-in one is `test-suite`"
+    note = "`test-suit` is only a category of `f`; the built-in category is `test-suite`"
     assert decide(Task(9, category, tests=12), 0.1, own).notes == own.notes == (note,)
     assert decide(Task(9, tests=12), 0.1, own).notes == (note,)
     assert decide(Task(9, "audit"), 0.1, own).notes == ()
@@ -234,7 +234,7 @@ def test_without_thresholds_pressure_decides_nothing(pressure: float | None) -> 
     none = SpawnPolicy(thresholds=())
     decision = decide(Task(1000), pressure, none)
     assert decision.answer == KEEP
-    assert decision.rule == "no rule is about it, and there is no threshold"
+    assert decision.rule == "no rule covers it, and there is no threshold"
     assert decided(pressure, 1000, none, category="research") == SPAWN
 
 
@@ -318,10 +318,10 @@ def test_the_options_that_would_decide_are_listed(
     ("pressure", "said"),
     [
         (0.501, "pressure is 0.501, above 50%"),
-        (0.5, "pressure is 0.50, above no threshold"),
+        (0.5, "pressure is 0.50, below every threshold"),
         (0.699, "pressure is 0.70, above 50%"),
         (0.7000001, "pressure is 0.7000001, above 70%"),
-        (-0.0, "pressure is 0.00, above no threshold"),
+        (-0.0, "pressure is 0.00, below every threshold"),
     ],
 )
 def test_the_pressure_is_shown_so_that_it_fits_what_it_is_above(pressure: float, said: str) -> None:
@@ -364,7 +364,7 @@ def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_p
         arguments = ["--root", str(talk.root), "policy", *command, "--host-session", "fff"]
         done = CliRunner().invoke(app, arguments, env=environment)
         assert isinstance(done.exception, InvalidInput)
-        assert "`fff` is not known" in done.exception.message
+        assert "has no conversation `fff`" in done.exception.message
 
 
 def test_the_number_of_tool_calls_is_asked_for_only_where_a_rule_needs_it(tmp_path: Path) -> None:
@@ -416,7 +416,7 @@ def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
 def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard) -> None:
     with pytest.raises(InvalidInput) as raised:
         answer(guard.workspace, Task(9, "serach"), Told(0.1))
-    assert raised.value.hint == "Do you mean `research`?"
+    assert raised.value.hint == "Did you mean `research`?"
 
 
 @pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
@@ -483,11 +483,11 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
     rules = "spawn_policy: {context_thresholds: [], always_spawn: [builds]}"
     (talk.root / ".context-policy.yml").write_text(rules)
     shown = run(talk.root, "show", GITGUARD_STATE_DIR=str(tmp_path / "state"))
-    note = "`builds` is a category of `.context-policy.yml` alone; the built-in one is `build`"
+    note = "`builds` is only a category of `.context-policy.yml`; the built-in category is `build`"
     assert shown.splitlines()[-3:] == [
         "- no thresholds",
         "- always spawn: builds",
         f"Note: {note}",
     ]
     asked = run(talk.root, "spawn", "--tool-calls", "2", "--category", "build")
-    assert asked == f"spawn: always handed over: build pipelines\nNote: {note}\n"
+    assert asked == f"spawn: always delegated: build pipelines\nNote: {note}\n"

@@ -143,7 +143,7 @@ def test_a_truncated_branch_is_noticed(begun: Guard, git: Git) -> None:
 def test_a_moved_head_can_be_trusted_by_name_and_ours_is_kept(begun: Guard, git: Git) -> None:
     ours = git("rev-parse", BRANCH)
     git("update-ref", BRANCH, older := git("rev-parse", f"{BRANCH}~1"))
-    with pytest.raises(InvalidInput, match="is not the one"):
+    with pytest.raises(InvalidInput, match="did not write the head"):
         begun.trust()
     with pytest.raises(InvalidInput, match="not at"):
         begun.trust("0000000")

@@ -52,7 +52,7 @@ def test_without_a_terminal_every_way_is_listed_as_a_command(begun: Guard) -> No
     done = run(begun)
     assert isinstance(done.exception, NotConfirmed)
     for words in (
-        "was edited, and not by gitguard",
+        "somebody other than gitguard edited",
         "`gitguard repair --accept`",
         "`gitguard repair --local`",
         "keeps: ",

@@ -90,10 +90,10 @@ def test_no_window_is_too_small_or_large(pattern: str, window: int) -> None:
 def test_what_decided_is_said() -> None:
     assert figures_for("mixed", 200_000).why_free == ""
     assert figures_for("tool-heavy", 200_000).why_free == (
-        "that is more than a quarter of the window: if the conversation is compressed too often, "
-        "50,000 are enough"
+        "that is more than a quarter of the window: if the conversation is compacted too often, "
+        "50,000 tokens are enough"
     )
-    assert "halted" in figures_for("conversational", 200_000, halting=USUAL).why_free
+    assert "halt the agent first" in figures_for("conversational", 200_000, halting=USUAL).why_free
     assert "hours" in figures_for("conversational", 200_000, hours=2.5).why_free
 
 
@@ -159,13 +159,13 @@ def test_a_default_that_fits_is_right_and_what_is_set_counts_before_it() -> None
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        (AdviceQuestion(hours=math.nan), "`--hours nan` is no number of hours"),
-        (AdviceQuestion(hours=math.inf), "`--hours inf` is no number of hours"),
-        (AdviceQuestion(hours=-0.1), "`--hours -0.1` is no number of hours"),
-        (AdviceQuestion(window=-1), "`--window -1` is no window"),
-        (AdviceQuestion(window=15_999), "`--window 15999` is no window"),
-        (AdviceQuestion(window=100_000_001), "`--window 100000001` is no window"),
-        (AdviceQuestion(spared=("browser", " ")), "has a name"),
+        (AdviceQuestion(hours=math.nan), "`--hours nan` is not a number of hours"),
+        (AdviceQuestion(hours=math.inf), "`--hours inf` is not a number of hours"),
+        (AdviceQuestion(hours=-0.1), "`--hours -0.1` is not a number of hours"),
+        (AdviceQuestion(window=-1), "`--window -1` is not a usable window"),
+        (AdviceQuestion(window=15_999), "`--window 15999` is not a usable window"),
+        (AdviceQuestion(window=100_000_001), "`--window 100000001` is not a usable window"),
+        (AdviceQuestion(spared=("browser", " ")), "is empty"),
     ],
 )
 def test_a_question_that_means_nothing_is_refused(

@@ -607,7 +607,7 @@ def test_what_a_conversation_did_here_is_not_left_behind(
         Entry("tool-end", NOW, "host", id="t", tool="Edit", written=("a",))
     )
     elsewhere.hand_over()
-    assert "since the last checkpoint is in none yet" in refused(begun)
+    assert "since the last checkpoint is not in a checkpoint yet" in refused(begun)
 
 
 def test_an_edited_state_is_not_left_behind(begun: Guard, elsewhere: Elsewhere) -> None:

@@ -108,7 +108,7 @@ def test_a_bad_state_stops_the_agent_and_is_kept_by_recover(begun: Guard, bad: b
         assert "repair --local" in caught.value.hint
     assert path.read_bytes() == bad
     done = begun.recover()
-    assert any("kept the bad state" in sentence for sentence in done)
+    assert any("archived the bad state" in sentence for sentence in done)
     (kept,) = path.parent.glob("state.json.bad-*")
     assert kept.read_bytes() == bad
     assert begun.ensure().state.goal == "Survive"
@@ -214,7 +214,7 @@ def test_a_summary_that_conflicts_is_rewritten_from_the_state(begun: Guard) -> N
     path.write_text("# Something else\n")
     startup = begun.ensure()
     assert path.read_text() == wanted
-    assert any("conflicted" in note for note in startup.notes)
+    assert any("did not match" in note for note in startup.notes)
 
 
 @pytest.mark.parametrize(
@@ -545,7 +545,7 @@ def test_only_what_was_shown_is_accepted(begun: Guard) -> None:
     edit(begun, goal="Shown")
     shown = begun.accept(dry_run=True).sha256
     edit(begun, goal="Swapped")
-    with pytest.raises(EditedState, match="since it was shown"):
+    with pytest.raises(EditedState, match="after it was shown"):
         begun.accept(shown)
     begun.accept(begun.accept(dry_run=True).sha256)
     assert begun.state().goal == "Swapped"

@@ -50,7 +50,7 @@ def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(
     shutil.copytree(older, git_dir, symlinks=True, dirs_exist_ok=True)
     with pytest.raises(Tampered) as caught:
         open_guard().recover()
-    assert caught.value.hint.startswith("Go on with this machine's copy of the state")
+    assert caught.value.hint.startswith("Continue from this machine's copy of the state")
     assert "gitguard session fork NAME" in caught.value.hint
     open_guard().fork_session(Session.of("again"))
     assert open_guard().state().goal == "Newest"

@@ -73,7 +73,7 @@ def read_policy(document: dict[str, Any]) -> SpawnPolicy:
     never = _categories(entries.never_spawn, "never_spawn")
     both = sorted(set(always) & set(never))
     if both:
-        raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Take one out")
+        raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Remove one")
     policy = SpawnPolicy(always, never, source=NAME)
     if entries.context_thresholds is None:
         return policy
@@ -114,7 +114,7 @@ def _thresholds(entries: tuple[ThresholdEntry, ...]) -> tuple[Threshold, ...]:
     for number, level in enumerate(levels):
         if level in levels[:number]:
             raise _wrong(
-                f"`context_thresholds` has two entries above {read[number].level}", "Take one out"
+                f"`context_thresholds` has two entries above {read[number].level}", "Remove one"
             )
     return tuple(sorted(read, key=lambda threshold: threshold.above))
 
@@ -139,13 +139,13 @@ def _threshold(entry: ThresholdEntry, where: str) -> Threshold:
 def unknown_category(name: str, policy: SpawnPolicy) -> InvalidInput:
     """Return the error for a category that no rule is about, with the one that is near it."""
     return InvalidInput(
-        f"no rule is about the category `{name:.80}`", _nearest(name, policy.categories)
+        f"no rule covers the category `{name:.80}`", _nearest(name, policy.categories)
     )
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
     near = get_close_matches(name[:80], known, 1)
-    return f"Do you mean `{near[0]}`?" if near else f"Known: {_listed(known)}"
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {_listed(known)}"
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -175,18 +175,18 @@ def _measured(
     conversations = read_record(store.workspace, store.session).host_sessions
     if named and named not in conversations:
         raise InvalidInput(
-            f"the conversation `{shorten(one_line(named), 80)}` is not known to this session",
-            "Leave --host-session out for the newest one, or give the pressure with --pressure",
+            f"this session has no conversation `{shorten(one_line(named), 80)}`",
+            "Leave out --host-session for the newest one, or give the pressure with --pressure",
         )
     key = named or _speaking(conversations, around)
     if not key:
-        return "", None, None, "no conversation of this session is known"
+        return "", None, None, "this session has no conversations"
     known = conversations[key]
     try:
         pressure = newest_pressure(known, store.config)
     except GitguardError as error:
         return key, known, None, error.message
-    return key, known, pressure, "" if pressure else "nothing has told the pressure yet"
+    return key, known, pressure, "" if pressure else "no pressure has been reported yet"
 
 
 def _speaking(conversations: Mapping[str, HostSession], around: str) -> str:

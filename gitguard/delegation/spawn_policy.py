@@ -91,7 +91,7 @@ class SpawnPolicy(Value):
             (name, near) for name in own for near in get_close_matches(name, CATEGORIES, 1, _ALIKE)
         )
         return tuple(
-            f"`{name}` is a category of `{self.source}` alone; the built-in one is `{near}`"
+            f"`{name}` is only a category of `{self.source}`; the built-in category is `{near}`"
             for name, near in alike
             if name in categories or near in categories
         )
@@ -155,7 +155,7 @@ def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision
         return _whatever_the_count(task, pressure, policy, open_count)
     always, never = _rules_for(task, policy)
     if always and never:
-        return Decision(ASK, f"rules contradict: {'; '.join((*always, *never))}")
+        return Decision(ASK, f"rules contradict each other: {'; '.join((*always, *never))}")
     if always:
         return Decision(SPAWN, always[0])
     if never:
@@ -175,7 +175,7 @@ def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy)
         return decisions[-1].replace(rule=f"with any number of tool calls: {decisions[-1].rule}")
     then = (option for each in decisions for option in each.missing)
     missing = tuple(dict.fromkeys(("--tool-calls", *then)))
-    rule = "how many tool calls it takes is not known, and would decide: give it with --tool-calls"
+    rule = "the number of tool calls would decide: give it with --tool-calls"
     return Decision(ASK, rule, missing)
 
 
@@ -197,16 +197,16 @@ def _rules_for(task: Task, policy: SpawnPolicy) -> tuple[tuple[str, ...], tuple[
     """Return the rules by which a task is always handed over, and those by which it never is."""
     always, never = [], []
     if task.needs_user:
-        never.append("never handed over: work that needs the user midway")
+        never.append("never delegated: work that needs the user midway")
     for category in _categories_of(task):
         if category in policy.always:
-            always.append(f"`{policy.source}` always hands `{category}` over")
+            always.append(f"`{policy.source}` always delegates `{category}`")
         elif category in policy.never:
-            never.append(f"`{policy.source}` never hands `{category}` over")
+            never.append(f"`{policy.source}` never delegates `{category}`")
         elif (rule := CATEGORIES.get(category)) and _holds(rule, task):
             is_always = rule.answer == SPAWN
-            said = f"{'always' if is_always else 'never'} handed over: {rule.what}"
-            said += ", as 1 tool call at most is" if task.is_one_command else ""
+            said = f"{'always' if is_always else 'never'} delegated: {rule.what}"
+            said += ", such as a task of at most 1 tool call" if task.is_one_command else ""
             (always if is_always else never).append(said)
     return tuple(always), tuple(never)
 
@@ -238,25 +238,25 @@ def _whatever_the_count(
         return answers[0]
     said = "always" if rule.answer == SPAWN else "never"
     option = f"--{rule.count}"
-    unknown = f"how many {rule.count} there are is not known: give it with {option}"
+    unknown = f"the number of {rule.count} would decide: give it with {option}"
     then = (each for answer in answers for each in answer.missing)
     missing = tuple(dict.fromkeys((option, *then)))
-    return Decision(ASK, f"{unknown}; {said} handed over: {rule.what}", missing)
+    return Decision(ASK, f"{unknown}; {said} delegated: {rule.what}", missing)
 
 
 def _by_pressure(calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]) -> Decision:
     if not thresholds:
-        return Decision(KEEP, "no rule is about it, and there is no threshold")
+        return Decision(KEEP, "no rule covers it, and there is no threshold")
     if pressure is not None:
         held = [threshold for threshold in thresholds if pressure > threshold.above]
         return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
-    shown = "pressure is not known"
+    shown = "the pressure is unknown"
     answers = {_at(calls, threshold, shown).answer for threshold in (None, *thresholds)}
     beside = f"{shown}, and with {counted(calls, 'tool call')}"
     if len(answers) == 1:
-        return Decision(answers.pop(), f"{beside} every threshold says the same")
+        return Decision(answers.pop(), f"{beside} every threshold gives this answer")
     option = "--pressure"
-    return Decision(ASK, f"{beside} it would decide: give it with {option}", (option,))
+    return Decision(ASK, f"{beside} the pressure would decide: give it with {option}", (option,))
 
 
 def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
@@ -272,7 +272,7 @@ def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
 def _at(calls: int, threshold: Threshold | None, shown: str) -> Decision:
     """Return what holds from a threshold on, None for below all of them."""
     if threshold is None:
-        return Decision(KEEP, f"{shown}, above no threshold")
+        return Decision(KEEP, f"{shown}, below every threshold")
     above = f"{shown}, above {threshold.level}"
     if threshold.action in (CHECKPOINT, COMPACT):
         return Decision(ASK, f"{above}, where the project wants to {threshold.action} first")

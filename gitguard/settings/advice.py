@@ -67,7 +67,7 @@ class Desk(Value):
         """
         if not os.path.isabs(path):
             raise InvalidDocument(
-                f"`{path}` is not an absolute path, so it may be another file to the host",
+                f"`{path}` is not an absolute path, so the host may read another file",
                 "Name the host's folder in full; nothing was changed",
             )
         project = self.project_of(path)
@@ -233,23 +233,25 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
 def _refuse_meaningless(question: AdviceQuestion) -> None:
     if not 0 <= question.hours < float("inf"):
         raise InvalidInput(
-            f"`--hours {question.hours:g}` is no number of hours", "Name it as 0 or more"
+            f"`--hours {question.hours:g}` is not a number of hours", "Give 0 or more"
         )
     if question.window and not SMALLEST_WINDOW <= question.window <= MOST_TOKENS:
         raise InvalidInput(
-            f"`--window {question.window}` is no window that an agent works in",
-            f"Name it in tokens, from {SMALLEST_WINDOW:,} to {MOST_TOKENS:,}",
+            f"`--window {question.window}` is not a usable window",
+            f"Give it in tokens, from {SMALLEST_WINDOW:,} to {MOST_TOKENS:,}",
         )
     if not all(tool.strip() for tool in question.spared):
-        raise InvalidInput("a tool to protect has a name", "Name it as the host does")
+        raise InvalidInput(
+            "the name of a tool to protect is empty", "Use the host's name for the tool"
+        )
 
 
 def _refuse_other_window(adviser: Adviser, window: int, given: int) -> None:
     """Refuse a window that is not the host's: it reckons with its own, whatever is named here."""
     if given and given != window:
         raise InvalidInput(
-            f"`--window {given}`: {adviser.TITLE} itself works with {window:,} tokens",
-            "Leave `--window` out; where that is wrong, correct it where the host has it",
+            f"`--window {given}`: {adviser.TITLE} works with {window:,} tokens",
+            "Leave out `--window`; if the host's window is wrong, correct it in the host",
         )
 
 
@@ -273,7 +275,7 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
     seen = desk.read(found.file)
     if first.get(found.file, seen) != seen:
         raise SettingsMoved(
-            f"somebody changed `{found.file}` while {adviser.TITLE} was asked about it",
+            f"`{found.file}` changed while {adviser.TITLE} was asked about it",
             "Ask for the advice again",
             FileChange(found.file, found.file.lstrip("/"), first[found.file], seen).diff(),
         )
@@ -328,8 +330,8 @@ def unfinished(made: Iterable[MadeChange], file: str = "") -> MadeChange | None:
 def cut_off(made: MadeChange) -> SettingsMoved:
     """Return the refusal to go on before a change that was cut off is taken back."""
     return SettingsMoved(
-        f"a change of `{made.file}` at {made.at} was cut off, so the file may be half changed",
-        f"`gitguard config rollback {made.host}` shows what it did and takes it back",
+        f"a change of `{made.file}` at {made.at} was interrupted, so the file may be half changed",
+        f"`gitguard config rollback {made.host}` shows what it did and undoes it",
     )
 
 

@@ -53,7 +53,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
     folder is where people reach the document. Raises what keeps the change from being made.
     """
     if not advice.changes:
-        raise InvalidInput("there is nothing to apply", "All settings are as advised")
+        raise InvalidInput("there is nothing to apply", "All settings are already as advised")
     if advice.unfinished is not None:
         raise cut_off(advice.unfinished)
     if advice.found.unfit:
@@ -82,16 +82,16 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
 def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
     if has_command(adviser) and os.path.islink(file):
         raise InvalidDocument(
-            f"`{file}` is a symbolic link, and {adviser.TITLE}'s own command would put a file in "
-            "its place",
+            f"`{file}` is a symbolic link, and {adviser.TITLE}'s own command would replace it "
+            "with a file",
             f"Put the file there, or make the changes in `{os.path.realpath(file)}` yourself; "
             "nothing was changed",
         )
     FileChange(file, file, seen, b"").refuse_unwritable()
     if seen is not None and os.stat(file).st_nlink > 1:
         raise InvalidDocument(
-            f"`{file}` has another name (a hard link), which a change would leave behind",
-            "Put a copy in its place, or make the changes yourself; nothing was changed",
+            f"`{file}` is a hard link, and a change would not reach its other name",
+            "Replace it by a copy, or make the changes yourself; nothing was changed",
         )
 
 
@@ -158,8 +158,8 @@ def _take_back(desk: Desk, planned: MadeChange, before: bytes | None) -> str:
         return put_back(desk, planned, before)
     except GitguardError as error:
         error.hint = (
-            f"`{planned.file}` may be half changed; once that is mended, "
-            f"`{rollback_command(planned)}` gives it back"
+            f"`{planned.file}` may be half changed; once the cause is fixed, "
+            f"`{rollback_command(planned)}` restores it"
         )
         raise
 
@@ -169,7 +169,7 @@ def _say_what_is(error: BaseException, kept: str) -> None:
 
     An interrupt has no words of its own, so it takes them as notes.
     """
-    said = f"what was in the file by then is kept in `{kept}`" if kept else ""
+    said = f"the file as it was then is kept in `{kept}`" if kept else ""
     if not isinstance(error, GitguardError):
         error.add_note("; ".join(filter(None, (_AS_BEFORE, said))))
     elif said:
@@ -207,7 +207,7 @@ def _make(
     left_out: tuple[str, ...] = ()
     if has_command(adviser):
         if at.ask is None:
-            raise HostFailed(f"`{adviser.PROGRAM}` is gone from PATH", _AS_BEFORE)
+            raise HostFailed(f"`{adviser.PROGRAM}` is no longer on PATH", _AS_BEFORE)
         left_out = _make_by_command(desk, adviser, at.ask, advice, tell)
     else:
         FileChange(planned.file, planned.file, advice.seen, edited).make()
@@ -236,9 +236,9 @@ def _make_by_command(
         _refuse_failed(adviser, setting, answer)
         if now == before:
             raise HostFailed(
-                f"{adviser.TITLE} says that it set `{setting.key}`, but did not change "
+                f"{adviser.TITLE} reported that it set `{setting.key}`, but did not change "
                 f"`{advice.found.file}`",
-                "That file is as it was before; look where the setting went",
+                "That file is unchanged; check where the setting went",
             )
         before = now
     if len(left_out) == len(advice.changes):

@@ -96,12 +96,12 @@ def _free(style: _Style, window: int, halting: Halting | None, *, is_long: bool)
     level = min(each for each in _LEVELS if each > style.free) if is_long else style.free
     scaled, why = level * window // _TABLE_WINDOW, ""
     if is_long:
-        why = "conversations of hours survive more rounds with more room after each"
+        why = "conversations that last hours go through fewer compactions with more free room"
     least = _free_before_halt(halting, window)
     if scaled < least:
-        scaled, why = least, "compressing later would come after gitguard has halted the agent"
+        scaled, why = least, "if the host compacted later, gitguard would halt the agent first"
     if scaled > window // _MOST_FREE:
-        scaled, why = window // _MOST_FREE, "half of the window is the most that is kept free"
+        scaled, why = window // _MOST_FREE, "at most half of the window is kept free"
     return scaled, "; ".join(filter(None, (why, _too_much(scaled, window))))
 
 
@@ -111,8 +111,8 @@ def _too_much(free: int, window: int) -> str:
     if free <= enough:
         return ""
     return (
-        "that is more than a quarter of the window: if the conversation is compressed too often, "
-        f"{enough:,} are enough"
+        "that is more than a quarter of the window: if the conversation is compacted too often, "
+        f"{enough:,} tokens are enough"
     )
 
 

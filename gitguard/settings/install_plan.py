@@ -225,7 +225,7 @@ def _remove_skill(draft: Draft) -> None:
     if draft.is_our_skill(found):
         draft.change(draft.sites.root, name, found, None)
     elif name in draft.own.files:
-        draft.notes.append(f"`{name}` was changed since it was installed and stays")
+        draft.notes.append(f"`{name}` was edited after it was installed, so it is kept")
 
 
 def settings_of(data: bytes | None, name: str) -> dict[str, Any]:

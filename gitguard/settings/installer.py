@@ -49,7 +49,7 @@ _USER_LOCK_TIMEOUT = 60.0
 _SKILL = "SKILL.md"
 _MOST_REFS = 5
 """Branches that are named; a host with a session for each of its users has many."""
-_NOT_BEGUN = "the session would begin or go on: its branch and its folder of working files"
+_NOT_BEGUN = "the session would start or continue: its branch and its folder of working files"
 
 
 class Outcome(Value):
@@ -174,8 +174,8 @@ class Installer:
         root = self._workspace.place.worktree
         return tuple(
             f"`{made.file}` keeps what `config advise` changed on {made.at[:10]}: "
-            f"{', '.join(key for key, _, _ in made.changes)}; `{rollback_command(made)}` takes it "
-            "back"
+            f"{', '.join(key for key, _, _ in made.changes)}; undo it with "
+            f"`{rollback_command(made)}`"
             for made in ChangesFile(self._workspace.places.state_home).read()
             if made.host == self._host and made.project in ("", root)
         )
@@ -184,7 +184,7 @@ class Installer:
         state, root = self._workspace.state_folder, self._workspace.place.worktree
         others = (name for name in hosts.names(hosts.INSTALLING) if name != self._host)
         return tuple(
-            f"it stays installed for `{name}`; `gitguard uninstall --host {name}` takes it out"
+            f"it is still installed for `{name}`; remove it with `gitguard uninstall --host {name}`"
             for name in others
             if root in LedgerFile(state, name).read()
         )
@@ -201,18 +201,18 @@ class Installer:
         of_user = belongs_to_user(self._settings)
         if wishes.shared and of_user:
             raise InvalidInput(
-                "this host has no settings that a project's people share",
-                "Leave out --shared: everybody runs `gitguard init` on their own machine",
+                "this host has no settings that are shared within a project",
+                "Leave out --shared; each person runs `gitguard init` on their own machine",
             )
         if wishes.directory_hook and not of_user:
-            raise InvalidInput("this host knows no directory hook", "Leave out --directory-hook")
+            raise InvalidInput("this host has no directory hooks", "Leave out --directory-hook")
 
     def _refuse_blocking_branch(self) -> None:
         blocking = self._config.store.ref_prefix.rstrip("/")
         if blocking in self._worktree.refs(blocking):
             raise GitFailed(
-                f"the branch `{blocking.removeprefix('refs/heads/')}` stands where gitguard keeps "
-                "its branches",
+                f"the branch `{blocking.removeprefix('refs/heads/')}` is in the way of "
+                "gitguard's branches",
                 "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
             )
 
@@ -222,8 +222,9 @@ class Installer:
         if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
             name = redactor_of(self._config.redaction).text(remotes[0])
             found.append(
-                f"`git push --all` would publish the `gitguard/*` branches to `{name}`; "
-                "`store.ref_prefix: refs/gitguard/` in your config.yaml keeps them out of it"
+                f"`git push --all` would publish the `gitguard/*` branches to `{name}`; to "
+                "prevent that, "
+                "set `store.ref_prefix: refs/gitguard/` in your config.yaml"
             )
         return tuple(found)
 
@@ -235,7 +236,7 @@ class Installer:
         if gauge.checkpoint_at < lowest < highest < limits.critical:
             return ()
         return (
-            f"the compaction trigger lies at {lowest:.1%} to {highest:.1%} of the window, not "
+            f"the compaction trigger is at {lowest:.1%} to {highest:.1%} of the window, not "
             f"between `gauge.checkpoint_at` {gauge.checkpoint_at} and `thresholds.critical` "
             f"{limits.critical}",
         )
@@ -249,13 +250,16 @@ class Installer:
             shown = ", ".join(refs[:_MOST_REFS])
             more = f" and {len(refs) - _MOST_REFS} more" * (len(refs) > _MOST_REFS)
             found.append(
-                f"the checkpoints stay on {shown}{more}; `git update-ref -d REF` removes one"
+                f"the checkpoints are kept on {shown}{more}; delete one with `git update-ref -d "
+                "REF`"
             )
         if os.path.isdir(self._workspace.folder):
-            found.append(f"the working files stay; `rm -r {folder}` removes them")
+            found.append(f"the working files are kept; delete them with `rm -r {folder}`")
         if os.path.isdir(self._workspace.state_folder):
             state = self._workspace.state_folder
-            found.append(f"this machine's memory of them stays; `rm -r {state}` removes it")
+            found.append(
+                f"this machine's records of them are kept; delete them with `rm -r {state}`"
+            )
         return tuple(found)
 
 
@@ -266,7 +270,7 @@ def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
     except Untrusted as error:
         return (
             None,
-            f"{error.message}; until you run `gitguard repair --trust`, hooks save what happens",
+            f"{error.message}; until you run `gitguard repair --trust`, hooks save the work",
         )
 
 

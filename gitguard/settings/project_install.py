@@ -74,7 +74,7 @@ class _Merger:
 
     def _rely_on_shared(self, settings: HostSettings) -> None:
         name = settings.SHARED
-        self._draft.notes.append(f"`{name}` runs gitguard already, so it is not installed twice")
+        self._draft.notes.append(f"`{name}` already runs gitguard, so it is not installed twice")
         self._remove_from(settings, settings.PERSONAL)
         self._stand_in_for(self._line_beneath(settings, name))
 
@@ -120,7 +120,7 @@ class _Merger:
             if settings.other_status_line(self._draft.settings_in(settings, name)):
                 self._draft.notes.append(
                     f"the status line in `{name}` is not shown beside gitguard's, because git "
-                    "tracks that file; put it into your own settings to have it called"
+                    "tracks that file; copy it to your own settings to show it"
                 )
         levels = [self._draft.settings_in(settings, name) for name in names if name not in tracked]
         levels.append(user_settings(settings, self._sites.home))
@@ -130,7 +130,7 @@ class _Merger:
         if line is not None:
             self._status_line = str(line["command"])
             self._draft.notes.append(
-                f"your status line is shown above gitguard's: `{self._status_line}`"
+                f"gitguard shows your status line above its own: `{self._status_line}`"
             )
 
     def _trigger_elsewhere(self, settings: HostSettings, target: str) -> str:
@@ -142,16 +142,18 @@ class _Merger:
     def _say_trigger(self, settings: HostSettings, theirs: str) -> None:
         lowest, highest = settings.COMPACTS_AT
         if theirs:
-            said = f"a compaction trigger is set already and stays: `{theirs}`"
+            said = f"a compaction trigger is already set and is kept: `{theirs}`"
         elif self._wishes.with_trigger:
             self._sets_trigger = True
             said = (
-                f"the host will compact by itself at {lowest:.1%} to {highest:.1%} of the window "
-                f"(`{settings.TRIGGER}`), before gitguard has to halt the agent; decline "
-                "with --no-compaction-trigger"
+                f"the host will auto-compact at {lowest:.1%} to {highest:.1%} of the window (sets "
+                f"`{settings.TRIGGER}`), before gitguard halts the agent; opt out with "
+                "--no-compaction-trigger"
             )
         else:
-            said = "when to compact is left to the host; a full context then means a halt"
+            said = (
+                "the host decides when to compact; gitguard halts the agent if the context fills up"
+            )
         self._draft.notes.append(said)
 
     def _say_hidden(self, settings: HostSettings) -> None:
@@ -168,7 +170,7 @@ class _Merger:
         name = self._sites.settings.SKILL
         found, wanted = self._draft.read(name), self._sites.skill
         if found is not None and not self._draft.is_our_skill(found):
-            self._draft.notes.append(f"`{name}` is not as gitguard wrote it, and stays as it is")
+            self._draft.notes.append(f"`{name}` was edited, so gitguard leaves it unchanged")
             return
         self._kept[name] = Kept.of(None, wanted)
         self._draft.change(self._sites.root, name, found, wanted)

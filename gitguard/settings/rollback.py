@@ -78,7 +78,7 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
     look = f"Look at {' and '.join(left)}; " if left else ""
     raise InvalidDocument(
         f"the backup {_what_of_backup(lost)}",
-        f"{look}`{rollback_command(lost)} --forget` leaves `{lost.file}` as it is and forgets the "
+        f"{look}`{rollback_command(lost)} --forget` keeps `{lost.file}` as it is and forgets the "
         "change",
     )
 
@@ -96,8 +96,8 @@ def _without_hooks(made: MadeChange, before: bytes | None, now: bytes | None) ->
             raise SettingsMoved(
                 f"the backup `{made.backup}` has gitguard's hooks in it, which were uninstalled "
                 f"after gitguard changed `{made.file}` at {made.at}",
-                f"Run `gitguard init --host {made.host}`, and go back then, or run "
-                f"`{rollback_command(made)} --forget` to leave the file as it is",
+                f"Run `gitguard init --host {made.host}` and roll back again, or run "
+                f"`{rollback_command(made)} --forget` to keep the file as it is",
             )
         return before
     was, current = settings_of(before, made.backup), _readable(now, made.file)
@@ -150,7 +150,7 @@ def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
     if made:
         return made
     whose = f"settings of `{host}`" if host else "host's settings"
-    none = f"gitguard has changed no {whose} that could be taken back"
+    none = f"gitguard has changed no {whose} that it could undo"
     everywhere = ChangesFile(desk.places.state_home).read()
     others = [f"`{rollback_command(one)}`" for one in everywhere if host in ("", one.host)]
     if others:
@@ -201,16 +201,16 @@ def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
     if not planned.is_moved or even_if_moved:
         return
     made = planned.made
-    by, way = "", "Say"
+    by, way = "", "Use"
     if planned.is_installed_over:
         by = f", by `gitguard init --host {made.host}`"
-        way = f"Run `gitguard uninstall --host {made.host}` first, or say"
+        way = f"Run `gitguard uninstall --host {made.host}` first, or use"
     elif planned.newer:
         newest = planned.newer[-1]
         by = f", by its change at {newest.at}, of which the backup {_what_of_backup(newest)}"
     raise SettingsMoved(
         f"`{made.file}` was changed after gitguard changed it at {made.at}{by}",
-        f"{way} --even-if-changed to go back all the same; what is there now is kept beside it",
+        f"{way} --even-if-changed to roll back anyway; the current file is kept beside it",
         planned.difference(),
     )
 
@@ -230,7 +230,7 @@ def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
     _outlast_the_host(desk, made, before)
     if digest(desk.read(made.file)) != digest(before):
         raise InvalidDocument(
-            f"`{made.file}` is not as it was", f"Copy `{made.backup}` over it by hand"
+            f"`{made.file}` could not be restored", f"Copy `{made.backup}` over it by hand"
         )
     return kept
 
@@ -281,8 +281,8 @@ def refuse_moved(file: str, seen: bytes | None, now: bytes | None, then: str) ->
     if seen == now:
         return
     raise SettingsMoved(
-        f"somebody changed `{file}` since it was looked at; gitguard changed nothing",
-        f"Look at the difference, and {then}",
+        f"`{file}` changed since it was read; gitguard changed nothing",
+        f"Review the difference, and {then}",
         _difference(file, seen, now),
     )
 

@@ -24,16 +24,16 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
         f"- File: `{planned.file}`\n- Backup: {_backup(planned)}",
         "## What changed",
         "\n".join(["| what | setting | before | after |", "| --- | --- | --- | --- |", *rows]),
-        "## How to go back",
+        "## How to roll back",
         f"    {rollback_command(planned)}",
         "Or without gitguard:",
         _by_hand(planned, undo),
-        "## When a change counts",
+        "## When a change takes effect",
         undo.counts[:1].upper() + undo.counts[1:] + ".",
-        "## How to see that all is well",
+        "## How to check the host",
         "\n".join(f"    {command}" for command in undo.health),
         "## If it does not start",
-        f"Go back as said above; {undo.repair}.",
+        f"Roll back as described above; {undo.repair}.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -61,6 +61,6 @@ def _by_hand(planned: MadeChange, undo: UndoHelp) -> str:
     theirs = planned.file + undo.own_backup.suffix
     return (
         f"    mv {quote(theirs)} {quote(f'{theirs}.aside')}\n{back}\n\n"
-        f"The first one because {planned.host} may put that backup of its own, which is of the "
-        "time of the change, in the place of a file that it distrusts."
+        f"The first command is needed because {planned.host} may restore its own backup, made at "
+        "the time of the change, if it does not trust the file."
     )

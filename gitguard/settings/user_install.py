@@ -91,7 +91,7 @@ class UserPart:
             found, after = content(self._folder, name), wanted.get(name)
             if found is not None and found != after and not self._is_ours(name, found):
                 path = os.path.join(self._folder, name)
-                notes.append(f"`{path}` is not as gitguard wrote it, and stays as it is")
+                notes.append(f"`{path}` was edited, so gitguard leaves it unchanged")
                 continue
             kept.pop(name, None)
             if after is not None:
@@ -187,7 +187,7 @@ class UserPart:
             refused.add(setting.name)
             if not self._settings.is_unknown(answer):
                 line = self._command(setting.name, setting.after)
-                failures.append(f"`{line}` failed, so run it yourself: {answer.complaint}")
+                failures.append(f"`{line}` failed; run it yourself: {answer.complaint}")
         return refused, failures
 
     # Giving back
@@ -198,7 +198,7 @@ class UserPart:
         rest = {path: item for path, item in self._ledger.items() if path != self._folder}
         if others:
             named = ", ".join(f"`{user}`" for user in others)
-            note = f"other workspaces use what is in `{self._folder}`, so it stays: {named}"
+            note = f"other workspaces still use `{self._folder}`, so it is kept: {named}"
             ledger = {**rest, self._folder: self._known.replace(users=others)}
             return UserPlan(ledger=ledger, notes=(note,))
         changes, notes = [], []
@@ -208,7 +208,7 @@ class UserPart:
                 changes.append(self._change(name, found, None))
             elif found is not None:
                 path = os.path.join(self._folder, name)
-                notes.append(f"`{path}` was changed since it was installed and stays")
+                notes.append(f"`{path}` was edited after it was installed, so it is kept")
         settings, by_hand = self._settings_given_back()
         leaving = tuple(os.path.join(self._folder, f) for f in self._known.folders)
         runs = self._commands(settings)
