@@ -1,7 +1,7 @@
 """The thread of a conversation, drawn from its messages without a model.
 
 Kept are the first user message, every one that answers a long message of the agent, and the last
-two pairs (references/design/contract.md, "The thread").
+two pairs (references/design/capture.md, "The thread").
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class KeyExchange(Record):
 
 
 class ThreadSection(Record):
-    """The conversation, without a model (references/design/contract.md, "The thread")."""
+    """The conversation, without a model (references/design/capture.md, "The thread")."""
 
     summary: str = fields.text("The first and the last thing the user said.", default="")
     key_exchanges: tuple[KeyExchange, ...] = fields.records(
