@@ -133,6 +133,14 @@ def test_a_file_of_the_repository_that_is_named_exists(page: Path) -> None:
             assert (ROOT / "gitguard" / match[1]).exists(), f"`{span}`"
 
 
+def test_the_recipes_name_what_is_in_the_files() -> None:
+    recipes = " ".join((ROOT / "CONTRIBUTING.md").read_text().split())
+    named = re.findall(r"`(\w+)` in `((?:gitguard|tests)/[\w/]+\.py)`", recipes)
+    assert named
+    for name, path in named:
+        assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"`{name}` in `{path}`"
+
+
 @on_every_page
 def test_a_module_or_a_target_that_is_named_exists(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
