@@ -146,6 +146,23 @@ def test_a_page_tells_what_happens_to_a_conversation(tmp_path: Path, page: str) 
     check_console(REFERENCES / page, root, home)
 
 
+def test_a_session_moves_to_another_machine_as_its_guide_says(tmp_path: Path) -> None:
+    page = (REFERENCES / "guides" / "two-machines.md").read_text().split("## Sign checkpoints")[0]
+    push, *steps = [line.strip() for line in page.splitlines() if line.startswith("    g")]
+    root, home, other_root, other_home = (tmp_path / name for name in ("a", "h", "b", "other"))
+    make_repository(root, home)
+    shell("git init --quiet --bare ../origin && git remote add origin ../origin", root, home)
+    shell('gitguard ensure; gitguard note --goal "Port the parser"', root, home)
+    shell(f"{push} main", root, home)
+    make_repository(other_root, other_home)
+    shell("git remote add origin ../origin && git fetch --quiet origin", other_root, other_home)
+    fetch, look, trust = steps
+    shell(fetch, other_root, other_home)
+    assert "NOT OURS" in shell(look, other_root, other_home)
+    shell(f"{trust} --yes", other_root, other_home)
+    assert "Goal: Port the parser" in shell("gitguard resume", other_root, other_home)
+
+
 def test_every_console_block_is_run() -> None:
     run = {ROOT / "README.md", REFERENCES / "guides" / "plain-git.md"}
     run |= {REFERENCES / page for page in TOLD + WITH_CONVERSATION}
