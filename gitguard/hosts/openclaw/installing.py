@@ -264,8 +264,9 @@ def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     if not found["window"]:
         return SettingsPlan((), ("the host names no window, so when to compact is left to it",))
     note = (
-        f"the host will compact {named} at {_TRIGGER_SHARE:.1%} (`{_RESERVE}={reserve}`), before "
-        "gitguard has to halt the agent; decline with --no-compaction-trigger"
+        f"the host will auto-compact {named} at {_TRIGGER_SHARE:.1%} (sets "
+        f"`{_RESERVE}={reserve}`), "
+        "before gitguard halts the agent; opt out with --no-compaction-trigger"
     )
     warnings: tuple[str, ...] = ()
     if not wishes.checkpoint_at < _TRIGGER_SHARE < wishes.critical:

@@ -57,8 +57,8 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
         )
     if head.standing == REMOTE_ONLY:
         return Pending(
-            f"only `{head.remote}` has this session; no second history is begun beside it",
-            "Adopt it with `gitguard repair --trust`, or begin another with `gitguard session "
+            f"this session exists only on `{head.remote}`",
+            "Continue it with `gitguard repair --trust`, or start another with `gitguard session "
             "use NAME`",
         )
     return _refuse_by_standing(head, ref)

@@ -159,16 +159,15 @@ class SessionStore:
             return reading
         if reading.copy is None and not reading.problem:
             raise Untrusted(
-                f"`{self.states.path}` is not known on this machine: the repository was moved or "
-                "copied here, or the state directory is another one",
-                "Look at the session's branch with `gitguard log --untrusted` and adopt it with "
-                "`gitguard repair --trust`; this state is kept in the archive then. If there "
-                "is no branch, "
-                "look at this state and take it with `gitguard repair --accept`",
+                f"this machine has no record of `{self.states.path}`. Was the repository moved or "
+                f"copied? Looked in `{self.workspace.places.state_home}` (GITGUARD_STATE_DIR)",
+                "Review the session's branch with `gitguard log --untrusted`, then take it with "
+                "`gitguard repair --trust`, which archives this state. Without a branch, review "
+                "and take this state with `gitguard repair --accept`",
             )
         raise EditedState(
-            f"`{self.states.path}` was changed by somebody other than gitguard",
-            "Look at the change and take it with `gitguard repair --accept`, or drop it with "
+            f"somebody other than gitguard changed `{self.states.path}`",
+            "Review the change and take it with `gitguard repair --accept`, or drop it with "
             "`gitguard repair --local`",
         )
 
