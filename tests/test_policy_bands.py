@@ -11,7 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.hooks.gate import HALT
+from gitguard.hooks.gate import decide as gate_decision
+from gitguard.hooks.notices import Moment, halt_line, line_of
 from gitguard.hosts.openclaw import hooks
+from gitguard.model.config.config import DEFAULTS, Thresholds
 from gitguard.model.events import (
     PROMPT,
     TOOL_END,
@@ -21,8 +25,10 @@ from gitguard.model.events import (
     Reading,
     ToolCall,
 )
-from gitguard.pressure.bands import BANDS, band_of
+from gitguard.model.pressure import Pressure, Window
+from gitguard.pressure.bands import band_of, bands
 from gitguard.store.session.entries import ENDED, FAILED, Entry
+from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 
 from .conversation import Conversation
@@ -67,7 +73,7 @@ def added(answer: dict[str, Any], event: str) -> str:
     ],
 )
 def test_a_band_begins_at_its_boundary(pressure: float, name: str, most_calls: int | None) -> None:
-    band = band_of(pressure)
+    band = band_of(pressure, DEFAULTS.thresholds)
     assert (band.name, band.most_calls) == (name, most_calls)
 
 
@@ -83,13 +89,41 @@ def test_a_band_begins_at_its_boundary(pressure: float, name: str, most_calls: i
     ],
 )
 def test_a_share_of_whole_tokens_meets_the_boundary(tokens: int, name: str) -> None:
-    assert band_of(tokens / WINDOW).name == name
+    assert band_of(tokens / WINDOW, DEFAULTS.thresholds).name == name
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_more_pressure_is_never_a_lower_band(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert BANDS.index(band_of(low)) <= BANDS.index(band_of(high))
+    thresholds = DEFAULTS.thresholds
+    rising = bands(thresholds)
+    assert rising.index(band_of(low, thresholds)) <= rising.index(band_of(high, thresholds))
+
+
+@pytest.mark.parametrize("critical", [0.4, 0.6, 0.92])
+def test_a_configured_halt_moves_band_advice_and_halt_line(critical: float) -> None:
+    thresholds = Thresholds(warning=0.2, compress=0.3, critical=critical)
+    config = DEFAULTS.replace(thresholds=thresholds)
+    record = HostSession(started_at="2026-01-31T09:30:00Z", warned=3)
+
+    def spoken(share: float) -> tuple[str, bool, bool]:
+        pressure = Pressure(share, None, Window(WINDOW, "host"), "given")
+        _, advice = line_of(record, pressure, config, Moment(calls=5, assess=True))
+        _, halt = halt_line(record, pressure, config)
+        return band_of(share, thresholds).name, "gitguard checkpoint" in advice, bool(halt)
+
+    assert gate_decision(critical, thresholds).action == HALT
+    assert spoken(critical) == ("checkpoint", True, True)
+    below, is_saving_advised, is_halted = spoken(critical - 0.01)
+    assert below != "checkpoint"
+    assert not is_saving_advised
+    assert not is_halted
+
+
+def test_a_bands_beginning_is_that_of_the_configured_halt() -> None:
+    thresholds = Thresholds(critical=0.92)
+    assert band_of(0.95, thresholds).begins == 0.92
+    assert band_of(0.9, thresholds).begins == 0.70
 
 
 def test_the_band_is_assessed_after_every_fifth_call(talk: Conversation) -> None:

@@ -128,7 +128,7 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Conversa
     return ConversationStanding(
         conversation=key,
         pressure=pressure,
-        band=band_of(share) if pressure else None,
+        band=band_of(share, store.config.thresholds) if pressure else None,
         warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
         runway=runway,

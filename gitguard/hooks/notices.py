@@ -21,7 +21,7 @@ from gitguard.pressure.runway import death_spiral, runway
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config.config import Config
+    from gitguard.model.config.config import Config, Thresholds
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
 
@@ -52,7 +52,7 @@ def line_of(
     spiral = "" if known.told_spiral else _spiral(known, pressure)
     advice = ""
     if moment.assess:
-        advice = advice_line(pressure)
+        advice = advice_line(pressure, config.thresholds)
         known = known.replace(told_calls=moment.calls)
     gauge = pressure.gauge_line(saved=moment.saved)
     is_shown = moment.begins_turn and pressure.share >= config.gauge.show_from
@@ -115,9 +115,9 @@ def calls_left(known: HostSession, pressure: Pressure, config: Config, calls: in
     return runway(int(pressure.used), pressure.window.tokens, average, critical)
 
 
-def advice_line(pressure: Pressure) -> str:
+def advice_line(pressure: Pressure, thresholds: Thresholds) -> str:
     """Return what the pressure's band advises, with the gauge before it; empty below the bands."""
-    advice = band_of(pressure.share).advice
+    advice = band_of(pressure.share, thresholds).advice
     return f"{pressure.gauge_line()} {advice}" if advice else ""
 
 

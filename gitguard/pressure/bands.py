@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config.config import Thresholds
+
 
 class Band(Value):
     """A range of pressure, and what it asks for."""
@@ -21,25 +25,41 @@ class Band(Value):
     """What the agent had better do, empty where it just goes on."""
 
 
-BANDS = (
-    Band("continue", 0.0, None, ""),
-    Band("hand-over-heavy", 0.50, 3, "Hand work of more than 3 tool calls to a sub-agent."),
-    Band(
-        "hand-over-any",
-        0.70,
-        1,
-        "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is.",
-    ),
-    Band(
-        "checkpoint",
-        0.85,
-        None,
-        "Save with `gitguard checkpoint`, and suggest /compact or a new conversation.",
-    ),
-)
-"""Lowest first."""
+_HAND_OVER_HEAVY_FROM = 0.50
+_HAND_OVER_ANY_FROM = 0.70
 
 
-def band_of(pressure: float) -> Band:
+def bands(thresholds: Thresholds) -> tuple[Band, ...]:
+    """Return the bands, lowest first.
+
+    The last one begins where the gate halts. The two before it are advice of gitguard's own and
+    no setting moves them; a halt configured below one of them hides it.
+    """
+    return (
+        Band("continue", 0.0, None, ""),
+        Band(
+            "hand-over-heavy",
+            _HAND_OVER_HEAVY_FROM,
+            3,
+            "Hand work of more than 3 tool calls to a sub-agent.",
+        ),
+        Band(
+            "hand-over-any",
+            _HAND_OVER_ANY_FROM,
+            1,
+            "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is.",
+        ),
+        Band(
+            "checkpoint",
+            thresholds.critical,
+            None,
+            "Save with `gitguard checkpoint`, and suggest /compact or a new conversation.",
+        ),
+    )
+
+
+def band_of(pressure: float, thresholds: Thresholds) -> Band:
     """Return the band of a pressure, the used share of the window."""
-    return next((band for band in reversed(BANDS) if pressure >= band.begins), BANDS[0])
+    # From the last one down: with a low halt, `checkpoint` begins before the two above it.
+    rising = bands(thresholds)
+    return next((band for band in reversed(rising) if pressure >= band.begins), rising[0])

@@ -40,6 +40,8 @@ DEFAULT_WINDOW = 200_000
 """What is assumed where nobody names a window."""
 SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
+CRITICAL = 0.85
+"""Where the gate halts, and the last warning comes, unless the user sets either of them."""
 _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
 """The gauge's levels that rise."""
 
@@ -54,7 +56,9 @@ class Thresholds(Section):
         "Pressure from which the gate asks for a fresh summary before the next action.",
         default=0.70,
     )
-    critical: float = fields.share("Pressure from which the gate halts the agent.", default=0.85)
+    critical: float = fields.share(
+        "Pressure from which the gate halts the agent.", default=CRITICAL
+    )
 
     def check(self, what: str) -> None:
         """Refuse thresholds that do not rise."""
@@ -85,7 +89,7 @@ class GaugeConfig(Section):
         default=0.75,
     )
     warn_critical: float = fields.share(
-        "Pressure at which a warning says that the context is nearly full.", default=0.85
+        "Pressure at which a warning says that the context is nearly full.", default=CRITICAL
     )
 
     def check(self, what: str) -> None:
