@@ -17,7 +17,7 @@ from gitguard.model.config.config import Config
 from gitguard.model.record import Record
 from gitguard.sessions.stored_sessions import StoredConversation
 from tests import generate_references as generated
-from tests.test_floors import DOORS
+from tests.test_floors import DOORS, FLOORS, HOUSED, room_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -207,6 +207,14 @@ def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
     rows = itertools.takewhile(lambda line: line.startswith("| "), table)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
     assert named == set(StoredConversation.field_names)
+
+
+def test_the_page_of_the_architecture_has_the_rooms_in_the_order_of_their_floors() -> None:
+    text = (ROOT / "references" / "design" / "architecture.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \|", text.split("## Rooms")[1].split("Each library")[0], re.M)
+    rooms = [set(re.findall(r"`([\w/]+?)(?:/|\.py)`", row)) for row in rows]
+    there = {room_of(module) for module in HOUSED}
+    assert rooms == [floor & there for floor in reversed(FLOORS)]
 
 
 def test_the_page_of_the_architecture_names_every_door() -> None:
