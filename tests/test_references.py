@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from gitguard.model.codec import load_json, load_yaml
@@ -80,6 +82,29 @@ def test_named_commands_exist(page: Path) -> None:
         name = f"{first} {rest[0]}" if first in groups and rest else first
         assert name in known, f"`gitguard {words}`"
         assert {w for w in rest if w.startswith("--")} <= options | {"--help"}, words
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), [*generated.commands()], ids=[name for name, _ in generated.commands()]
+)
+def test_every_command_has_help_an_example_that_parses_and_a_row_for_each_option(
+    name: str, command: click.Command
+) -> None:
+    summary = (command.help or "").partition("\n")[0]
+    assert summary
+    assert not summary.endswith(".")
+    [example] = re.findall(r"^ *Example: `(.*)`$", command.help or "", re.MULTILINE)
+    words = shlex.split(re.split(r" [<>]", example)[0])
+    assert words[: len(name.split())] == name.split()
+    with click.Context(command) as context:
+        command.parse_args(context, words[len(name.split()) :])
+    page = (REFERENCES / "reference" / "commands.md").read_text()
+    _, _, section = page.partition(f"\n## {name}\n")
+    rows = section.partition("\n## ")[0] + page.partition("\n## ")[0]
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help
+            assert all(f"`{option}" in rows for option in parameter.opts), parameter.opts
 
 
 def check_console(page: Path, root: Path, home: Path) -> None:
