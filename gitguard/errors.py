@@ -12,28 +12,34 @@
     ├── InvalidInput             23   a value, field or name that was given
     ├── InvalidDocument          24   a file or object that does not read
     │   └── NewerFormat          25
-    ├── LegacyState              26
+    ├── LegacyState              45
     ├── Locked                   30
-    ├── GitFailed                31
-    │   └── RefMoved             32
-    ├── HeadAdvanced             33   somebody committed on top of our head
-    ├── Untrusted                34   data this machine did not write
-    ├── Tampered                 35   the history is not the anchored one
-    ├── EditedState              36
+    ├── GitFailed                 1
+    │   └── RefMoved             30
+    ├── HeadAdvanced             45   somebody committed on top of our head
+    ├── Untrusted                45   data this machine did not write
+    ├── Tampered                 45   the history is not the anchored one
+    ├── EditedState              45
     ├── OwnerOnly                37
     ├── NotWritable              38
     ├── NotConfirmed             39
     ├── SecretsFound             40
     ├── NotReadable              41
     │   └── NotPermitted         41   also an InvalidDocument
-    ├── HostFailed               42
+    ├── HostFailed                1
     ├── SettingsMoved            43
-    └── OtherUser                44   also a NotPermitted and a NotWritable
+    └── OtherUser                41   also a NotPermitted and a NotWritable
+
+Errors after which a program does the same have the same code; `kind` tells them apart. A code that
+is retired (26, 31 to 36, 42, 44) gets no new meaning.
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """
 
 from __future__ import annotations
+
+REPAIR = 45
+"""Exit code of what a person decides with `gitguard repair`."""
 
 
 class GitguardError(Exception):
@@ -124,7 +130,7 @@ class NewerFormat(InvalidDocument):
 class LegacyState(GitguardError):
     """State of another tool lies where ours belongs."""
 
-    exit_code = 26
+    exit_code = REPAIR
 
 
 class Locked(GitguardError):
@@ -136,37 +142,37 @@ class Locked(GitguardError):
 class GitFailed(GitguardError):
     """A git command failed; it never means that a ref is missing."""
 
-    exit_code = 31
+    exit_code = 1
 
 
 class RefMoved(GitFailed):
     """A ref no longer points where we read it."""
 
-    exit_code = 32
+    exit_code = 30
 
 
 class HeadAdvanced(GitguardError):
     """The session branch has commits on top of the one our state was based on."""
 
-    exit_code = 33
+    exit_code = REPAIR
 
 
 class Untrusted(GitguardError):
     """The branch holds data that this machine did not write."""
 
-    exit_code = 34
+    exit_code = REPAIR
 
 
 class Tampered(GitguardError):
     """The history is not the one this machine wrote."""
 
-    exit_code = 35
+    exit_code = REPAIR
 
 
 class EditedState(GitguardError):
     """`state.json` is not the one gitguard wrote."""
 
-    exit_code = 36
+    exit_code = REPAIR
 
 
 class OwnerOnly(GitguardError):
@@ -213,7 +219,7 @@ class NotPermitted(NotReadable, InvalidDocument):
 class HostFailed(GitguardError):
     """A host's program failed, or refused a change of its settings; they are as before."""
 
-    exit_code = 42
+    exit_code = 1
 
 
 class SettingsMoved(GitguardError):
@@ -230,4 +236,4 @@ class SettingsMoved(GitguardError):
 class OtherUser(NotPermitted, NotWritable):
     """The worktree's working files belong to another user of a shared repository."""
 
-    exit_code = 44
+    exit_code = 41

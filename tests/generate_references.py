@@ -146,31 +146,114 @@ def error_classes() -> list[type[GitguardError]]:
     return sorted([*found, Misused, Unexpected, Interrupted], key=lambda c: c.exit_code)
 
 
+EXIT_CODES = {
+    0: ("Done.", "Continue."),
+    1: (
+        "Any other error; also git or a host's program failed.",
+        "Show the message to a person.",
+    ),
+    2: ("The command line is wrong.", "Correct the call; `--help` after the command shows how."),
+    10: (
+        "The task state or its summary is missing, unreadable or incomplete.",
+        "An agent stops. It may run `gitguard repair --local`.",
+    ),
+    11: (
+        "Pressure is critical, or missing after the first turn.",
+        "An agent calls no more tools. A person compacts the context, begins a new conversation, "
+        "or runs `gitguard override`.",
+    ),
+    12: ("The task is complete.", "An agent stops. `gitguard note --new-task` begins a new task."),
+    13: (
+        "The state is saved in the working files, but not committed yet.",
+        "Continue. The next command that can write commits it.",
+    ),
+    20: ("There is no git worktree here.", "Go to a worktree, or name one with `--root`."),
+    21: ("The repository has no session yet.", "Run `gitguard ensure`."),
+    22: ("A setting is unknown, or has a wrong value.", "A person corrects the named file."),
+    23: ("A given value is refused; nothing was changed.", "Correct the value."),
+    24: (
+        "A file or object cannot be read as what it should be.",
+        "Skip the file, or a person replaces it.",
+    ),
+    25: ("A newer gitguard wrote the document.", "Update gitguard."),
+    30: ("Another process is writing.", "Run the command again."),
+    37: ("Only a person may run this command.", "Ask a person to run it in a terminal."),
+    38: (
+        "gitguard cannot write to a place.",
+        "Free space there or permit writing, then run the command again.",
+    ),
+    39: (
+        "Nobody confirmed a change; nothing was changed.",
+        "A person confirms it. A program that may do so passes `--yes`.",
+    ),
+    40: (
+        "A history or a working file contains what looks like a secret.",
+        "A person revokes it and runs `gitguard purge`.",
+    ),
+    41: (
+        "The system fails or refuses to read a file.",
+        "Run the command as the file's owner, or permit reading, then run it again.",
+    ),
+    43: (
+        "A host's settings are not as gitguard last saw them.",
+        "Run `gitguard config advise` again; `gitguard config rollback` undoes an interrupted "
+        "change.",
+    ),
+    45: (
+        "The state or its history is not what this machine wrote.",
+        "A person runs `gitguard repair`. An agent may run `gitguard repair --dry-run`.",
+    ),
+    70: ("gitguard itself failed; it keeps a report.", "Send the report to gitguard's developers."),
+    130: ("Somebody pressed Ctrl-C.", "Nothing."),
+}
+"""What each code means, and who does what then."""
+RETIRED = {26: 45, 31: 1, 32: 30, 33: 45, 34: 45, 35: 45, 36: 45, 42: 1, 44: 41}
+"""Codes that no command ends with any more, and what comes instead; none gets a new meaning."""
+
+
 def exit_codes_page() -> str:
-    """Return the table of exit codes."""
-    rows = [("0", "", "Done.", "")]
-    for cls in error_classes():
-        status = f"`{cls.status}`" if issubclass(cls, StatusSignal) else ""
-        meaning = "Any other error." if cls is GitguardError else (cls.__doc__ or "").split("\n")[0]
-        rows.append((str(cls.exit_code), f"`{cls.__name__}`", meaning, status))
+    """Return the tables of exit codes and of the kinds of errors."""
+    signals = {c.exit_code: c.status for c in error_classes() if issubclass(c, StatusSignal)}
+    codes = (
+        (str(code), meaning, what_to_do, f"`{signals[code]}`" if code in signals else "")
+        for code, (meaning, what_to_do) in EXIT_CODES.items()
+    )
+    kinds = (
+        (f"`{c.__name__}`", str(c.exit_code), (c.__doc__ or "").split("\n")[0])
+        for c in error_classes()
+        if c is not GitguardError
+    )
+    retired = table(("retired", "now"), ((str(old), str(new)) for old, new in RETIRED.items()))
     return f"""# Exit codes
 
 {GENERATED}
-Each code has one meaning. A command that ends with a signal also prints it on a line
-of its own on standard output. With `--json`, the document on standard output has a member `error`
-with `kind`, `message`, `hint` and `exit_code`, and `status` for a signal. `gitguard hook` always
-exits with 0.
+Errors that call for the same action share one code. `gitguard hook` always exits with 0.
 
-{table(("code", "kind", "meaning", "signal"), rows)}
-If a system signal kills a command, the command dies of that signal and prints no document. Shells
-show 128 plus the signal's number: 129 for SIGHUP, 131 for SIGQUIT, 143 for SIGTERM. An ignored
-signal, such as SIGHUP under `nohup`, has no effect.
+{table(("code", "meaning", "what to do", "signal"), codes)}
+A signal is also printed on a line of its own on standard output.
 
-If a reader such as `head` closes standard output early, the command ends silently with 0. If
-standard output cannot be written, for example on a full disk, the code is 38.
+## Kinds of errors
+
+With `--json`, the document on standard output has a member `error` with `kind`, `message`, `hint`
+and `exit_code`, and `status` for a signal. The kind tells errors with the same code apart.
+
+{table(("kind", "code", "what happened"), kinds)}
+## Retired codes
+
+No command exits with these codes any more, and they get no new meaning.
+
+{retired}
+## Special cases
+
+A signal of the operating system ends a command without a document. Shells show 128 plus its number:
+129 for SIGHUP, 131 for SIGQUIT, 143 for SIGTERM. An ignored signal, such as SIGHUP under `nohup`,
+ends nothing.
+
+If the reader closes standard output early, as `head` does, a command exits with 0 and prints
+nothing more. If standard output cannot be written, as on a full disk, it exits with 38.
 
 `gitguard transcript compact` repairs a file before it looks for turns to summarize. If there are
-none, it exits with 23 although the repair changed the file; the error says so and names the
+none, it exits with 23, and only the repair changed the file: the error says so and names the
 original.
 """
 

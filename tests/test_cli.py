@@ -24,7 +24,7 @@ import pytest
 from gitguard.cli.app import GROUPS, OLD_NAMES
 from gitguard.errors import StatusSignal
 from tests.forked import run, simple_command
-from tests.generate_references import commands, error_classes
+from tests.generate_references import EXIT_CODES, RETIRED, commands, error_classes
 from tests.scratch import environment, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
@@ -323,7 +323,7 @@ def test_the_way_out_that_ensure_names_works(session: Place) -> None:
 def test_the_way_out_that_session_use_names_works(session: Place) -> None:
     session.type(f"gitguard note --goal One && {ON_TOP} && gitguard session fork ours")
     refused = session.run("gitguard session use main")
-    assert refused.returncode == 33
+    assert refused.returncode == 45
     assert "`--session main`" in refused.stderr
     assert session.run("gitguard --session main recover --take").returncode == 0
     assert session.run("gitguard session use main").returncode == 0
@@ -347,78 +347,92 @@ ON_TOP = (
 )
 ELSEWHERE = "git worktree add --quiet ../other gitguard/main"
 CASES = {
-    1: (f"gitguard note --goal Two; {ELSEWHERE}", "gitguard restore 1 --yes"),
-    2: ("", "gitguard gate --pressure high"),
-    10: ("rm .gitguard/sessions/main/summary.md", "gitguard gate"),
-    11: ("", "gitguard gate --pressure 0.9"),
-    12: ("gitguard note --next DONE", "gitguard ensure"),
-    13: (ELSEWHERE, "gitguard checkpoint"),
-    20: ("rm -r .git", "gitguard status"),
-    21: ("rm -r .gitguard ~/.local/state/gitguard", "gitguard checkpoint"),
-    22: ("mkdir -p ~/.config/gitguard; echo 'colour: 1' > ~/.config/gitguard/config.yaml",)
+    "GitguardError": (f"gitguard note --goal Two; {ELSEWHERE}", "gitguard restore 1 --yes"),
+    "Misused": ("", "gitguard gate --pressure high"),
+    "MissingState": ("rm .gitguard/sessions/main/summary.md", "gitguard gate"),
+    "HaltContextLimit": ("", "gitguard gate --pressure 0.9"),
+    "Complete": ("gitguard note --next DONE", "gitguard ensure"),
+    "Pending": (ELSEWHERE, "gitguard checkpoint"),
+    "NotARepository": ("rm -r .git", "gitguard status"),
+    "NotInitialised": ("rm -r .gitguard ~/.local/state/gitguard", "gitguard checkpoint"),
+    "InvalidConfig": (
+        "mkdir -p ~/.config/gitguard; echo 'colour: 1' > ~/.config/gitguard/config.yaml",
+    )
     + ("gitguard status",),
-    23: ("", "gitguard note"),
-    24: ("", "gitguard update"),
-    25: (
+    "InvalidInput": ("", "gitguard note"),
+    "InvalidDocument": ("", "gitguard update"),
+    "NewerFormat": (
         f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}; '
         "rm ~/.local/state/gitguard/*/main/state.json",
         "gitguard show",
     ),
-    26: (
+    "LegacyState": (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         """echo '{"goal": ""}' > task_state.json""",
         "gitguard ensure",
     ),
-    31: (
+    "GitFailed": (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         "git branch gitguard",
         "gitguard ensure",
     ),
-    33: (ON_TOP, "gitguard checkpoint"),
-    34: ("rm -r ~/.local/state/gitguard .gitguard", "gitguard ensure"),
-    35: ("git update-ref -d refs/heads/gitguard/main", "gitguard checkpoint"),
-    36: (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
-    37: ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
-    38: (
+    "HeadAdvanced": (ON_TOP, "gitguard checkpoint"),
+    "Untrusted": ("rm -r ~/.local/state/gitguard .gitguard", "gitguard ensure"),
+    "Tampered": ("git update-ref -d refs/heads/gitguard/main", "gitguard checkpoint"),
+    "EditedState": (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
+    "OwnerOnly": ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
+    "NotWritable": (
         """touch .gitguard/archive; echo '{"goal": ""}' > task_state.json""",
         "gitguard migrate",
     ),
-    39: ("gitguard note --goal Two", "gitguard restore 1"),
-    40: ("echo password=kd93-Qp2x-77fa > .gitguard/sessions/main/old.bad", "gitguard scan"),
+    "NotConfirmed": ("gitguard note --goal Two", "gitguard restore 1"),
+    "SecretsFound": (
+        "echo password=kd93-Qp2x-77fa > .gitguard/sessions/main/old.bad",
+        "gitguard scan",
+    ),
 }
-"""For each exit code: how it comes about, and the command that ends with it."""
-ELSEWHERE_TESTED = {30, 32, 41, 42, 43, 44, 70, 130}
+"""For each kind of error: how it comes about, and the command that ends with it."""
+ELSEWHERE_TESTED = {
+    *("Locked", "RefMoved", "NotReadable", "HostFailed", "SettingsMoved", "OtherUser"),
+    *("Unexpected", "Interrupted"),
+}
 
 
-def test_every_exit_code_has_one_meaning_and_a_test() -> None:
-    codes = [cls.exit_code for cls in error_classes()]
-    assert len(codes) == len(set(codes))
-    assert set(codes) == set(CASES) | ELSEWHERE_TESTED
-    page = (REFERENCES / "reference" / "exit-codes.md").read_text()
-    assert sorted(codes + [0]) == [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
-    assert all(code >= 10 for code in codes if code not in (1, 2)), "2 means something to hosts"
+KINDS = {cls.__name__: cls for cls in error_classes()}
 
 
-@pytest.mark.parametrize("code", CASES)
-def test_exit_codes(session: Place, code: int) -> None:
-    setting, command = CASES[code]
+def test_every_kind_of_error_has_a_test_and_every_exit_code_a_row() -> None:
+    assert set(KINDS) == set(CASES) | ELSEWHERE_TESTED
+    codes = {cls.exit_code for cls in KINDS.values()}
+    assert codes | {0} == set(EXIT_CODES)
+    assert all(code >= 10 for code in codes - {1, 2}), "2 means something to hosts"
+
+
+def test_a_retired_exit_code_gets_no_new_meaning() -> None:
+    assert not set(RETIRED) & set(EXIT_CODES)
+    assert set(RETIRED.values()) <= set(EXIT_CODES)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_exit_codes(session: Place, kind: str) -> None:
+    setting, command = CASES[kind]
     script = f'{{ {setting or ":"}; }} >/dev/null 2>&1; {command} --json; echo "exit code $?"'
     text, _, ended = session.type(script).rpartition("exit code ")
-    assert int(ended) == code, text
     error = json.loads(text)["error"]
-    cls = next(c for c in error_classes() if c.exit_code == code)
-    assert (error["kind"], error["exit_code"]) == (cls.__name__, code)
+    assert error["kind"] == kind
+    assert int(ended) == error["exit_code"] == KINDS[kind].exit_code
     assert error["message"]
 
 
-@pytest.mark.parametrize("code", [10, 11, 12])
-def test_signals_stand_on_a_line_of_their_own(session: Place, code: int) -> None:
-    setting, command = CASES[code]
+@pytest.mark.parametrize("kind", ["MissingState", "HaltContextLimit", "Complete"])
+def test_signals_stand_on_a_line_of_their_own(session: Place, kind: str) -> None:
+    setting, command = CASES[kind]
     session.type(setting)
     done = session.run(command)
-    signals = {c.exit_code: c.status for c in error_classes() if issubclass(c, StatusSignal)}
-    assert done.returncode == code
-    assert signals[code] in done.stdout.splitlines()
+    signal = KINDS[kind]
+    assert issubclass(signal, StatusSignal)
+    assert done.returncode == signal.exit_code
+    assert signal.status in done.stdout.splitlines()
     assert done.stderr.startswith("error: ")
 
 
@@ -429,7 +443,7 @@ def test_a_lost_race_for_the_ref(session: Place, tmp_path: Path) -> None:
     shim.chmod(0o755)
     path = os.pathsep.join((str(shim.parent), environment(session.home)["PATH"]))
     done = session.run("gitguard checkpoint", PATH=path)
-    assert done.returncode == 32, done.stderr
+    assert done.returncode == 30, done.stderr
 
 
 def test_a_held_lock_is_waited_for_and_then_told(waiting: subprocess.Popen[str]) -> None:

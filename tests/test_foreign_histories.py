@@ -217,7 +217,7 @@ def test_session_list_names_what_only_a_remote_has(
     typed("clone", "--quiet", ".", str(root))
     listed = run("session", "list", root=root).stdout
     assert "only on a remote-tracking branch" in listed
-    assert "gitguard --session main trust" in listed
+    assert "gitguard --session main repair --trust" in listed
     assert json.loads(run("session", "list", "--json", root=root).stdout)["remote"].keys() == {
         "main"
     }

@@ -99,7 +99,7 @@ def test_no_hook_hands_out_what_a_hostile_branch_says(
     with inside(clone.root, CLAUDE_PROJECT_DIR=str(clone.root)):
         if first == "ensure":
             outcome = gitguard("ensure")
-            assert outcome.code == (34 if as_branches else 13)
+            assert outcome.code == (45 if as_branches else 13)
             assert MARK not in outcome.said
         for reply in every_hook(clone.root):
             assert MARK not in reply
@@ -161,7 +161,7 @@ def test_nothing_of_a_tracked_folder_is_believed(planted: Git) -> None:
         for reply in [*every_hook(root), *every_hook(root)]:
             assert MARK not in reply
         outcome = gitguard("ensure")
-        assert (outcome.code, "git tracks `.gitguard" in outcome.err) == (36, True)
+        assert (outcome.code, "git tracks `.gitguard" in outcome.err) == (45, True)
         for arguments in (("resume",), ("bundle",), ("checkpoint",), ("note", "--goal", "Mine")):
             outcome = gitguard(*arguments)
             assert outcome.code not in (0, 13), outcome

@@ -159,7 +159,7 @@ def test_the_second_user_of_a_shared_repository_reads_what_works_and_what_does_n
     shared: Path, command: str
 ) -> None:
     code, said = run_as(BOB, shared, *command.split(), HOME=str(shared.parent / "bob"))
-    assert code == 44, said
+    assert code == 41, said
     assert ELSEWHERE in said
     assert "Work in a worktree of your own" in said
 
