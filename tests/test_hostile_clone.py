@@ -175,7 +175,7 @@ def test_nothing_of_a_tracked_folder_is_believed(planted: Git) -> None:
 @pytest.mark.parametrize("own", ["{}", '{"thresholds": {"critical": 0.8}}'])
 def test_its_configuration_changes_nothing(planted: Git, hermetic_seal: Path, own: str) -> None:
     """With the clone's own file removed, the same is in force."""
-    from gitguard.cli.surroundings import open_guard
+    from gitguard.cli.process_environment import open_guard
 
     user = hermetic_seal / ".config" / "gitguard"
     user.mkdir(parents=True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.cli.given import InOrder, pairs
+from gitguard.cli.option_values import InOrder, pairs
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
 from tests.generate_references import commands

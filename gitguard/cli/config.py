@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard import hosts
-from gitguard.cli import surroundings
+from gitguard.cli import process_environment
 from gitguard.cli.config_report import (
     advice_document,
     advice_text,
@@ -31,7 +31,7 @@ from gitguard.cli.console import (
     progress,
     with_console,
 )
-from gitguard.cli.surroundings import places
+from gitguard.cli.process_environment import places
 from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
 from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
 from gitguard.hosts.adviser import find_adviser, only_host
@@ -251,7 +251,9 @@ def open_desk(console: Console) -> Desk:
         guard = console.guard
     except NotARepository:
         own = places(os.environ)
-        return Desk(own, load_user_config(own.config_home, own.state_home), surroundings.clock)
+        return Desk(
+            own, load_user_config(own.config_home, own.state_home), process_environment.clock
+        )
     workspace, place = guard.workspace, guard.workspace.place
     try:
         store = guard.store()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gitguard.cli.given import one_of
-from gitguard.cli.surroundings import bare_workspace, open_guard, places
+from gitguard.cli.option_values import one_of
+from gitguard.cli.process_environment import bare_workspace, open_guard, places
 from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, spelled_out, visible

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli import surroundings
+from gitguard.cli import process_environment
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.share import share_up_to
-from gitguard.cli.surroundings import host_session, places, refuse_agents, shell
+from gitguard.cli.process_environment import host_session, places, refuse_agents, shell
+from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
 from gitguard.hooks.conversation_gate import halt_reason
@@ -116,7 +116,7 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
     if share is None and tokens is None:
         return None
     return Reading(
-        "given", surroundings.clock(), tokens=tokens, window=measured["window"], share=share
+        "given", process_environment.clock(), tokens=tokens, window=measured["window"], share=share
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, confirm, fields_of, named, progress, with_console
-from gitguard.cli.starting import say_startup
-from gitguard.cli.surroundings import refuse_agents
+from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.startup_lines import say_startup
 from gitguard.errors import GitguardError
 from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line

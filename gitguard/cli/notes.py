@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gitguard.cli.console import Console, read_input, with_console
-from gitguard.cli.given import InOrder, pairs
+from gitguard.cli.option_values import InOrder, pairs
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json

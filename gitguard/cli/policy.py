@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, fields_of, with_console
-from gitguard.cli.share import share_up_to
-from gitguard.cli.surroundings import host_session
+from gitguard.cli.process_environment import host_session
+from gitguard.cli.share_option import share_up_to
 from gitguard.delegation.brief import ANSWER_TOKENS, BriefWishes
 from gitguard.delegation.spawn_policy import CATEGORIES, Task
 from gitguard.errors import NotInitialised

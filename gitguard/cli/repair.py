@@ -19,7 +19,7 @@ from gitguard.cli.console import (
     with_console,
 )
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.surroundings import refuse_agents
+from gitguard.cli.process_environment import refuse_agents
 from gitguard.errors import InvalidInput, NotConfirmed
 from gitguard.model.text import one_line
 from gitguard.sessions.diagnosis import (

@@ -16,7 +16,7 @@ from gitguard.cli.console import (
     read_input,
     with_console,
 )
-from gitguard.cli.surroundings import refuse_agents
+from gitguard.cli.process_environment import refuse_agents
 from gitguard.errors import InvalidInput, SecretsFound
 from gitguard.sessions.secrets.leaks import UNREAD
 

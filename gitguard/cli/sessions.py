@@ -9,8 +9,8 @@ import click
 from gitguard.cli import maintenance, session_listing
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.notes import pending
-from gitguard.cli.starting import say_startup, where_it_stands
-from gitguard.cli.surroundings import host_session, refuse_agents
+from gitguard.cli.process_environment import host_session, refuse_agents
+from gitguard.cli.startup_lines import say_startup, where_it_stands
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
 from gitguard.store.session.conversations import THIS_SESSION

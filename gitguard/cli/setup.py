@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
-from gitguard.cli.surroundings import executable
+from gitguard.cli.process_environment import executable
 from gitguard.hosts import INSTALLING, names
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallWishes

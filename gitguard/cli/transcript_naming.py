@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gitguard.cli import surroundings
+from gitguard.cli import process_environment
 from gitguard.cli.console import Console
-from gitguard.cli.surroundings import places
+from gitguard.cli.process_environment import places
 from gitguard.errors import InvalidInput, NotARepository
 from gitguard.transcripts import NAMES
 
@@ -95,7 +95,7 @@ def transcripts_of(console: Console) -> Transcripts:
     try:
         return console.guard.transcripts
     except NotARepository:
-        return Transcripts(config_of(console), surroundings.clock)
+        return Transcripts(config_of(console), process_environment.clock)
 
 
 def config_of(console: Console) -> Config:

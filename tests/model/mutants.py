@@ -31,7 +31,7 @@ class Mutant(NamedTuple):
 MUTANTS = (
     Mutant(
         "of repeated decisions the last one is kept",
-        "cli/given.py",
+        "cli/option_values.py",
         "    subjects, details = values[subject], values[detail]\n",
         "    subjects, details = values[subject][-1:], values[detail][-1:]\n",
     ),

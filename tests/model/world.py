@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
 
-from gitguard.cli import hook, surroundings
+from gitguard.cli import hook, process_environment
 from gitguard.cli.app import run_app
 from gitguard.store.disk import lock
 from tests.conftest import Clock, Git
@@ -68,20 +68,20 @@ class World:
         with self.surrounded():
             self.git.start()
             # Here and not in a child: what templates compile to is then there for all of them.
-            surroundings.open_guard().ensure()
+            process_environment.open_guard().ensure()
 
     @contextmanager
     def surrounded(self) -> Iterator[None]:
         """Have the user's environment and clock, and stand in the repository."""
-        environment, folder, clock = dict(os.environ), Path.cwd(), surroundings.clock
+        environment, folder, clock = dict(os.environ), Path.cwd(), process_environment.clock
         os.environ.clear()
         os.environ.update(PATH=environment["PATH"], HOME=str(self.home), LANG="C.UTF-8", TZ="UTC")
         os.chdir(self.root)
-        surroundings.clock = self.clock
+        process_environment.clock = self.clock
         try:
             yield
         finally:
-            surroundings.clock = clock
+            process_environment.clock = clock
             os.chdir(folder)
             os.environ.clear()
             os.environ.update(environment)
@@ -223,7 +223,7 @@ def _become(
     try:
         for number, handle in enumerate(handles):
             os.dup2(handle, number)
-        surroundings.at_step = at_step
+        process_environment.at_step = at_step
         modes = ("rb", "wb", "wb")
         files = [os.fdopen(number, mode, closefd=False) for number, mode in enumerate(modes)]
         streams = [io.TextIOWrapper(file, encoding="utf-8") for file in files]
