@@ -25,10 +25,11 @@ from gitguard.pressure.readings import measure_pressure, summary_tokens, with_pr
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session import state_file
 from gitguard.store.session.circumstances import Circumstances
-from gitguard.store.session.conversations import keep_conversation, read_conversation
-from gitguard.store.session.current import current_name, current_session
+from gitguard.store.session.conversations import keep_conversation, with_hold
+from gitguard.store.session.current import CurrentSession, find_current
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.own_journal import make_session_files
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from gitguard.model.pressure import Pressure
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.naming import Session
+    from gitguard.store.session.host_session import HostSession, SessionRecord
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace
@@ -68,17 +68,20 @@ class Conversation:
         self.config = config
         self.event = event
         self.abilities = abilities
-        self.is_apart, session = self._look_apart()
+        self.is_apart, current = self._look_apart()
         """Whether nothing here vouches for the working files, so that we work beside them."""
-        self.store = SessionStore(self.workspace, session, config)
-        self.read_record()
+        self.store = SessionStore(self.workspace, current.session, config)
+        if current.record is None:
+            self.read_record()
+        else:
+            self._bind_record(current.record)
         self.startup_notes: tuple[str, ...] = ()
         self.archived_notes: tuple[str, ...] = ()
         """What is archived of an older session of the same name, where this one was begun."""
         self.unread: list[str] = []
         """What was left out of a conversation that takes too long to read whole."""
 
-    def _look_apart(self) -> tuple[bool, Session]:
+    def _look_apart(self) -> tuple[bool, CurrentSession]:
         """Work apart from files that nothing here vouches for; return whether that is so."""
         if not self.workspace.is_recorded:
             from gitguard.store.session import apart
@@ -89,15 +92,16 @@ class Conversation:
                 if not os.path.isdir(self.workspace.session_folder(session)):
                     with self.workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
                         make_session_files(self.workspace, session)
-                return True, session
-        return False, self._session()
+                return True, CurrentSession(session)
+        return False, self._current_session()
 
-    def _session(self) -> Session:
-        if self.workspace.places.session or current_name(self.workspace):
-            return current_session(self.workspace)
+    def _current_session(self) -> CurrentSession:
+        current = find_current(self.workspace)
+        if current is not None:
+            return current
         from gitguard.sessions.choice import choose_session
 
-        return choose_session(self.workspace, self.repository())
+        return CurrentSession(choose_session(self.workspace, self.repository()))
 
     def repository(self) -> Repository:
         """Return the repository of the workspace."""
@@ -314,16 +318,30 @@ class Conversation:
 
     def read_record(self) -> None:
         """Read the conversation's record."""
+        self._bind_record(read_record(self.workspace, self.store.session))
+
+    def _bind_record(self, session_record: SessionRecord) -> None:
+        """Take the conversation's record out of `session.json`, with what holds it."""
+        self._session_record = session_record
         key, host = self.event.host_session, self.event.host
-        self.record = self._as_read = read_conversation(
-            self.workspace, self.store.session, key, host
+        entry = session_record.host_sessions.get(key)
+        self.record = self._as_read = with_hold(
+            self.workspace, self.store.session, key, entry, host
         )
 
     def keep_record(self) -> None:
-        """Write the conversation's record, if it was changed; the lock is held."""
+        """Write the conversation's record, if it was changed.
+
+        The lock is held since the record was read, so nobody else has written `session.json`.
+        """
         if self.record != self._as_read:
-            key = self.event.host_session
-            keep_conversation(self.workspace, self.store.session, key, self.record)
+            keep_conversation(
+                self.workspace,
+                self.store.session,
+                self.event.host_session,
+                self.record,
+                record=self._session_record,
+            )
 
     def note_fault(self, error: GitguardError) -> None:
         """Leave a mark of a fault of ours, which `status` shows; the agent goes on."""

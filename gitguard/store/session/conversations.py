@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.store.session.host_session import SessionRecord
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
 
@@ -102,12 +103,14 @@ def keep_conversation(
     host_session: HostSession,
     *,
     used_at: str = "",
+    record: SessionRecord | None = None,
 ) -> None:
     """Store a conversation's record; the caller holds the lock.
 
     It counts as used now and by its hooks, but where used_at says when an imported one was.
+    record is `session.json` as the caller read it while it held the lock; else it is read here.
     """
-    record = read_record(workspace, session)
+    record = record or read_record(workspace, session)
     imported = host_session.imported and bool(used_at)
     used = host_session.replace(used_at=used_at or timestamp(workspace.clock()), imported=imported)
     others = {name: item for name, item in record.host_sessions.items() if name != key}

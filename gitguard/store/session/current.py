@@ -9,6 +9,7 @@ from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.record import Record
 from gitguard.model.text import one_line, shorten
+from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.host_session import SessionRecord
 from gitguard.store.session.naming import Session, is_session_name
@@ -20,21 +21,39 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 
+class CurrentSession(Value):
+    """The session that a workspace works at."""
+
+    session: Session
+    record: SessionRecord | None = None
+    """Its `session.json`, where looking up the key has read the whole of it; else none."""
+
+
 def current_session(workspace: Workspace) -> Session:
     """Return the session that work in this workspace belongs to."""
-    if workspace.places.session:
-        return Session.of(workspace.places.session)
-    name = current_name(workspace)
-    if not name:
+    current = find_current(workspace)
+    if current is None:
         raise NotInitialised(
             f"`{workspace.place.worktree}` has no gitguard session",
             "Run `gitguard ensure`, or `gitguard init` to set up a host as well",
         )
-    return Session(_key_of(workspace, Session(name, name)), name)
+    return current.session
 
 
-def _key_of(workspace: Workspace, session: Session) -> str:
-    """Return a session's key, also where `session.json` is damaged or gone."""
+def find_current(workspace: Workspace) -> CurrentSession | None:
+    """Return the session that work in this workspace belongs to, none where there is none.
+
+    Every hook starts with this, so it hands on the record that it had to read for the key.
+    """
+    if workspace.places.session:
+        return CurrentSession(Session.of(workspace.places.session))
+    name = current_name(workspace)
+    return _with_key(workspace, name) if name else None
+
+
+def _with_key(workspace: Workspace, name: str) -> CurrentSession:
+    """Look up a session's key, also where `session.json` is damaged or gone."""
+    session = Session(name, name)
     try:
         record = read_record(workspace, session)
     except NewerFormat:
@@ -42,8 +61,10 @@ def _key_of(workspace: Workspace, session: Session) -> str:
     except InvalidDocument:
         record = SessionRecord(format=FORMAT, key=session.key)
     if record.owner:
-        return record.key
-    return read_owner(workspace, session).key or record.key
+        return CurrentSession(Session(record.key, name), record)
+    # Only a record that was read from a sealed file names an owner. What stands in for a missing
+    # or damaged one depends on the key, so it is not handed on.
+    return CurrentSession(Session(read_owner(workspace, session).key or record.key, name))
 
 
 def current_name(workspace: Workspace) -> str:
