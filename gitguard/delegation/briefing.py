@@ -29,9 +29,9 @@ def brief(store: SessionStore, task: str, wishes: BriefWishes) -> str:
     state, _ = store.look().state.redacted(redactor)
     words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
     root = store.workspace.place.worktree
-    near = (word for word in words if _is_file(word, root))
-    known = (artifact.path for artifact in reversed(state.artifacts))
-    return build_brief(task, state, _clean(wishes, redactor), (*near, *known))
+    named_files = (word for word in words if _is_file(word, root))
+    noted_paths = (artifact.path for artifact in reversed(state.artifacts))
+    return build_brief(task, state, _clean(wishes, redactor), (*named_files, *noted_paths))
 
 
 def _is_file(word: str, root: str) -> bool:

@@ -82,8 +82,8 @@ def read_policy(document: dict[str, Any]) -> SpawnPolicy:
 
 def _refuse_unknown(record: Record, where: str) -> None:
     for name in getattr(record, "extra"):  # noqa: B009
-        known = tuple(record.kinds)
-        raise _wrong(f"`{where}{name:.80}` is not a setting", _nearest(name, known))
+        settings = tuple(record.kinds)
+        raise _wrong(f"`{where}{name:.80}` is not a setting", _nearest(name, settings))
     for name in record.kinds:
         value = getattr(record, name)
         if isinstance(value, Record):
@@ -107,23 +107,24 @@ def _categories(names: tuple[str, ...], where: str) -> tuple[str, ...]:
 
 def _thresholds(entries: tuple[ThresholdEntry, ...]) -> tuple[Threshold, ...]:
     if len(entries) > _MOST_ENTRIES:
-        said = f"`context_thresholds` has {len(entries):,} entries"
-        raise _wrong(said, f"Name at most {_MOST_ENTRIES}")
-    read = [_threshold(entry, f"context_thresholds[{n}]") for n, entry in enumerate(entries)]
-    levels = [threshold.above for threshold in read]
+        problem = f"`context_thresholds` has {len(entries):,} entries"
+        raise _wrong(problem, f"Name at most {_MOST_ENTRIES}")
+    thresholds = [_threshold(entry, f"context_thresholds[{n}]") for n, entry in enumerate(entries)]
+    levels = [threshold.above for threshold in thresholds]
     for number, level in enumerate(levels):
         if level in levels[:number]:
             raise _wrong(
-                f"`context_thresholds` has two entries above {read[number].level}", "Remove one"
+                f"`context_thresholds` has two entries above {thresholds[number].level}",
+                "Remove one",
             )
-    return tuple(sorted(read, key=lambda threshold: threshold.above))
+    return tuple(sorted(thresholds, key=lambda threshold: threshold.above))
 
 
 def _threshold(entry: ThresholdEntry, where: str) -> Threshold:
     share = _SHARE.fullmatch(entry.above.strip())
     if share is None or float(share[1]) > 100:
-        said = f"`{where}.above` is `{entry.above:.40}`"
-        raise _wrong(said, "Write a share from 0% to 100%, such as `50%`")
+        problem = f"`{where}.above` is `{entry.above:.40}`"
+        raise _wrong(problem, "Write a share from 0% to 100%, such as `50%`")
     if bool(entry.spawn_if) == bool(entry.action):
         raise _wrong(f"`{where}` needs either `spawn_if` or `action`", _FORM)
     above = float(share[1]) / 100
@@ -131,8 +132,8 @@ def _threshold(entry: ThresholdEntry, where: str) -> Threshold:
         return Threshold(above, action=entry.action)
     more_than = _MORE_THAN.fullmatch(entry.spawn_if.strip())
     if more_than is None:
-        said = f"`{where}.spawn_if` is `{entry.spawn_if:.80}`"
-        raise _wrong(said, "Write a number of tool calls, such as `>3 tool calls`")
+        problem = f"`{where}.spawn_if` is `{entry.spawn_if:.80}`"
+        raise _wrong(problem, "Write a number of tool calls, such as `>3 tool calls`")
     return Threshold(above, int(more_than[1]))
 
 
@@ -143,14 +144,14 @@ def unknown_category(name: str, policy: SpawnPolicy) -> InvalidInput:
     )
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name[:80], known, 1)
-    return f"Did you mean `{near[0]}`?" if near else f"Known: {_listed(known)}"
+def _nearest(name: str, names: tuple[str, ...]) -> str:
+    near = get_close_matches(name[:80], names, 1)
+    return f"Did you mean `{near[0]}`?" if near else f"Known: {_listed(names)}"
 
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _wrong(said: str, hint: str = "") -> InvalidConfig:
-    return InvalidConfig(f"`{NAME}`: {said}", hint)
+def _wrong(problem: str, hint: str = "") -> InvalidConfig:
+    return InvalidConfig(f"`{NAME}`: {problem}", hint)

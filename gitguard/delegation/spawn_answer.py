@@ -83,18 +83,18 @@ def policy_of(workspace: Workspace) -> SpawnPolicy:
 
 
 def _refuse_other_ending(path: str) -> None:
-    other = os.path.splitext(path)[0] + ".yaml"
-    if os.path.lexists(other):
-        said = f"`{os.path.basename(other)}` is not read"
-        raise InvalidConfig(said, f"Name it `{NAME}`")
+    misnamed = os.path.splitext(path)[0] + ".yaml"
+    if os.path.lexists(misnamed):
+        problem = f"`{os.path.basename(misnamed)}` is not read"
+        raise InvalidConfig(problem, f"Name it `{NAME}`")
 
 
-def answer(workspace: Workspace, task: Task, told: Told) -> Decision:
+def answer(workspace: Workspace, task: Task, reported: Told) -> Decision:
     """Say whether a task goes to a sub-agent.
 
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
     """
-    share = told.share
+    share = reported.share
     if share is not None and not 0 <= share <= MOST_SHARE:
         raise InvalidInput(
             f"the pressure `{share:g}` is not a share of the window", "Write 0.6 for 60 %"
@@ -103,7 +103,7 @@ def answer(workspace: Workspace, task: Task, told: Told) -> Decision:
     if task.category and task.category not in policy.categories:
         raise unknown_category(task.category, policy)
     decision = decide(task, share, policy)
-    return decision.replace(pressure_source=told.source, conversation=told.conversation)
+    return decision.replace(pressure_source=reported.source, conversation=reported.conversation)
 
 
 def told_of(store: SessionStore | None, named: str = "", around: str = "") -> Told:
@@ -121,9 +121,9 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Conversa
 
     Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
     """
-    key, known, pressure, problem = _measured(store, named, around)
+    key, record, pressure, problem = _measured(store, named, around)
     policy = policy_of(store.workspace)
-    calls, runway = _pace(store, key, known, pressure) if known else (None, None)
+    calls, runway = _pace(store, key, record, pressure) if record else (None, None)
     share = pressure.share if pressure else 0.0
     return ConversationStanding(
         conversation=key,
@@ -139,31 +139,31 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Conversa
 
 
 def _pace(
-    store: SessionStore, key: str, known: HostSession, pressure: Pressure | None
+    store: SessionStore, key: str, record: HostSession, pressure: Pressure | None
 ) -> tuple[int | None, int | None]:
     """Return the calls of a conversation that have ended, and those that are left."""
     calls = store.journal.calls(key)
     if calls:
-        return calls, calls_left(known, pressure, store.config, calls) if pressure else None
-    transcript = transcript_of(known)
+        return calls, calls_left(record, pressure, store.config, calls) if pressure else None
+    transcript = transcript_of(record)
     if transcript is None:
         return None, None
     try:
-        calls, runway = _pace_in(transcript, store, known)
+        calls, runway = _pace_in(transcript, store, record)
     except GitguardError:
         return None, None  # why it cannot be read is said of the pressure
     return calls, runway if pressure and pressure.source == _TRANSCRIPT else None
 
 
 def _pace_in(
-    transcript: Transcript, store: SessionStore, known: HostSession
+    transcript: Transcript, store: SessionStore, record: HostSession
 ) -> tuple[int, int | None]:
     from gitguard.profile.profiling import profile_of
     from gitguard.profile.tally import TOOL_RESULTS, Teller
 
     teller = Teller()
     redactor = store.workspace.redactor
-    profiled = profile_of(transcript, store.config, redactor, known=known, seen=teller.take)
+    profiled = profile_of(transcript, store.config, redactor, known=record, seen=teller.take)
     runway = profiled.profile.runway
     return teller.story().count(TOOL_RESULTS), runway.calls.low if runway else None
 
@@ -181,17 +181,17 @@ def _measured(
     key = named or _speaking(conversations, around)
     if not key:
         return "", None, None, "this session has no conversations"
-    known = conversations[key]
+    record = conversations[key]
     try:
-        pressure = newest_pressure(known, store.config)
+        pressure = newest_pressure(record, store.config)
     except GitguardError as error:
-        return key, known, None, error.message
-    return key, known, pressure, "" if pressure else "no pressure has been reported yet"
+        return key, record, None, error.message
+    return key, record, pressure, "" if pressure else "no pressure has been reported yet"
 
 
 def _speaking(conversations: Mapping[str, HostSession], around: str) -> str:
     """Return the conversation whose pressure counts where none is named, empty if there is none."""
-    telling = {key: known for key, known in conversations.items() if has_reading(known)}
+    telling = {key: record for key, record in conversations.items() if has_reading(record)}
     among = telling or conversations
     if around in among:
         return around

@@ -86,9 +86,13 @@ class SpawnPolicy(Value):
 
     def notes_on(self, categories: tuple[str, ...]) -> tuple[str, ...]:
         """Return those of the notes in which one of the categories is named."""
-        own = [name for name in (*self.always, *self.never) if name not in CATEGORIES]
+        project_categories = [
+            name for name in (*self.always, *self.never) if name not in CATEGORIES
+        ]
         alike = (
-            (name, near) for name in own for near in get_close_matches(name, CATEGORIES, 1, _ALIKE)
+            (name, near)
+            for name in project_categories
+            for near in get_close_matches(name, CATEGORIES, 1, _ALIKE)
         )
         return tuple(
             f"`{name}` is only a category of `{self.source}`; the built-in category is `{near}`"
@@ -205,9 +209,9 @@ def _rules_for(task: Task, policy: SpawnPolicy) -> tuple[tuple[str, ...], tuple[
             never.append(f"`{policy.source}` never delegates `{category}`")
         elif (rule := CATEGORIES.get(category)) and _holds(rule, task):
             is_always = rule.answer == SPAWN
-            said = f"{'always' if is_always else 'never'} delegated: {rule.what}"
-            said += ", such as a task of at most 1 tool call" if task.is_one_command else ""
-            (always if is_always else never).append(said)
+            rule_text = f"{'always' if is_always else 'never'} delegated: {rule.what}"
+            rule_text += ", such as a task of at most 1 tool call" if task.is_one_command else ""
+            (always if is_always else never).append(rule_text)
     return tuple(always), tuple(never)
 
 
@@ -236,12 +240,12 @@ def _whatever_the_count(
     ]
     if answers[0].answer == answers[1].answer:
         return answers[0]
-    said = "always" if rule.answer == SPAWN else "never"
+    how_often = "always" if rule.answer == SPAWN else "never"
     option = f"--{rule.count}"
     unknown = f"the number of {rule.count} would decide: give it with {option}"
     then = (each for answer in answers for each in answer.missing)
     missing = tuple(dict.fromkeys((option, *then)))
-    return Decision(ASK, f"{unknown}; {said} delegated: {rule.what}", missing)
+    return Decision(ASK, f"{unknown}; {how_often} delegated: {rule.what}", missing)
 
 
 def _by_pressure(calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]) -> Decision:

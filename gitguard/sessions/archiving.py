@@ -53,8 +53,8 @@ def put_away(store: SessionStore, why: str) -> Archived:
     reading, anchor = store.states.read(), head.anchor
     if is_not_in_force(reading, head):
         return _newest(store)[1]  # it is archived, and died before it could say so
-    own = state_file.newest_own(reading)
-    is_committed = anchor is not None and (own is None or own.sha256 == anchor.state_sha256)
+    ready = state_file.newest_own(reading)
+    is_committed = anchor is not None and (ready is None or ready.sha256 == anchor.state_sha256)
     if reading.standing != state_file.ABSENT or reading.problem or not is_committed:
         saved = store.checkpoint(triggers.MANUAL, why, Circumstances(), if_changed=True)
         if saved.pending:
@@ -63,10 +63,10 @@ def put_away(store: SessionStore, why: str) -> Archived:
 
 
 def _refuse_halted(workspace: Workspace, session: Session) -> None:
-    for key, known in all_conversations(workspace, session).items():
-        if known.halt is not None:
+    for key, record in all_conversations(workspace, session).items():
+        if record.halt is not None:
             raise InvalidInput(
-                f"the conversation `{key:.80}` of this session is halted: {known.halt.reason}",
+                f"the conversation `{key:.80}` of this session is halted: {record.halt.reason}",
                 "Lift the halt with `gitguard override --reason …`, or compact the conversation",
             )
 
@@ -103,39 +103,45 @@ def all_archived(workspace: Workspace, config: Config) -> list[Archived]:
     return [archived for store in stores for archived in archive_of(store).all()]
 
 
-def find_archived(own: SessionStore, wanted: str, head: str = "") -> tuple[Session, Archived]:
+def find_archived(
+    any_store: SessionStore, key_or_name: str, head: str = ""
+) -> tuple[Session, Archived]:
     """Return an archived history by its session's key or name: the last, or the one at a head."""
-    name = wanted if wanted in archived_names(own.workspace) else Session.of(wanted).name
-    store = SessionStore(own.workspace, Session(name, name), own.config)
+    name = (
+        key_or_name
+        if key_or_name in archived_names(any_store.workspace)
+        else Session.of(key_or_name).name
+    )
+    store = SessionStore(any_store.workspace, Session(name, name), any_store.config)
     key, newest = _newest(store, head)
     return Session(key, name), newest
 
 
 def _newest(store: SessionStore, head: str = "") -> tuple[str, Archived]:
     """Return the history that was archived last, and the key of its session."""
-    there = store.chain.archives()
+    refs = store.chain.archives()
     for short, error in store.chain.damaged().items():
         if short.startswith(head[:12]):
             raise error  # it may be the last, and no other is taken in its place
-    every = [
+    histories = [
         archived
         for archived in archive_of(store).all()
-        if archived.commit.startswith(head) and archived.ref in there
+        if archived.commit.startswith(head) and archived.ref in refs
     ]
-    if not every:
+    if not histories:
         names = ", ".join(f"`{name}`" for name in archived_names(store.workspace)) or "none"
         at = f" at `{head:.80}`" if head else ""
         raise NotInitialised(
             f"no history of a session `{store.session.key:.80}`{at} is archived",
             f"Archived sessions: {names}",
         )
-    if head and len(every) > 1:
+    if head and len(histories) > 1:
         raise InvalidInput(
             f"`{head:.80}` matches several archived histories",
-            f"Name one of {', '.join(one.commit[:12] for one in every)}",
+            f"Name one of {', '.join(history.commit[:12] for history in histories)}",
         )
-    key = store.chain.read(there[every[-1].ref]).checkpoint.session_key
-    return key, every[-1]
+    key = store.chain.read(refs[histories[-1].ref]).checkpoint.session_key
+    return key, histories[-1]
 
 
 def bring_back(store: SessionStore, archived: Archived) -> None:

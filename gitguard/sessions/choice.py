@@ -56,8 +56,8 @@ def choose_session(workspace: Workspace, repository: Repository) -> Session:
 def living_owner(workspace: Workspace, session: Session) -> str:
     """Return the git directory of another worktree that owns a session, empty if none does."""
     owner = read_owner(workspace, session).git_dir
-    own = owner in ("", workspace.place.git_dir)
-    return "" if own or not os.path.isdir(owner) else owner
+    is_here = owner in ("", workspace.place.git_dir)
+    return "" if is_here or not os.path.isdir(owner) else owner
 
 
 def settle(workspace: Workspace, session: Session, branch: str) -> None:
@@ -65,11 +65,11 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
     make_session_files(workspace, session)
     record = read_record(workspace, session)
     if record.key != session.key or not record.owner:
-        known = record.host_sessions
+        conversations = record.host_sessions
         write_record(
             workspace,
             session,
-            new_record(workspace, session, encodable(branch)).replace(host_sessions=known),
+            new_record(workspace, session, encodable(branch)).replace(host_sessions=conversations),
         )
     if not workspace.places.session:
         _carry_conversations(workspace, session)

@@ -43,22 +43,22 @@ def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[C
     return store.at_one_moment(look)
 
 
-def why_not_ours(store: SessionStore, *wanted: str) -> str:
-    """Say why a branch, or one of the checkpoints wanted of it, is not ours; empty if it is."""
+def why_not_ours(store: SessionStore, *checkpoints: str) -> str:
+    """Say why a branch, or one of the named checkpoints, is not ours; empty if it is."""
     head = store.chain.head()
     refusal = refuse_reading(head, store.chain.ref)
     if refusal is not None:
         return refusal.message
-    asides = (_doubt_of_aside(store, head, name) for name in wanted if name)
+    asides = (_doubt_of_aside(store, head, name) for name in checkpoints if name)
     return next((doubt for doubt in asides if doubt), "")
 
 
-def show(store: SessionStore, name: str, wanted: str, *, untrusted: bool = False) -> bytes:
+def show(store: SessionStore, name: str, checkpoint: str, *, untrusted: bool = False) -> bytes:
     """Return a checkpoint's file, or the working one when no checkpoint is named.
 
     Raises why the branch is not ours, unless an untrusted one is asked for.
     """
-    return store.at_one_moment(lambda: _show(store, name, wanted, untrusted=untrusted))
+    return store.at_one_moment(lambda: _show(store, name, checkpoint, untrusted=untrusted))
 
 
 def _show(store: SessionStore, name: str, wanted: str, *, untrusted: bool) -> bytes:
@@ -80,8 +80,8 @@ def _head(store: SessionStore, *, untrusted: bool) -> Head:
     return head
 
 
-def _doubt_of_aside(store: SessionStore, head: Head, wanted: str) -> str:
-    return store.chain.doubt_of(head, store.chain.find(head.id, wanted))
+def _doubt_of_aside(store: SessionStore, head: Head, checkpoint: str) -> str:
+    return store.chain.doubt_of(head, store.chain.find(head.id, checkpoint))
 
 
 def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:

@@ -96,20 +96,20 @@ class Maintained(Value):
 class Maintenance:
     """The maintenance of one workspace's sessions."""
 
-    def __init__(self, own: SessionStore) -> None:
+    def __init__(self, any_store: SessionStore) -> None:
         """Begin with any store of the workspace."""
-        self._own = own
-        self._workspace = own.workspace
-        self._limits = own.config.maintenance
-        self._now = own.clock()
+        self._own = any_store
+        self._workspace = any_store.workspace
+        self._limits = any_store.config.maintenance
+        self._now = any_store.clock()
         self._looked: Maintained | None = None
 
     def look(self) -> Maintained:
         """Find what is to be put away, and change nothing; it is looked for once."""
         if self._looked is None:
-            every = self._examine()
-            found = tuple(self._judged(one) for one in every if one.reasons)
-            self._looked = Maintained(len(every), sum(one.size for one in every), found)
+            sessions = self._examine()
+            due = tuple(self._judged(session) for session in sessions if session.reasons)
+            self._looked = Maintained(len(sessions), sum(session.size for session in sessions), due)
         return self._looked
 
     def run(
@@ -120,28 +120,28 @@ class Maintenance:
         delete names what to delete, as `to_delete` takes it. tell is called with how many sessions
         are done, of how many.
         """
-        doomed = self.to_delete(delete, mode)
-        done = self.look()
+        deletions = self.to_delete(delete, mode)
+        report = self.look()
         if (mode or self._limits.mode) != ENFORCE:
-            return done
-        due = [one for one in done.found if one.is_due]
+            return report
+        due = [item for item in report.found if item.is_due]
         archived: list[Archived] = []
-        found = [one for one in done.found if not one.is_due]
-        for number, one in enumerate(due, start=1):
+        listed = [item for item in report.found if not item.is_due]
+        for number, item in enumerate(due, start=1):
             try:
-                archived.append(self._put_away(one))
+                archived.append(self._put_away(item))
             except GitguardError as error:  # the others can be put away all the same
-                found.append(one.replace(kept=error.message))
+                listed.append(item.replace(kept=error.message))
             if tell is not None:
                 tell(number, len(due))
-        tried = [self._delete(_once_archived(one, archived, found)) for one in doomed]
-        deleted = tuple(one for one in tried if not one.refusal)
-        gone = {one.commit for one in deleted}
-        return done.replace(
-            found=tuple(found),
-            archived=tuple(one for one in archived if one.commit not in gone),
+        tried = [self._delete(_once_archived(item, archived, listed)) for item in deletions]
+        deleted = tuple(item for item in tried if not item.refusal)
+        gone = {item.commit for item in deleted}
+        return report.replace(
+            found=tuple(listed),
+            archived=tuple(item for item in archived if item.commit not in gone),
             deleted=deleted,
-            undeleted=tuple(one for one in tried if one.refusal),
+            undeleted=tuple(item for item in tried if item.refusal),
         )
 
     # What there is
@@ -149,12 +149,12 @@ class Maintenance:
     def _examine(self) -> list[Examined]:
         heads = own_sessions(self._own.repository(), self._own.config.store.ref_prefix)
         times = self._times(heads)
-        every = [
+        sessions = [
             self._look_at(name, heads.get(name, ""), times.get(name, 0))
             for name in sorted({*heads, *self._workspace.session_names()})
         ]
-        newest = sorted(every, key=lambda one: one.used_at, reverse=True)
-        return [self._with_reasons(one, rank) for rank, one in enumerate(newest, start=1)]
+        newest = sorted(sessions, key=lambda session: session.used_at, reverse=True)
+        return [self._with_reasons(session, rank) for rank, session in enumerate(newest, start=1)]
 
     def _times(self, heads: Mapping[str, str]) -> dict[str, float]:
         """Return when each session's newest checkpoint was made."""
@@ -173,48 +173,48 @@ class Maintenance:
         session = Session(name, name)
         folder = self._workspace.session_folder(session)
         working = (f"{folder}/state.json", f"{folder}/journal.jsonl")
-        used = [committed_at, *map(files.changed_at, working)]
+        times = [committed_at, *map(files.changed_at, working)]
         conversations: Mapping[str, HostSession] = {}
         try:
             record = read_record(self._workspace, session)
             session, conversations = session.replace(key=record.key), record.host_sessions
         except GitguardError:
             pass  # its own status tells what is wrong with it
-        used += [seconds(known.last_use) for known in conversations.values()]
-        return Examined(session, head, max(used), _size(folder))
+        times += [seconds(known.last_use) for known in conversations.values()]
+        return Examined(session, head, max(times), _size(folder))
 
-    def _with_reasons(self, one: Examined, rank: int) -> Examined:
+    def _with_reasons(self, session: Examined, rank: int) -> Examined:
         limits, reasons = self._limits, []
-        idle = self._now - one.used_at
+        idle = self._now - session.used_at
         if idle > limits.idle_days * _DAY:
             reasons.append(f"idle for {idle / _DAY:.0f} days (limit {limits.idle_days})")
         if rank > limits.most_sessions:
             reasons.append(f"number {rank:,} by last use (limit {limits.most_sessions:,})")
-        if one.size > limits.largest_megabytes * _MEGABYTE:
-            size = one.size / _MEGABYTE
+        if session.size > limits.largest_megabytes * _MEGABYTE:
+            size = session.size / _MEGABYTE
             reasons.append(f"{size:.1f} MB of files (limit {limits.largest_megabytes} MB)")
-        return one.replace(reasons=tuple(reasons))
+        return session.replace(reasons=tuple(reasons))
 
     # What may not be put away
 
-    def _judged(self, one: Examined) -> Examined:
+    def _judged(self, session: Examined) -> Examined:
         try:
-            kept = self._why_kept(one)
+            refusal = self._why_kept(session)
         except GitguardError as error:
-            kept = error.message
-        return one.replace(kept=kept)
+            refusal = error.message
+        return session.replace(kept=refusal)
 
-    def _why_kept(self, one: Examined) -> str:
-        session, workspace = one.session, self._workspace
+    def _why_kept(self, examined: Examined) -> str:
+        session, workspace = examined.session, self._workspace
         if session.name in (current_name(workspace), self._own.session.name):
             return "it is the current session"
         owner = living_owner(workspace, session)
         if owner:
             return f"it belongs to the worktree of `{owner}`"
-        for key, known in all_conversations(workspace, session).items():
-            if known.is_held:
+        for key, record in all_conversations(workspace, session).items():
+            if record.is_held:
                 return f"its conversation {key:.80} is halted, or its halt overridden"
-            if self._now - seconds(known.last_use) < RUNNING:
+            if self._now - seconds(record.last_use) < RUNNING:
                 return f"its conversation {key:.80} may be running"
         return self._why_unsafe(SessionStore(workspace, session, self._own.config))
 
@@ -228,12 +228,12 @@ class Maintenance:
 
     # Putting away
 
-    def _put_away(self, one: Examined) -> Archived:
-        store = SessionStore(self._workspace, one.session, self._own.config)
+    def _put_away(self, session: Examined) -> Archived:
+        store = SessionStore(self._workspace, session.session, self._own.config)
         with store.lock(_LOCK_TIMEOUT):
-            kept = self._why_kept(one)  # it may have been used meanwhile
-            if kept:
-                raise GitguardError(kept)
+            refusal = self._why_kept(session)  # it may have been used meanwhile
+            if refusal:
+                raise GitguardError(refusal)
             return put_away(store, "The session is archived by maintenance.")
 
     # Deleting
@@ -246,76 +246,82 @@ class Maintenance:
         """
         if names and (mode or self._limits.mode) != ENFORCE:
             raise InvalidInput("the mode `warn` deletes nothing", "Use --mode enforce")
-        found = [one for wanted in names for one in self._named(wanted)]
-        return tuple({one.label: one for one in found}.values())
+        deletions = [deletion for name in names for deletion in self._named(name)]
+        return tuple({deletion.label: deletion for deletion in deletions}.values())
 
-    def _named(self, wanted: str) -> list[Deletion]:
-        name, at, start = wanted.partition("@")
-        every = self._due(name)
-        if at or not every:
-            every += self._archived(name)
-        chosen = [one for one in every if one.commit.startswith(start)]
+    def _named(self, label: str) -> list[Deletion]:
+        name, at, start = label.partition("@")
+        histories = self._due(name)
+        if at or not histories:
+            histories += self._archived(name)
+        chosen = [history for history in histories if history.commit.startswith(start)]
         if not chosen:
             raise InvalidInput(
-                f"the session `{wanted:.80}` is neither due nor archived",
+                f"the session `{label:.80}` is neither due nor archived",
                 "Sessions to delete are named as `gitguard session maintain` and `session list` "
                 "show them",
             )
         if at and len(chosen) > 1:
             raise InvalidInput(
-                f"`{wanted:.80}` matches several histories",
-                f"Name one of {', '.join(one.label for one in chosen)}",
+                f"`{label:.80}` matches several histories",
+                f"Name one of {', '.join(history.label for history in chosen)}",
             )
         return chosen
 
     def _due(self, name: str) -> list[Deletion]:
-        due = (one for one in self.look().found if one.is_due and one.session.name == name)
-        return [Deletion(name, one.head, is_due=True) for one in due]
+        due = (
+            session
+            for session in self.look().found
+            if session.is_due and session.session.name == name
+        )
+        return [Deletion(name, session.head, is_due=True) for session in due]
 
     def _archived(self, name: str) -> list[Deletion]:
         if name not in archived_names(self._workspace):
             return []
-        return [Deletion(name, one.commit) for one in archive_of(self._store(name)).all()]
+        return [Deletion(name, history.commit) for history in archive_of(self._store(name)).all()]
 
-    def _delete(self, wanted: Deletion) -> Deletion:
+    def _delete(self, deletion: Deletion) -> Deletion:
         """Delete an archived history; return it with the reason where that is refused."""
-        if wanted.refusal:
-            return wanted
-        store = self._store(wanted.name)
+        if deletion.refusal:
+            return deletion
+        store = self._store(deletion.name)
         try:
             with store.lock(_LOCK_TIMEOUT):
                 archive = archive_of(store)
-                there = [one for one in archive.all() if one.commit == wanted.commit]
-                for one in there:
-                    archive.delete(one)
+                histories = [
+                    history for history in archive.all() if history.commit == deletion.commit
+                ]
+                for history in histories:
+                    archive.delete(history)
         except GitguardError as error:  # what else was done is told all the same
-            return wanted.replace(refusal=error.message)
-        return wanted if there else wanted.replace(refusal="it is no longer archived")
+            return deletion.replace(refusal=error.message)
+        return deletion if histories else deletion.replace(refusal="it is no longer archived")
 
     def _store(self, name: str) -> SessionStore:
         return SessionStore(self._workspace, Session(name, name), self._own.config)
 
 
 def _once_archived(
-    wanted: Deletion, archived: Sequence[Archived], found: Sequence[Examined]
+    deletion: Deletion, archived: Sequence[Archived], listed: Sequence[Examined]
 ) -> Deletion:
     """Return what became of a session in force that had to be archived first."""
-    if not wanted.is_due:
-        return wanted
-    for one in archived:
-        if one.name == wanted.name:
-            return wanted.replace(commit=one.commit)
-    kept = next(one.kept for one in found if one.session.name == wanted.name)
-    return wanted.replace(refusal=kept)
+    if not deletion.is_due:
+        return deletion
+    for item in archived:
+        if item.name == deletion.name:
+            return deletion.replace(commit=item.commit)
+    refusal = next(item.kept for item in listed if item.session.name == deletion.name)
+    return deletion.replace(refusal=refusal)
 
 
 def _size(folder: str) -> int:
     """Return how many bytes the files in a folder have."""
-    found = 0
+    size = 0
     for place, _, names in os.walk(folder):
         for name in names:
             try:
-                found += os.lstat(os.path.join(place, name)).st_size
+                size += os.lstat(os.path.join(place, name)).st_size
             except OSError:
                 continue  # removed meanwhile
-    return found
+    return size

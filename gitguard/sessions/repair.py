@@ -76,8 +76,8 @@ def _repair_around(store: SessionStore) -> list[str]:
 def _repair_working_files(store: SessionStore) -> list[str]:
     done = _repair_state(store)
     reading = store.states.read()
-    own = store.state() if reading.has_summary else state_file.newest_own(reading)
-    if own is not None and store.write_summary(own.state):
+    ready = store.state() if reading.has_summary else state_file.newest_own(reading)
+    if ready is not None and store.write_summary(ready.state):
         done.append("rewrote the summary from the state")
     # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
     if store.workspace.is_recorded:
@@ -96,13 +96,13 @@ def _put_back(store: SessionStore, head: Head) -> str:
             + ("" if head.id else "; or run `gitguard repair --forget`, then `gitguard ensure`"),
         )
     store.chain.refuse_checked_out(head)
-    theirs = ""
+    note = ""
     if head.id:
-        kept = store.chain.archive(head.id, "gitguard: archived by repair")
-        theirs = f"; the commit that was there is archived as `{kept}`"
+        archived = store.chain.archive(head.id, "gitguard: archived by repair")
+        note = f"; the commit that was there is archived as `{archived}`"
     store.chain.point_at(anchor.committed, head.id, "gitguard: repair restores our head")
     name = checkpoint_name(anchor.sequence)
-    return f"moved `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{theirs}"
+    return f"moved `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{note}"
 
 
 def _repair_record(store: SessionStore) -> list[str]:
@@ -112,9 +112,9 @@ def _repair_record(store: SessionStore) -> list[str]:
     except NewerFormat:
         raise
     except InvalidDocument:
-        kept = workspace.set_aside(workspace.working_file(session, "session.json"))
+        archived = workspace.set_aside(workspace.working_file(session, "session.json"))
         write_record(workspace, session, new_record(workspace, session))
-        return [f"archived the damaged record of the conversations as `{kept}`"]
+        return [f"archived the damaged record of the conversations as `{archived}`"]
     return []
 
 
@@ -124,17 +124,17 @@ def _repair_state(store: SessionStore) -> list[str]:
         return []
     if isinstance(reading, state_file.Ready) and not reading.needs_rewrite:
         return _fill_empty(store, reading)
-    own = state_file.newest_own(reading)
-    good = _newest_checkpoint(store) if own is None else None
+    copy = state_file.newest_own(reading)
+    newest = _newest_checkpoint(store) if copy is None else None
     make_session_files(store.workspace, store.session)
     # Moved away first, a good older file would be missed if the new one cannot be written.
-    kept = store.workspace.keep_beside(store.states.path)
+    archived = store.workspace.keep_beside(store.states.path)
     done = ["restored the state from this machine's copy"]
-    if own is not None:
-        store.states.rewrite(own)
-    elif good is not None:
-        done = [_write_committed(store, good)]
-    return [f"archived the bad state as `{kept}`", *done] if kept else done
+    if copy is not None:
+        store.states.rewrite(copy)
+    elif newest is not None:
+        done = [_write_committed(store, newest)]
+    return [f"archived the bad state as `{archived}`", *done] if archived else done
 
 
 def _fill_empty(store: SessionStore, ready: Ready) -> list[str]:

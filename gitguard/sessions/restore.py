@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 _NOTHING = Circumstances()
 
 
-def plan_restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> StateChange:
+def plan_restore(store: SessionStore, name: str, *, untrusted: bool = False) -> StateChange:
     """Show what restoring a checkpoint would change.
 
-    One that is kept aside and not known to be ours is refused, unless an untrusted one is wanted.
+    name is a checkpoint's name, number or commit. An archived one that may be somebody else's is
+    refused, unless untrusted is given.
     """
     head = store.own_head()
-    checkpoint = store.chain.find(head.id, wanted)
+    checkpoint = store.chain.find(head.id, name)
     doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
     if doubt:
         short = checkpoint.id[:12]

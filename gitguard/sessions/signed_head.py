@@ -139,10 +139,10 @@ def _own_work(
     """Say what of ours no checkpoint holds; theirs may be there after a crash while taking it."""
     if reading.standing not in (state_file.OURS, state_file.ABSENT):
         return f"this machine's own state is {reading.standing}"
-    own = state_file.newest_own(reading)
-    if own is not None and own.state != theirs and own.sha256 != anchor.state_sha256:
+    ready = state_file.newest_own(reading)
+    if ready is not None and ready.state != theirs and ready.sha256 != anchor.state_sha256:
         return "this machine's own state is newer than its last checkpoint"
-    position = (own.journal_id, own.journal_offset) if own is not None else ("", 0)
+    position = (ready.journal_id, ready.journal_offset) if ready is not None else ("", 0)
     if store.journal.read(*position).unfolded:
         return "work since the last checkpoint is not in a checkpoint yet"
     return ""

@@ -60,9 +60,9 @@ def begin(
     refuse_tracked(workspace, repository)
     store = SessionStore(workspace, session, config)
     with store.lock(timeout):
-        found = start_up(store, circumstances or Circumstances())
+        startup = start_up(store, circumstances or Circumstances())
         settle(workspace, session, repository.checked_out().removeprefix("refs/heads/"))
-    return found
+    return startup
 
 
 def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
@@ -88,9 +88,9 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
         raise missing
     if reading.standing == state_file.MISSING:
         return _from_nothing(store, reading, head, notes, circumstances)
-    own = state_file.newest_own(reading)
-    if own is not None and not reading.has_summary:
-        store.write_summary(own.state)
+    ready_or_copy = state_file.newest_own(reading)
+    if ready_or_copy is not None and not reading.has_summary:
+        store.write_summary(ready_or_copy.state)
     try:
         ready = store.state()
     except EditedState as error:

@@ -65,7 +65,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
     reading, head, error = _look_at_once(store)
-    own = newest_own(reading) if reading is not None else None
+    ready = newest_own(reading) if reading is not None else None
     host_sessions = _host_sessions(store)
     anchor = head.anchor if head else None
     return Overview(
@@ -74,11 +74,11 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         branch=store.chain.ref,
         faults=tuple(workspace.faults()),
         error=error,
-        state=own.state if own else None,
+        state=ready.state if ready else None,
         standing=head.standing if head else "unknown",
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "",
         commit=head.committed if head else "",
-        uncommitted=own is not None and own.sha256 != (anchor.state_sha256 if anchor else ""),
+        uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),
         others=_others(workspace, session),
@@ -137,9 +137,9 @@ def _look(store: SessionStore) -> _Seen:
         error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
             error = _problem(lambda: store.chain.verify(own_head))
-        own = newest_own(reading)
-        if error is None and own is not None and own.state.is_done:
-            error = completion(own.state)
+        ready = newest_own(reading)
+        if error is None and ready is not None and ready.state.is_done:
+            error = completion(ready.state)
     except GitguardError as failure:
         error = error or failure
     return reading, head, error
@@ -162,11 +162,11 @@ def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
 
 def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -> tuple[str, ...]:
     warnings = []
-    for known in conversations.values():
-        if not known.window:
+    for record in conversations.values():
+        if not record.window:
             continue
         try:
-            window = resolve_window(known.window_model, known.window, config.window)
+            window = resolve_window(record.window_model, record.window, config.window)
             warnings.append(window_warning(window))
         except InvalidConfig as error:
             warnings.append(error.message)

@@ -101,60 +101,60 @@ def _stored_session(store: SessionStore) -> StoredSession:
 
 def stored_conversations(store: SessionStore) -> tuple[StoredConversation, ...]:
     """Return a session's conversations, the one that was used last first."""
-    known = read_record(store.workspace, store.session).host_sessions
-    newest = sorted(known.items(), key=lambda item: item[1].last_use, reverse=True)
+    records = read_record(store.workspace, store.session).host_sessions
+    newest = sorted(records.items(), key=lambda item: item[1].last_use, reverse=True)
     return tuple(_stored(name, conversation, store.config) for name, conversation in newest)
 
 
-def _stored(name: str, known: HostSession, config: Config) -> StoredConversation:
-    written, problem = _written(known)
+def _stored(name: str, record: HostSession, config: Config) -> StoredConversation:
+    written, problem = _written(record)
     try:
-        counted, pressure = _measured(known.replace(transcript="") if problem else known, config)
+        counted, pressure = _measured(record.replace(transcript="") if problem else record, config)
     except GitguardError as error:
         problem = error.message
-        counted, pressure = known, None
-    tokens = int(pressure.used) if pressure else _last_tokens(known)
-    window = pressure.window if pressure else _window(known, config)
+        counted, pressure = record, None
+    tokens = int(pressure.used) if pressure else _last_tokens(record)
+    window = pressure.window if pressure else _window(record, config)
     return StoredConversation(
         conversation=name,
-        session_id=known.transcript_session,
-        transcript=known.transcript,
-        format=known.transcript_format,
-        updated_at=max(known.last_use, written),
+        session_id=record.transcript_session,
+        transcript=record.transcript,
+        format=record.transcript_format,
+        updated_at=max(record.last_use, written),
         context_tokens=window.tokens,
         assumption=window.assumption,
         total_tokens=tokens,
         total_tokens_fresh=pressure is not None and not problem,
-        compaction_count=max(known.epoch, counted.compactions),
-        turns=known.turns,
+        compaction_count=max(record.epoch, counted.compactions),
+        turns=record.turns,
         problem=problem,
     )
 
 
-def _measured(known: HostSession, config: Config) -> tuple[HostSession, Pressure | None]:
-    counted, _ = count_compactions(known, None)
-    return counted, measure_pressure(known, config, first_turn=False)
+def _measured(record: HostSession, config: Config) -> tuple[HostSession, Pressure | None]:
+    counted, _ = count_compactions(record, None)
+    return counted, measure_pressure(record, config, first_turn=False)
 
 
-def _written(known: HostSession) -> tuple[str, str]:
+def _written(record: HostSession) -> tuple[str, str]:
     """Return when the transcript was last written, and what is wrong with it."""
-    if not known.transcript:
+    if not record.transcript:
         return "", ""
     try:
-        return timestamp(os.stat(known.transcript).st_mtime), ""
+        return timestamp(os.stat(record.transcript).st_mtime), ""
     except OSError as error:
-        return "", f"cannot read the transcript `{known.transcript}`: {error.strerror}"
+        return "", f"cannot read the transcript `{record.transcript}`: {error.strerror}"
 
 
-def _last_tokens(known: HostSession) -> int | None:
-    reading = known.reading
+def _last_tokens(record: HostSession) -> int | None:
+    reading = record.reading
     return int(reading.tokens) if reading is not None and reading.tokens >= 0 else None
 
 
-def _window(known: HostSession, config: Config) -> Window:
+def _window(record: HostSession, config: Config) -> Window:
     from gitguard.pressure.gauge import resolve_window
 
-    return resolve_window(known.window_model, known.window, config.window)
+    return resolve_window(record.window_model, record.window, config.window)
 
 
 def committed_keys(repository: Repository, heads: Mapping[str, str]) -> dict[str, str]:
@@ -206,25 +206,25 @@ def import_transcript(
     refuse_unknown(store)
     refuse_archived(store)
     turns, entries, began, ended = _count(transcript, tell)
-    own = id_of(transcript) or transcript.session or transcript.path
+    conversation_id = id_of(transcript) or transcript.session or transcript.path
     used = min(ended or files.changed_at(transcript.path), store.clock())
-    given = HostSession(started_at=timestamp(began or used), imported=True)
-    counted, newest_at = count_compactions(given, transcript)
+    blank = HostSession(started_at=timestamp(began or used), imported=True)
+    counted, newest_at = count_compactions(blank, transcript)
     counts = {"compactions": counted.compactions, "counted_upto": counted.counted_upto}
-    fresh = given.replace(epoch=counted.compactions, compacted_at=newest_at)
+    fresh = blank.replace(epoch=counted.compactions, compacted_at=newest_at)
     with store.lock():
         conversations = read_record(store.workspace, store.session).host_sessions
-        name = _name_of(transcript, own, conversations)
-        known = conversations.get(name, fresh)
-        merged = known.replace(
+        name = _name_of(transcript, conversation_id, conversations)
+        record = conversations.get(name, fresh)
+        merged = record.replace(
             transcript=transcript.path,
             transcript_format=transcript.format,
             transcript_session=transcript.session,
-            turns=max(known.turns, turns),
+            turns=max(record.turns, turns),
             **counts,
         )
         make_session_files(store.workspace, store.session)
-        used_at = max(known.used_at, timestamp(used))
+        used_at = max(record.used_at, timestamp(used))
         keep_conversation(store.workspace, store.session, name, merged, used_at=used_at)
     was_known = name in conversations
     return Imported(
@@ -232,24 +232,34 @@ def import_transcript(
     )
 
 
-def _name_of(transcript: Transcript, own: str, conversations: Mapping[str, HostSession]) -> str:
-    """Return under which name a session knows a transcript, else its own id.
+def _name_of(
+    transcript: Transcript, conversation_id: str, conversations: Mapping[str, HostSession]
+) -> str:
+    """Return the name under which a session knows a transcript, else conversation_id.
 
     Where that is another one's, its place is added, so that neither takes the other's record.
     """
-    known_as = [name for name, one in conversations.items() if is_told_of(name, one, transcript)]
+    known_as = [
+        name for name, record in conversations.items() if is_told_of(name, record, transcript)
+    ]
     if known_as:
         return known_as[0]
-    is_free = own not in conversations or _was_moved(conversations[own], transcript)
-    return own if is_free else f"{own} ({transcript.format}, {transcript.path})"
+    is_free = conversation_id not in conversations or _was_moved(
+        conversations[conversation_id], transcript
+    )
+    return (
+        conversation_id
+        if is_free
+        else f"{conversation_id} ({transcript.format}, {transcript.path})"
+    )
 
 
-def _was_moved(known: HostSession, transcript: Transcript) -> bool:
+def _was_moved(record: HostSession, transcript: Transcript) -> bool:
     """Say whether the record of a conversation's id can be its own: its file is gone, or untold."""
-    if not known.transcript:
+    if not record.transcript:
         return True
-    same_format = known.transcript_format == transcript.format
-    return same_format and not os.path.lexists(known.transcript)
+    same_format = record.transcript_format == transcript.format
+    return same_format and not os.path.lexists(record.transcript)
 
 
 def _count(

@@ -33,13 +33,13 @@ _NOTHING = Circumstances()
 def archive_uncommitted(store: SessionStore, head: Head) -> str:
     """Keep a state that no checkpoint holds as a commit under the archive; say where."""
     reading = store.states.read()
-    own = state_file.newest_own(reading)
+    ready = state_file.newest_own(reading)
     anchor = head.anchor
     if anchor is not None and not store.chain.owns_objects(anchor.committed):
         anchor = None  # an older copy of the repository was put back; our checkpoint went with it
-    if own is not None:
-        state = own.state
-        if anchor is not None and own.sha256 == anchor.state_sha256:
+    if ready is not None:
+        state = ready.state
+        if anchor is not None and ready.sha256 == anchor.state_sha256:
             return ""
     elif isinstance(reading, state_file.Diagnosed) and reading.edited is not None:
         state = reading.edited.state
@@ -92,7 +92,7 @@ def _position(store: SessionStore, theirs: Verified, before: Ready | None) -> tu
 # A branch that this machine did not write
 
 
-def plan_trust(store: SessionStore, wanted: str) -> StateChange:
+def plan_trust(store: SessionStore, commit: str) -> StateChange:
     """Show which head would be trusted, and what it would change in the state."""
     head = store.chain.head()
     if head.standing == standing.OURS:
@@ -106,20 +106,20 @@ def plan_trust(store: SessionStore, wanted: str) -> StateChange:
             "restores it",
         }
         raise InvalidInput(reasons[head.standing])
-    if wanted and not head.id.startswith(wanted):
+    if commit and not head.id.startswith(commit):
         raise InvalidInput(
-            f"`{store.chain.ref}` is at {head.id[:12]}, not at `{wanted[:80]}`",
+            f"`{store.chain.ref}` is at {head.id[:12]}, not at `{commit[:80]}`",
             "Pass the head that you reviewed",
         )
-    if head.standing in (standing.MOVED, standing.ADVANCED) and not wanted:
+    if head.standing in (standing.MOVED, standing.ADVANCED) and not commit:
         raise InvalidInput(
             f"this machine did not write the head {head.id[:12]}",
             f"If you have reviewed it, run `gitguard repair --take-theirs --head {head.id[:12]}`",
         )
     theirs = store.chain.verify_foreign(head.id)
     after = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
-    own = state_file.newest_own(store.states.read())
-    return StateChange(own.state if own else None, after, theirs.checkpoint)
+    ready = state_file.newest_own(store.states.read())
+    return StateChange(ready.state if ready else None, after, theirs.checkpoint)
 
 
 def _refuse_diverged(store: SessionStore, head: Head) -> None:
@@ -135,9 +135,9 @@ def _refuse_diverged(store: SessionStore, head: Head) -> None:
         )
 
 
-def trust(store: SessionStore, wanted: str) -> StateChange:
+def trust(store: SessionStore, commit: str) -> StateChange:
     """Make the foreign head ours; an own state or head that differs is archived first."""
-    change = plan_trust(store, wanted)
+    change = plan_trust(store, commit)
     head = store.chain.head(settle=True)
     if head.replaced_repository:
         store.chain.set_aside()
@@ -145,8 +145,8 @@ def trust(store: SessionStore, wanted: str) -> StateChange:
     note = archive_uncommitted(store, head)
     anchor = head.anchor
     if anchor and head.standing == standing.MOVED and store.chain.owns_objects(anchor.committed):
-        kept = store.chain.archive(anchor.committed, "gitguard: archived by trust")
-        note += f"; our old head is archived as `{kept}`"
+        archived = store.chain.archive(anchor.committed, "gitguard: archived by trust")
+        note += f"; our old head is archived as `{archived}`"
     if head.standing == standing.REMOTE_ONLY:
         store.chain.refuse_checked_out(head)
         store.chain.point_at(head.id, "", "gitguard: trust adopts the remote session")
@@ -198,15 +198,15 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     broken = state_file.diagnose(reading) if reading.standing == state_file.BROKEN else None
     if broken is not None:
         raise broken
-    own = state_file.newest_own(reading)
-    if own is not None and _is_in_another_repository(store):
-        return StateChange(None, own.state, sha256=own.sha256)
+    ready = state_file.newest_own(reading)
+    if ready is not None and _is_in_another_repository(store):
+        return StateChange(None, ready.state, sha256=ready.sha256)
     edited = reading.edited if isinstance(reading, state_file.Diagnosed) else None
     if edited is None:
         raise InvalidInput("`state.json` is as gitguard wrote it; there is nothing to accept")
     _refuse_edited(store, edited, shown)
     after, _ = edited.state.redacted(store.workspace.redactor)
-    return StateChange(own.state if own else None, after, sha256=edited.sha256)
+    return StateChange(ready.state if ready else None, after, sha256=edited.sha256)
 
 
 def _refuse_edited(store: SessionStore, edited: Edited, shown: str) -> None:

@@ -197,18 +197,18 @@ class _Verifying:
 
 def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
     """Return the heads to walk from, each with the anchor that it is held against."""
-    found = [(head.committed, head.anchor)] if head.committed else []
-    return found + ([(head.id, None)] if head.id not in ("", head.committed) else [])
+    heads = [(head.committed, head.anchor)] if head.committed else []
+    return heads + ([(head.id, None)] if head.id not in ("", head.committed) else [])
 
 
-def stores_of(own: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
+def stores_of(any_store: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
     """Return the stores of a repository's sessions, archived ones as well.
 
     keys has the sessions' keys by their names; an archived session is known by its name.
     """
-    every = sorted({*keys, *archived_names(own.workspace)})
-    sessions = (Session(keys.get(name, name), name) for name in every)
-    stores = [SessionStore(own.workspace, session, own.config) for session in sessions]
+    names = sorted({*keys, *archived_names(any_store.workspace)})
+    sessions = (Session(keys.get(name, name), name) for name in names)
+    stores = [SessionStore(any_store.workspace, session, any_store.config) for session in sessions]
     return [store for store in stores if store.session.name in keys or _is_archived(store)]
 
 

@@ -141,12 +141,14 @@ def _check(document: dict[str, Any], last: dict[str, Any]) -> None:
             raise InvalidDocument(f"the state is wrong: {error.message}") from error
 
 
-def _after_same(items: list[Any], others: Any) -> list[Any]:
+def _after_same(items: list[Any], previous: Any) -> list[Any]:
     """Return the items from the first on that another list has not at the same place."""
-    if not isinstance(others, list):
+    if not isinstance(previous, list):
         return items
-    pairs = enumerate(zip(items, others, strict=False))
-    same = next((n for n, (one, other) in pairs if one != other), min(len(items), len(others)))
+    pairs = enumerate(zip(items, previous, strict=False))
+    same = next(
+        (n for n, (item, earlier) in pairs if item != earlier), min(len(items), len(previous))
+    )
     return items[same:]
 
 

@@ -114,15 +114,15 @@ class ObservedWork(Value):
     """The fewest and the most tool calls until the halt."""
 
 
-def work_of(found: Profiled) -> ObservedWork:
+def work_of(profiled: Profiled) -> ObservedWork:
     """Return what a profile shows of the work."""
-    usage, pattern, runway = found.usage, found.pattern, found.profile.runway
-    known = not usage.window_source.startswith("assumed")
+    usage, pattern, runway = profiled.usage, profiled.pattern, profiled.profile.runway
+    is_reported = not usage.window_source.startswith("assumed")
     return ObservedWork(
         usage.transcript.format,
         pattern.name,
         pattern.evidence,
-        usage.window if known else 0,
+        usage.window if is_reported else 0,
         (runway.calls.low, runway.calls.high) if runway else None,
     )
 
@@ -200,23 +200,23 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
     _refuse_meaningless(question)
     pattern, evidence = _pattern(question)
-    found, seen = _look(desk, adviser)
+    installed, file_bytes = _look(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
-    measured = resolve_window(found.model, found.window, desk.config.window)
-    if found.window:
-        _refuse_other_window(adviser, found.window, question.window)
-    window, source = _window(measured, found, question.window, work)
-    halting = _halting(desk, adviser, measured, found)
+    measured = resolve_window(installed.model, installed.window, desk.config.window)
+    if installed.window:
+        _refuse_other_window(adviser, installed.window, question.window)
+    window, source = _window(measured, installed, question.window, work)
+    halting = _halting(desk, adviser, measured, installed)
     work_style = MIXED if pattern == UNKNOWN else pattern
     figures = figures_for(
         work_style, window, halting=halting, hours=question.hours, spared=question.spared
     )
-    offer = adviser.offer(found, figures)
+    offer = adviser.offer(installed, figures)
     verdict = judge(offer.settings)
     return Advice(
         adviser.NAME,
         adviser.TITLE,
-        found,
+        installed,
         figures,
         pattern,
         evidence,
@@ -224,9 +224,9 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
         verdict.right,
         verdict.changes,
         offer,
-        seen,
+        file_bytes,
         work.runway if work else None,
-        unfinished(settled_changes(desk, adviser.NAME), found.file),
+        unfinished(settled_changes(desk, adviser.NAME), installed.file),
     )
 
 
@@ -246,11 +246,11 @@ def _refuse_meaningless(question: AdviceQuestion) -> None:
         )
 
 
-def _refuse_other_window(adviser: Adviser, window: int, given: int) -> None:
+def _refuse_other_window(adviser: Adviser, window: int, named: int) -> None:
     """Refuse a window that is not the host's: it reckons with its own, whatever is named here."""
-    if given and given != window:
+    if named and named != window:
         raise InvalidInput(
-            f"`--window {given}`: {adviser.TITLE} works with {window:,} tokens",
+            f"`--window {named}`: {adviser.TITLE} works with {window:,} tokens",
             "Leave out `--window`; if the host's window is wrong, correct it in the host",
         )
 
@@ -268,28 +268,30 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
         return data
 
     try:
-        found = adviser.look(desk.surroundings(adviser).replace(read=read))
+        installed = adviser.look(desk.surroundings(adviser).replace(read=read))
     except InvalidDocument as error:
-        cut = unfinished(settled_changes(desk, adviser.NAME))
-        raise cut_off(cut) if cut else error from None
-    seen = desk.read(found.file)
-    if first.get(found.file, seen) != seen:
+        interrupted = unfinished(settled_changes(desk, adviser.NAME))
+        raise cut_off(interrupted) if interrupted else error from None
+    file_bytes = desk.read(installed.file)
+    if first.get(installed.file, file_bytes) != file_bytes:
         raise SettingsMoved(
-            f"`{found.file}` changed while {adviser.TITLE} was asked about it",
+            f"`{installed.file}` changed while {adviser.TITLE} was asked about it",
             "Ask for the advice again",
-            FileChange(found.file, found.file.lstrip("/"), first[found.file], seen).diff(),
+            FileChange(
+                installed.file, installed.file.lstrip("/"), first[installed.file], file_bytes
+            ).diff(),
         )
-    return found, seen
+    return installed, file_bytes
 
 
-def _halting(desk: Desk, adviser: Adviser, measured: Window, found: Found) -> Halting | None:
+def _halting(desk: Desk, adviser: Adviser, measured: Window, installed: Found) -> Halting | None:
     """Return where gitguard halts the host's agent, None where it does not.
 
     Its thresholds are shares of the window that it measures by, which the user may have capped.
     """
     if not desk.is_halted(adviser.NAME):
         return None
-    share = measured.tokens / found.window if found.window else 1.0
+    share = measured.tokens / installed.window if installed.window else 1.0
     gauge, thresholds = desk.config.gauge, desk.config.thresholds
     return Halting(gauge.checkpoint_at * share, thresholds.critical * share)
 
@@ -313,39 +315,42 @@ def settled_changes(desk: Desk, host: str) -> tuple[MadeChange, ...]:
     Raises `Locked` where another process is making one, which is not cut off.
     """
     record = ChangesFile(desk.places.state_home)
-    made = record.of(host, desk.worktree)
-    if all(one.is_finished for one in made):
-        return made
+    changes = record.of(host, desk.worktree)
+    if all(change.is_finished for change in changes):
+        return changes
     with Lock(record.lock_path, timeout=0, clock=desk.clock):
         return record.of(host, desk.worktree)
 
 
-def unfinished(made: Iterable[MadeChange], file: str = "") -> MadeChange | None:
+def unfinished(changes: Iterable[MadeChange], file: str = "") -> MadeChange | None:
     """Return the first change that was cut off, of a file if that is named."""
     real = os.path.realpath(file)
-    cut = (one for one in made if not one.is_finished)
-    return next((one for one in cut if not file or os.path.realpath(one.file) == real), None)
+    interrupted = (change for change in changes if not change.is_finished)
+    return next(
+        (change for change in interrupted if not file or os.path.realpath(change.file) == real),
+        None,
+    )
 
 
-def cut_off(made: MadeChange) -> SettingsMoved:
+def cut_off(change: MadeChange) -> SettingsMoved:
     """Return the refusal to go on before a change that was cut off is taken back."""
     return SettingsMoved(
-        f"a change of `{made.file}` at {made.at} was interrupted, so the file may be half changed",
-        f"`gitguard config rollback {made.host}` shows what it did and undoes it",
+        f"a change of `{change.file}` at {change.at} was interrupted and may be half done",
+        f"`gitguard config rollback {change.host}` shows what it did and undoes it",
     )
 
 
 def _window(
-    measured: Window, found: Found, given: int, work: ObservedWork | None
+    measured: Window, installed: Found, named: int, work: ObservedWork | None
 ) -> tuple[int, str]:
     """Return the window and who says so; an assumed one is none, as settings outlive a mistake.
 
     The host's own goes before the one that is measured by, as the settings are reckoned with it.
     """
-    if found.window:
-        return found.window, "host"
-    if given:
-        return given, "given"
+    if installed.window:
+        return installed.window, "host"
+    if named:
+        return named, "given"
     if not measured.source.startswith("assumed"):
         return measured.tokens, measured.source
     return (work.window, "conversation") if work and work.window else (0, "")

@@ -75,7 +75,7 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         mode=mode,
         pattern=advice.pattern,
         project=desk.project_of(file),
-        changes=tuple((one.key, one.before, one.after) for one in advice.changes),
+        changes=tuple((setting.key, setting.before, setting.after) for setting in advice.changes),
     )
 
 
@@ -110,9 +110,9 @@ def apply(
     """
     record = ChangesFile(desk.places.state_home)
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
-        cut = unfinished(record.of(advice.host, desk.worktree), planned.file)
-        if cut is not None:
-            raise cut_off(cut)
+        interrupted = unfinished(record.of(advice.host, desk.worktree), planned.file)
+        if interrupted is not None:
+            raise cut_off(interrupted)
         refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
         edited = None if has_command(adviser) else _edited(adviser, advice)
         hidden = lines_to_hide(desk.common_dir, planned)
@@ -126,23 +126,23 @@ def apply(
             raise
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
-            made = planned.replace(
+            change = planned.replace(
                 after=digest(desk.read(planned.file)),
-                changes=tuple(one for one in planned.changes if one[0] not in left_out),
+                changes=tuple(setting for setting in planned.changes if setting[0] not in left_out),
             )
             if left_out:
-                _write_document(made, advice, adviser)
-            record.put(made)
+                _write_document(change, advice, adviser)
+            record.put(change)
         except BaseException as error:
-            kept = _take_back(desk, planned, advice.seen)
+            kept_at = _take_back(desk, planned, advice.seen)
             _drop(desk, planned, record)
-            _say_what_is(error, kept)
+            _say_what_is(error, kept_at)
             raise
-    return Applied(made, left_out, checked_by)
+    return Applied(change, left_out, checked_by)
 
 
 def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
-    return adviser.edit(advice.seen, {one.key: one.after for one in advice.changes})
+    return adviser.edit(advice.seen, {setting.key: setting.after for setting in advice.changes})
 
 
 def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
@@ -164,16 +164,16 @@ def _take_back(desk: Desk, planned: MadeChange, before: bytes | None) -> str:
         raise
 
 
-def _say_what_is(error: BaseException, kept: str) -> None:
-    """Add to what is said of a failure that all is as before, and where the file as found is kept.
+def _say_what_is(error: BaseException, kept_at: str) -> None:
+    """Add to an error that all is as before, and that the file as found is at kept_at.
 
     An interrupt has no words of its own, so it takes them as notes.
     """
-    said = f"the file as it was then is kept in `{kept}`" if kept else ""
+    note = f"the file as it was then is kept in `{kept_at}`" if kept_at else ""
     if not isinstance(error, GitguardError):
-        error.add_note("; ".join(filter(None, (_AS_BEFORE, said))))
-    elif said:
-        error.hint = "; ".join(filter(None, (error.hint, said)))
+        error.add_note("; ".join(filter(None, (_AS_BEFORE, note))))
+    elif note:
+        error.hint = "; ".join(filter(None, (error.hint, note)))
 
 
 def _keep(
@@ -189,9 +189,9 @@ def _keep(
     desk.places.at_step("settings kept")
 
 
-def _write_document(made: MadeChange, advice: Advice, adviser: Adviser) -> None:
-    files.make_folder(os.path.dirname(made.document))
-    files.write_bytes(made.document, rollback_document(made, advice, adviser.UNDO).encode())
+def _write_document(change: MadeChange, advice: Advice, adviser: Adviser) -> None:
+    files.make_folder(os.path.dirname(change.document))
+    files.write_bytes(change.document, rollback_document(change, advice, adviser.UNDO).encode())
 
 
 def _make(
@@ -257,17 +257,17 @@ def _refuse_failed(adviser: Adviser, setting: Setting, answer: ProgramOutcome) -
 def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple[str, ...]) -> str:
     """Read all back through the host; return by which command it checked, if it has one."""
     try:
-        found = adviser.look(at, advice.found)
+        installed = adviser.look(at, advice.found)
     except InvalidDocument as error:
         raise HostFailed(
             f"{adviser.TITLE} refuses what was changed: {error.message}", _AS_BEFORE
         ) from error
     for setting in advice.changes:
-        now = found.standing.get(setting.key, "")
-        if setting.key not in left_out and (not now or loads(now) != loads(setting.after)):
+        value = installed.standing.get(setting.key, "")
+        if setting.key not in left_out and (not value or loads(value) != loads(setting.after)):
             raise HostFailed(
-                f"`{setting.key}` is `{now or 'not set'}` and not `{setting.after}`, though "
+                f"`{setting.key}` is `{value or 'not set'}` and not `{setting.after}`, though "
                 f"{adviser.TITLE} did not refuse it",
                 _AS_BEFORE,
             )
-    return found.checked_by
+    return installed.checked_by

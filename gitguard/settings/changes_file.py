@@ -100,7 +100,9 @@ class ChangesFile:
         Those in another project's files are left out.
         """
         return tuple(
-            one for one in self.read() if host in ("", one.host) and one.project in ("", project)
+            change
+            for change in self.read()
+            if host in ("", change.host) and change.project in ("", project)
         )
 
     def put(self, change: MadeChange) -> None:
@@ -113,12 +115,14 @@ class ChangesFile:
 
     def _without(self, change: MadeChange) -> tuple[MadeChange, ...]:
         # Two changes may fall into one second, but never into one document.
-        return tuple(one for one in self.read() if one.document != change.document)
+        return tuple(earlier for earlier in self.read() if earlier.document != change.document)
 
     def _write(self, changes: tuple[MadeChange, ...]) -> None:
         if not changes:
             files.remove(self.path)
             return
         files.make_folder(os.path.dirname(self.path))
-        documents = [{name: getattr(one, name) for name in one.field_names} for one in changes]
+        documents = [
+            {name: getattr(change, name) for name in change.field_names} for change in changes
+        ]
         files.write_bytes(self.path, dump_json({"format": FORMAT, "changes": documents}))

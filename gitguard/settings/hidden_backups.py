@@ -29,9 +29,9 @@ def lines_to_hide(common_dir: str, planned: MadeChange) -> tuple[str, ...]:
     if not planned.project:
         return ()
     name = os.path.relpath(planned.file, planned.project)
-    known = exclude.lines_of(content(common_dir, EXCLUDE))
-    wanted = [f"/{name}{_BESIDE}*", *([] if planned.backup else [f"/{name}"])]
-    return tuple(line for line in wanted if line not in known)
+    present = exclude.lines_of(content(common_dir, EXCLUDE))
+    needed = [f"/{name}{_BESIDE}*", *([] if planned.backup else [f"/{name}"])]
+    return tuple(line for line in needed if line not in present)
 
 
 def hide(common_dir: str, planned: MadeChange, clock: Callable[[], float]) -> None:
@@ -43,16 +43,16 @@ def hide(common_dir: str, planned: MadeChange, clock: Callable[[], float]) -> No
             _write(common_dir, before, tuple(lines))
 
 
-def unhide(common_dir: str, made: MadeChange, clock: Callable[[], float]) -> None:
+def unhide(common_dir: str, change: MadeChange, clock: Callable[[], float]) -> None:
     """Take the lines of a change away that hide nothing any more."""
-    if not made.hidden:
+    if not change.hidden:
         return
-    roots = worktree_roots(common_dir) | {made.project}
+    roots = worktree_roots(common_dir) | {change.project}
     with exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock):
         before = content(common_dir, EXCLUDE)
-        known = exclude.lines_of(before)
-        left = tuple(n for n in known if n not in made.hidden or _hides_any(roots, n))
-        if left != known:
+        present = exclude.lines_of(before)
+        left = tuple(n for n in present if n not in change.hidden or _hides_any(roots, n))
+        if left != present:
             _write(common_dir, before, left)
 
 

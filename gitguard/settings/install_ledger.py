@@ -68,10 +68,10 @@ class Installed(Value):
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
         return {
-            "files": {name: _kept_document(kept) for name, kept in self.files.items()},
+            "files": {name: _kept_document(entry) for name, entry in self.files.items()},
             "folders": list(self.folders),
             "status_line": self.status_line,
-            "settings": {name: _setting_document(kept) for name, kept in self.settings.items()},
+            "settings": {name: _setting_document(entry) for name, entry in self.settings.items()},
             "users": list(self.users),
         }
 
@@ -79,17 +79,17 @@ class Installed(Value):
     def from_document(cls, document: dict[str, Any]) -> Installed:
         """Read what `to_document` returns."""
         return cls(
-            {name: _kept_from(kept) for name, kept in document["files"].items()},
+            {name: _kept_from(entry) for name, entry in document["files"].items()},
             tuple(map(str, document["folders"])),
             str(document["status_line"]),
-            {n: _setting_from(kept) for n, kept in document.get("settings", {}).items()},
+            {n: _setting_from(entry) for n, entry in document.get("settings", {}).items()},
             tuple(map(str, document.get("users", ()))),
         )
 
 
-def _kept_document(kept: Kept) -> dict[str, Any]:
-    original = None if kept.original is None else b64encode(kept.original).decode()
-    return {"original": original, "written": kept.written}
+def _kept_document(entry: Kept) -> dict[str, Any]:
+    original = None if entry.original is None else b64encode(entry.original).decode()
+    return {"original": original, "written": entry.written}
 
 
 def _kept_from(document: dict[str, Any]) -> Kept:
@@ -97,8 +97,8 @@ def _kept_from(document: dict[str, Any]) -> Kept:
     return Kept(None if original is None else b64decode(original), str(document["written"]))
 
 
-def _setting_document(kept: KeptSetting) -> dict[str, Any]:
-    return {name: getattr(kept, name) for name in KeptSetting.field_names}
+def _setting_document(entry: KeptSetting) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in KeptSetting.field_names}
 
 
 def _setting_from(document: dict[str, Any]) -> KeptSetting:

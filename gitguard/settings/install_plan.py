@@ -109,9 +109,9 @@ class Draft:
         if after is not None:
             self._folders[root] += missing_folders(root, name)
 
-    def folders(self, root: str, known: Installed) -> tuple[str, ...]:
+    def folders(self, root: str, installed: Installed) -> tuple[str, ...]:
         """Return the folders under root that we made or are about to make."""
-        return tuple(dict.fromkeys([*known.folders, *self._folders[root]]))
+        return tuple(dict.fromkeys([*installed.folders, *self._folders[root]]))
 
     def settings_in(self, settings: HostSettings, name: str) -> dict[str, Any]:
         """Return settings as they would be without us, empty where they do not read."""
@@ -122,35 +122,35 @@ class Draft:
 
     def given_back(self, settings: HostSettings, name: str) -> bytes | None:
         """Return a settings file as it was before us, with whatever else was changed since."""
-        before, kept = self.read(name), self.own.files.get(name)
+        before, entry = self.read(name), self.own.files.get(name)
         if before is None:
             return None
-        if kept is not None and kept.is_unchanged(before):
-            return kept.original
-        found = settings_of(before, name)
-        if kept is None and not settings.is_installed(found):
+        if entry is not None and entry.is_unchanged(before):
+            return entry.original
+        current = settings_of(before, name)
+        if entry is None and not settings.is_installed(current):
             return before
-        original = settings_of(kept.original if kept else None, name)
-        rest = settings.remove(found, original)
-        if rest == found:
+        original = settings_of(entry.original if entry else None, name)
+        without_ours = settings.remove(current, original)
+        if without_ours == current:
             return before
-        if kept is not None and rest == original:
-            return kept.original
-        if kept is None and not rest:
+        if entry is not None and without_ours == original:
+            return entry.original
+        if entry is None and not without_ours:
             return None  # installed from another home folder, and nobody else wrote into it
-        return Layout.of(before).dump(rest)
+        return Layout.of(before).dump(without_ours)
 
     def take_out(self, settings: HostSettings, name: str) -> None:
         """Plan to give a settings file back."""
         self.change(self.sites.root, name, self.read(name), self.given_back(settings, name))
 
-    def is_our_skill(self, found: bytes) -> bool:
+    def is_our_skill(self, data: bytes) -> bool:
         """Say whether the skill's file is one that we wrote and nobody changed."""
         name = self.settings.SKILL
-        kept = self.own.files.get(name)
-        if kept is not None:
-            return kept.is_unchanged(found)
-        return found == self.sites.skill and name not in self.sites.worktree.tracked((name,))
+        entry = self.own.files.get(name)
+        if entry is not None:
+            return entry.is_unchanged(data)
+        return data == self.sites.skill and name not in self.sites.worktree.tracked((name,))
 
     def is_line_of_host(self, line: str) -> bool:
         """Say whether a line of our block is about this host's files, and about nothing else.
@@ -176,14 +176,14 @@ class Draft:
 
     def exclude_without_host(self, before: bytes | None) -> bytes | None:
         """Return the exclude file with the lines of other hosts alone."""
-        others = tuple(n for n in exclude.lines_of(before) if not self.is_line_of_host(n))
-        return exclude.with_block(before, others) if others else self.exclude_given_back(before)
+        lines = tuple(n for n in exclude.lines_of(before) if not self.is_line_of_host(n))
+        return exclude.with_block(before, lines) if lines else self.exclude_given_back(before)
 
     def exclude_given_back(self, before: bytes | None) -> bytes | None:
         """Return the exclude file without our block."""
-        kept: Kept | None = self.shared.files.get(EXCLUDE)
-        if kept is not None and before is not None and kept.is_unchanged(before):
-            return kept.original
+        entry: Kept | None = self.shared.files.get(EXCLUDE)
+        if entry is not None and before is not None and entry.is_unchanged(before):
+            return entry.original
         return exclude.without_block(before)
 
     def finish(
@@ -207,8 +207,8 @@ def plan_removal(sites: Sites) -> InstallPlan:
             draft.take_out(settings, name)
     _remove_skill(draft)
     # Another home folder's installation may have made the skill's folder.
-    made = dict.fromkeys([*draft.own.folders, os.path.dirname(settings.SKILL)])
-    leaving = [os.path.join(sites.root, folder) for folder in made]
+    folders = dict.fromkeys([*draft.own.folders, os.path.dirname(settings.SKILL)])
+    leaving = [os.path.join(sites.root, folder) for folder in folders]
     if sites.others:
         return draft.finish({sites.common: draft.shared}, leaving=tuple(leaving))
     before = content(sites.common, EXCLUDE)
@@ -219,11 +219,11 @@ def plan_removal(sites: Sites) -> InstallPlan:
 
 def _remove_skill(draft: Draft) -> None:
     name = draft.settings.SKILL
-    found = draft.read(name)
-    if found is None:
+    data = draft.read(name)
+    if data is None:
         return
-    if draft.is_our_skill(found):
-        draft.change(draft.sites.root, name, found, None)
+    if draft.is_our_skill(data):
+        draft.change(draft.sites.root, name, data, None)
     elif name in draft.own.files:
         draft.notes.append(f"`{name}` was edited after it was installed, so it is kept")
 

@@ -96,8 +96,8 @@ class Installer:
     def _settings_changes(self) -> tuple[MadeChange, ...]:
         place = self._workspace.place
         roots = worktree_roots(place.common_dir) | {place.worktree}
-        made = ChangesFile(self._workspace.places.state_home).read()
-        return tuple(one for one in made if one.project in roots)
+        changes = ChangesFile(self._workspace.places.state_home).read()
+        return tuple(change for change in changes if change.project in roots)
 
     def _lock(self) -> Lock:
         common = self._workspace.place.common_dir
@@ -173,19 +173,19 @@ class Installer:
         """Name what `config advise --apply` changed, which is not the installation's to take."""
         root = self._workspace.place.worktree
         return tuple(
-            f"`{made.file}` keeps what `config advise` changed on {made.at[:10]}: "
-            f"{', '.join(key for key, _, _ in made.changes)}; undo it with "
-            f"`{rollback_command(made)}`"
-            for made in ChangesFile(self._workspace.places.state_home).read()
-            if made.host == self._host and made.project in ("", root)
+            f"`{change.file}` keeps what `config advise` changed on {change.at[:10]}: "
+            f"{', '.join(key for key, _, _ in change.changes)}; undo it with "
+            f"`{rollback_command(change)}`"
+            for change in ChangesFile(self._workspace.places.state_home).read()
+            if change.host == self._host and change.project in ("", root)
         )
 
     def _other_hosts(self) -> tuple[str, ...]:
         state, root = self._workspace.state_folder, self._workspace.place.worktree
-        others = (name for name in hosts.names(hosts.INSTALLING) if name != self._host)
+        names = (name for name in hosts.names(hosts.INSTALLING) if name != self._host)
         return tuple(
             f"it is still installed for `{name}`; remove it with `gitguard uninstall --host {name}`"
-            for name in others
+            for name in names
             if root in LedgerFile(state, name).read()
         )
 
@@ -217,16 +217,16 @@ class Installer:
             )
 
     def _warnings(self, plan: InstallPlan) -> tuple[str, ...]:
-        found = list(self._trigger_warnings(plan))
+        warnings = list(self._trigger_warnings(plan))
         remotes = self._worktree.remotes()
         if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
             name = redactor_of(self._config.redaction).text(remotes[0])
-            found.append(
+            warnings.append(
                 f"`git push --all` would publish the `gitguard/*` branches to `{name}`; to "
                 "prevent that, "
                 "set `store.ref_prefix: refs/gitguard/` in your config.yaml"
             )
-        return tuple(found)
+        return tuple(warnings)
 
     def _trigger_warnings(self, plan: InstallPlan) -> tuple[str, ...]:
         if not plan.sets_trigger or belongs_to_user(self._settings):
@@ -244,23 +244,23 @@ class Installer:
     def _remains(self) -> tuple[str, ...]:
         """Say what uninstalling leaves alone, and how to remove it."""
         folder = os.path.relpath(self._workspace.folder, self._workspace.place.worktree)
-        found = []
+        notes = []
         refs = [f"`{ref}`" for ref in self._worktree.refs(self._config.store.ref_prefix[:-1])]
         if refs:
             shown = ", ".join(refs[:_MOST_REFS])
             more = f" and {len(refs) - _MOST_REFS} more" * (len(refs) > _MOST_REFS)
-            found.append(
+            notes.append(
                 f"the checkpoints are kept on {shown}{more}; delete one with `git update-ref -d "
                 "REF`"
             )
         if os.path.isdir(self._workspace.folder):
-            found.append(f"the working files are kept; delete them with `rm -r {folder}`")
+            notes.append(f"the working files are kept; delete them with `rm -r {folder}`")
         if os.path.isdir(self._workspace.state_folder):
             state = self._workspace.state_folder
-            found.append(
+            notes.append(
                 f"this machine's records of them are kept; delete them with `rm -r {state}`"
             )
-        return tuple(found)
+        return tuple(notes)
 
 
 def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
@@ -331,8 +331,8 @@ def _came_with_project(workspace: Workspace, settings: HostSettings, installed: 
     """
     names = []
     for name in (settings.SHARED, settings.PERSONAL):
-        kept = installed.files.get(name)
-        versions = (content(workspace.place.worktree, name), kept.original if kept else None)
+        entry = installed.files.get(name)
+        versions = (content(workspace.place.worktree, name), entry.original if entry else None)
         lines = (settings.other_status_line(_readable(data, name)) for data in versions)
         if any(line and line["command"] == installed.status_line for line in lines):
             names.append(name)

@@ -53,9 +53,9 @@ class _Merger:
         self._place_skill()
         excluded = self._exclude()
         draft, root, common = self._draft, self._sites.root, self._sites.common
-        own = Installed(self._kept, draft.folders(root, draft.own), self._status_line)
-        shared = Installed(excluded, draft.folders(common, draft.shared))
-        mine = {root: own, **({common: shared} if shared != Installed() else {})}
+        in_worktree = Installed(self._kept, draft.folders(root, draft.own), self._status_line)
+        in_git_dir = Installed(excluded, draft.folders(common, draft.shared))
+        mine = {root: in_worktree, **({common: in_git_dir} if in_git_dir != Installed() else {})}
         return draft.finish(mine, sets_trigger=self._sets_trigger)
 
     # Settings
@@ -142,19 +142,19 @@ class _Merger:
     def _say_trigger(self, settings: HostSettings, theirs: str) -> None:
         lowest, highest = settings.COMPACTS_AT
         if theirs:
-            said = f"a compaction trigger is already set and is kept: `{theirs}`"
+            note = f"a compaction trigger is already set and is kept: `{theirs}`"
         elif self._wishes.with_trigger:
             self._sets_trigger = True
-            said = (
+            note = (
                 f"the host will auto-compact at {lowest:.1%} to {highest:.1%} of the window (sets "
                 f"`{settings.TRIGGER}`), before gitguard halts the agent; opt out with "
                 "--no-compaction-trigger"
             )
         else:
-            said = (
+            note = (
                 "the host decides when to compact; gitguard halts the agent if the context fills up"
             )
-        self._draft.notes.append(said)
+        self._draft.notes.append(note)
 
     def _say_hidden(self, settings: HostSettings) -> None:
         personal = self._draft.settings_in(settings, settings.PERSONAL)
@@ -168,31 +168,31 @@ class _Merger:
 
     def _place_skill(self) -> None:
         name = self._sites.settings.SKILL
-        found, wanted = self._draft.read(name), self._sites.skill
-        if found is not None and not self._draft.is_our_skill(found):
+        current, skill = self._draft.read(name), self._sites.skill
+        if current is not None and not self._draft.is_our_skill(current):
             self._draft.notes.append(f"`{name}` was edited, so gitguard leaves it unchanged")
             return
-        self._kept[name] = Kept.of(None, wanted)
-        self._draft.change(self._sites.root, name, found, wanted)
+        self._kept[name] = Kept.of(None, skill)
+        self._draft.change(self._sites.root, name, current, skill)
 
     # What git ignores
 
     def _exclude(self) -> dict[str, Kept]:
         """Plan what git is to ignore; return what the ledger has to remember of it."""
         before = content(self._sites.common, EXCLUDE)
-        known = exclude.lines_of(before)
-        mine = self._lines(known)
+        present = exclude.lines_of(before)
+        mine = self._lines(present)
         is_mine = self._draft.is_line_of_host
-        stays = [n for n in known if n in mine or self._sites.others or not is_mine(n)]
+        stays = [n for n in present if n in mine or self._sites.others or not is_mine(n)]
         lines = tuple(dict.fromkeys([*stays, *mine]))
         original = self._draft.exclude_given_back(before)
-        after = before if lines == known else exclude.with_block(before, lines)
+        after = before if lines == present else exclude.with_block(before, lines)
         if not lines:
             after = original
         self._draft.change(self._sites.common, EXCLUDE, before, after)
         return {EXCLUDE: Kept.of(original, after)} if lines and after is not None else {}
 
-    def _lines(self, known: tuple[str, ...]) -> list[str]:
+    def _lines(self, present: tuple[str, ...]) -> list[str]:
         """Return our lines: what we create and git neither tracks nor ignores already.
 
         What is meant for everybody is to be committed, so git has to see it.
@@ -204,14 +204,14 @@ class _Merger:
         ignored = self._sites.worktree.ignored(names) if names else frozenset()
         self._say_visible(tracked)
         created = [n for n in names if self._kept[n].original is None and n not in tracked]
-        return [f"/{n}" for n in created if f"/{n}" in known or n not in ignored]
+        return [f"/{n}" for n in created if f"/{n}" in present or n not in ignored]
 
     def _hidden(self) -> tuple[str, ...]:
         settings = self._sites.settings
         if belongs_to_user(settings):
             return (settings.SKILL,)
-        own = (settings.PERSONAL, settings.SKILL)
-        return own[:1] if settings.SHARED in self._kept else own
+        files = (settings.PERSONAL, settings.SKILL)
+        return files[:1] if settings.SHARED in self._kept else files
 
     def _say_visible(self, tracked: frozenset[str]) -> None:
         changed = {change.name for change in self._draft.changes}

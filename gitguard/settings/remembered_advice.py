@@ -29,7 +29,7 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
 
     Without a session nothing is remembered, and that is no fault.
     """
-    words = tuple(_words(advice.host, one.key, one.after) for one in advice.changes)
+    words = tuple(_words(advice.host, setting.key, setting.after) for setting in advice.changes)
     nothing = NOTHING_TO_CHANGE if advice.right else NOTHING_TO_ADVISE
     nothing = NOTHING_NEW if advice.withheld else nothing
     return _record(
@@ -40,20 +40,20 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
 
 def with_lessons(advice: Advice, past: Past, *, again: bool = False) -> Advice:
     """Withhold changes that past sessions speak against, unless again; note what else they tell."""
-    kept: list[Setting] = []
+    advised: list[Setting] = []
     withheld: list[Withheld] = []
     notes = []
-    for one in advice.changes:
-        words = _words(advice.host, one.key, one.after)
+    for setting in advice.changes:
+        words = _words(advice.host, setting.key, setting.after)
         lesson = past.habit.lesson_on(advice.pattern, words)
         if lesson and lesson.is_against and not again:
-            withheld.append(Withheld(one, lesson.verdict))
+            withheld.append(Withheld(setting, lesson.verdict))
             continue
-        kept.append(one)
+        advised.append(setting)
         notes += [f"`{words}` {lesson.verdict}"] if lesson else []
     offer = advice.offer.replace(notes=(*advice.offer.notes, *notes))
     return advice.replace(
-        changes=tuple(kept), withheld=tuple(withheld), offer=offer, is_again=again
+        changes=tuple(advised), withheld=tuple(withheld), offer=offer, is_again=again
     )
 
 
@@ -63,20 +63,20 @@ def _words(host: str, key: str, value: str) -> str:
 
 def remember_change(desk: Desk, advice: Advice, applied: Applied) -> str:
     """Record a change that was made; return why it is not remembered, empty where it is."""
-    made = applied.made
-    given = GivenAdvice(made.pattern, APPLIED, _made(made))
-    return _record(desk, given.replace(is_named=advice.is_named, is_usual=advice.is_usual))
+    change = applied.made
+    advice_given = GivenAdvice(change.pattern, APPLIED, _made(change))
+    return _record(desk, advice_given.replace(is_named=advice.is_named, is_usual=advice.is_usual))
 
 
-def remember_rollback(desk: Desk, made: MadeChange) -> str:
+def remember_rollback(desk: Desk, change: MadeChange) -> str:
     """Record that a change was taken back; one that was cut off was never tried."""
-    if not made.is_finished:
+    if not change.is_finished:
         return ""
-    return _record(desk, GivenAdvice(made.pattern, ROLLED_BACK, _made(made)))
+    return _record(desk, GivenAdvice(change.pattern, ROLLED_BACK, _made(change)))
 
 
-def _made(made: MadeChange) -> tuple[str, ...]:
-    return tuple(_words(made.host, key, after) for key, _, after in made.changes)
+def _made(change: MadeChange) -> tuple[str, ...]:
+    return tuple(_words(change.host, key, after) for key, _, after in change.changes)
 
 
 def _record(desk: Desk, advice: GivenAdvice) -> str:

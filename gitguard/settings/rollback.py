@@ -60,19 +60,21 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
     backup is gone after them. Raises `InvalidInput` where there is none, and `InvalidDocument`
     where no backup is what was kept.
     """
-    made = _made(desk, host)
-    cut = unfinished(made)
-    for one in (cut,) if cut else reversed(made):
-        now, before = desk.read(one.file), _before(desk, one)
-        if digest(now) == one.before:
+    changes = _made(desk, host)
+    interrupted = unfinished(changes)
+    for change in (interrupted,) if interrupted else reversed(changes):
+        now, before = desk.read(change.file), _before(desk, change)
+        if digest(now) == change.before:
             before = now
-        if digest(before) == one.before:
-            moved = one.is_finished and digest(now) not in (one.before, one.after)
-            later = made[made.index(one) + 1 :] if one.is_finished else ()
-            newer = tuple(other for other in later if other.file == one.file)
+        if digest(before) == change.before:
+            moved = change.is_finished and digest(now) not in (change.before, change.after)
+            later = changes[changes.index(change) + 1 :] if change.is_finished else ()
+            newer = tuple(
+                later_change for later_change in later if later_change.file == change.file
+            )
             if moved:
-                before = _without_hooks(one, before, now)
-            return Rollback(one, before, now, moved, newer, _is_as_installed(desk, one, now))
+                before = _without_hooks(change, before, now)
+            return Rollback(change, before, now, moved, newer, _is_as_installed(desk, change, now))
     lost = newest_change(desk, host)
     left = [f"`{path}`" for path in (lost.backup, lost.document) if os.path.lexists(path)]
     look = f"Look at {' and '.join(left)}; " if left else ""
@@ -83,24 +85,24 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
     )
 
 
-def _without_hooks(made: MadeChange, before: bytes | None, now: bytes | None) -> bytes | None:
+def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) -> bytes | None:
     """Return what is put back without hooks of gitguard that were taken out since.
 
     Raises `SettingsMoved` where only the host itself could take them out again.
     """
-    if before is None or made.host not in hosts.names(hosts.INSTALLING):
+    if before is None or change.host not in hosts.names(hosts.INSTALLING):
         return before
-    settings = hosts.find_installing(made.host)
+    settings = hosts.find_installing(change.host)
     if belongs_to_user(settings):
         if _OF_PLUGIN.search(before) and not _OF_PLUGIN.search(now or b""):
             raise SettingsMoved(
-                f"the backup `{made.backup}` has gitguard's hooks in it, which were uninstalled "
-                f"after gitguard changed `{made.file}` at {made.at}",
-                f"Run `gitguard init --host {made.host}` and roll back again, or run "
-                f"`{rollback_command(made)} --forget` to keep the file as it is",
+                f"the backup `{change.backup}` has gitguard's hooks in it, which were uninstalled "
+                f"after gitguard changed `{change.file}` at {change.at}",
+                f"Run `gitguard init --host {change.host}` and roll back again, or run "
+                f"`{rollback_command(change)} --forget` to keep the file as it is",
             )
         return before
-    was, current = settings_of(before, made.backup), _readable(now, made.file)
+    was, current = settings_of(before, change.backup), _readable(now, change.file)
     if not settings.is_installed(was) or settings.is_installed(current):
         return before
     line = settings.other_status_line(current)  # which ours stood in for
@@ -116,22 +118,22 @@ def _readable(data: bytes | None, name: str) -> dict[str, Any]:
         return {}
 
 
-def _what_of_backup(made: MadeChange) -> str:
-    wrong = "is not what was kept" if os.path.lexists(made.backup) else "is gone"
-    return f"`{made.backup}` {wrong}"
+def _what_of_backup(change: MadeChange) -> str:
+    wrong = "is not what was kept" if os.path.lexists(change.backup) else "is gone"
+    return f"`{change.backup}` {wrong}"
 
 
-def _is_as_installed(desk: Desk, made: MadeChange, now: bytes | None) -> bool:
-    if not made.project or now is None:
+def _is_as_installed(desk: Desk, change: MadeChange, now: bytes | None) -> bool:
+    if not change.project or now is None:
         return False
-    installed = LedgerFile(desk.state_folder, made.host).read().get(made.project, Installed())
-    kept = installed.files.get(os.path.relpath(made.file, made.project))
-    return kept is not None and kept.is_unchanged(now)
+    installed = LedgerFile(desk.state_folder, change.host).read().get(change.project, Installed())
+    entry = installed.files.get(os.path.relpath(change.file, change.project))
+    return entry is not None and entry.is_unchanged(now)
 
 
-def _before(desk: Desk, made: MadeChange) -> bytes | None:
+def _before(desk: Desk, change: MadeChange) -> bytes | None:
     try:
-        return desk.read(made.backup) if made.backup else None
+        return desk.read(change.backup) if change.backup else None
     except InvalidDocument:
         return None
 
@@ -141,30 +143,32 @@ def newest_change(desk: Desk, host: str) -> MadeChange:
 
     Raises `InvalidInput` where there is none.
     """
-    made = _made(desk, host)
-    return unfinished(made) or made[-1]
+    changes = _made(desk, host)
+    return unfinished(changes) or changes[-1]
 
 
 def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
-    made = settled_changes(desk, host)
-    if made:
-        return made
+    changes = settled_changes(desk, host)
+    if changes:
+        return changes
     whose = f"settings of `{host}`" if host else "host's settings"
     none = f"gitguard has changed no {whose} that it could undo"
     everywhere = ChangesFile(desk.places.state_home).read()
-    others = [f"`{rollback_command(one)}`" for one in everywhere if host in ("", one.host)]
-    if others:
+    commands = [
+        f"`{rollback_command(change)}`" for change in everywhere if host in ("", change.host)
+    ]
+    if commands:
         raise InvalidInput(
-            f"{none} here, but some in other projects", ", ".join(dict.fromkeys(others))
+            f"{none} here, but some in other projects", ", ".join(dict.fromkeys(commands))
         )
     raise InvalidInput(none, "`gitguard config advise --apply` makes changes")
 
 
-def forget(desk: Desk, made: MadeChange) -> None:
+def forget(desk: Desk, change: MadeChange) -> None:
     """Forget a change; its file and what is beside it stay as they are."""
     record = ChangesFile(desk.places.state_home)
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
-        record.forget(made)
+        record.forget(change)
 
 
 def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> str:
@@ -173,25 +177,25 @@ def roll_back(desk: Desk, planned: Rollback, *, even_if_moved: bool = False) -> 
     Raises `SettingsMoved` where the file is not as the change left it, unless told to go on, and
     where it changed since this was planned.
     """
-    record, made = ChangesFile(desk.places.state_home), planned.made
+    record, change = ChangesFile(desk.places.state_home), planned.made
     with Lock(record.lock_path, timeout=LOCK_TIMEOUT, clock=desk.clock):
-        refuse_moved(made.file, planned.now, desk.read(made.file), "run the command again")
+        refuse_moved(change.file, planned.now, desk.read(change.file), "run the command again")
         refuse_moved_since(planned, even_if_moved=even_if_moved)
-        kept = put_back(desk, made, planned.before)
-        _sweep(desk, made)
-        for one in (made, *planned.newer):
-            unhide(desk.common_dir, one, desk.clock)
-            record.forget(one)
-    return kept
+        kept_at = put_back(desk, change, planned.before)
+        _sweep(desk, change)
+        for undone in (change, *planned.newer):
+            unhide(desk.common_dir, undone, desk.clock)
+            record.forget(undone)
+    return kept_at
 
 
-def _sweep(desk: Desk, made: MadeChange) -> None:
+def _sweep(desk: Desk, change: MadeChange) -> None:
     """Remove what a kill left of a file that was being written."""
-    folder, name = os.path.split(made.file)
+    folder, name = os.path.split(change.file)
     begins, ends = f"{name}.", ".tmp"
 
-    def is_ours(found: str) -> bool:
-        return found[len(begins) : -len(ends)].isdigit()
+    def is_ours(middle: str) -> bool:
+        return middle[len(begins) : -len(ends)].isdigit()
 
     files.sweep(folder, desk.clock(), begins=begins, ends=ends, is_ours=is_ours)
 
@@ -200,77 +204,81 @@ def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
     """Refuse to take back what somebody changed since, unless told to."""
     if not planned.is_moved or even_if_moved:
         return
-    made = planned.made
+    change = planned.made
     by, way = "", "Use"
     if planned.is_installed_over:
-        by = f", by `gitguard init --host {made.host}`"
-        way = f"Run `gitguard uninstall --host {made.host}` first, or use"
+        by = f", by `gitguard init --host {change.host}`"
+        way = f"Run `gitguard uninstall --host {change.host}` first, or use"
     elif planned.newer:
         newest = planned.newer[-1]
         by = f", by its change at {newest.at}, of which the backup {_what_of_backup(newest)}"
     raise SettingsMoved(
-        f"`{made.file}` was changed after gitguard changed it at {made.at}{by}",
+        f"`{change.file}` was changed after gitguard changed it at {change.at}{by}",
         f"{way} --even-if-changed to roll back anyway; the current file is kept beside it",
         planned.difference(),
     )
 
 
-def put_back(desk: Desk, made: MadeChange, before: bytes | None) -> str:
+def put_back(desk: Desk, change: MadeChange, before: bytes | None) -> str:
     """Give a file the bytes that it had; return where it is kept as it was found.
 
     Nothing is kept of a file that is not there, is as before, or is what gitguard itself wrote: all
     else may be somebody's work, done while the host made its settings or looked at them.
     """
-    now = desk.read(made.file)
-    kept = ""
-    if now is not None and digest(now) not in (made.before, made.wrote):
-        kept = files.free_name(f"{made.backup or f'{made.file}.gitguard-new'}.undone")
-        files.write_bytes(kept, now, mode=made.mode & 0o600, owner=os.stat(made.file))
-    _give(made, before, now)
-    _outlast_the_host(desk, made, before)
-    if digest(desk.read(made.file)) != digest(before):
+    now = desk.read(change.file)
+    kept_at = ""
+    if now is not None and digest(now) not in (change.before, change.wrote):
+        kept_at = files.free_name(f"{change.backup or f'{change.file}.gitguard-new'}.undone")
+        files.write_bytes(kept_at, now, mode=change.mode & 0o600, owner=os.stat(change.file))
+    _give(change, before, now)
+    _outlast_the_host(desk, change, before)
+    if digest(desk.read(change.file)) != digest(before):
         raise InvalidDocument(
-            f"`{made.file}` could not be restored", f"Copy `{made.backup}` over it by hand"
+            f"`{change.file}` could not be restored", f"Copy `{change.backup}` over it by hand"
         )
-    return kept
+    return kept_at
 
 
-def _give(made: MadeChange, before: bytes | None, now: bytes | None) -> None:
+def _give(change: MadeChange, before: bytes | None, now: bytes | None) -> None:
     if before is None:
-        files.remove(made.file)
+        files.remove(change.file)
         return
     try:
         if now != before:
-            owner = os.stat(made.backup if os.path.exists(made.backup) else made.file)
-            files.write_bytes(made.file, before, mode=made.mode, owner=owner)
-        if stat.S_IMODE(os.stat(made.file).st_mode) != made.mode:
-            os.chmod(made.file, made.mode)
+            owner = os.stat(change.backup if os.path.exists(change.backup) else change.file)
+            files.write_bytes(change.file, before, mode=change.mode, owner=owner)
+        if stat.S_IMODE(os.stat(change.file).st_mode) != change.mode:
+            os.chmod(change.file, change.mode)
     except OSError as error:
-        raise files.refused(made.file, error) from error
+        raise files.refused(change.file, error) from error
 
 
-def _outlast_the_host(desk: Desk, made: MadeChange, before: bytes | None) -> None:
+def _outlast_the_host(desk: Desk, change: MadeChange, before: bytes | None) -> None:
     """Give a file back once more where the host takes its own backup instead when it reads it.
 
     That backup is of the time of the change; without it the host takes the file as it is.
     """
-    adviser = find_adviser(made.host)
-    own = adviser.UNDO.own_backup
-    if own is None or before is None or not os.path.lexists(made.file + own.suffix):
+    adviser = find_adviser(change.host)
+    host_backup = adviser.UNDO.own_backup
+    if (
+        host_backup is None
+        or before is None
+        or not os.path.lexists(change.file + host_backup.suffix)
+    ):
         return
-    backup, ask = made.file + own.suffix, desk.surroundings(adviser).ask
+    backup, ask = change.file + host_backup.suffix, desk.surroundings(adviser).ask
     if ask is None:
         return
-    ask(own.reading)
-    now = desk.read(made.file)
+    ask(host_backup.reading)
+    now = desk.read(change.file)
     if now == before or now != desk.read(backup):
         return
     try:
-        os.rename(backup, files.free_name(f"{made.backup}.host"))
+        os.rename(backup, files.free_name(f"{change.backup}.host"))
     except OSError as error:
         raise files.refused(backup, error) from error
-    _give(made, before, now)
-    ask(own.reading)
+    _give(change, before, now)
+    ask(host_backup.reading)
 
 
 def refuse_moved(file: str, seen: bytes | None, now: bytes | None, then: str) -> None:

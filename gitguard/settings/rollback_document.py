@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:
     """Return the document, as markdown."""
-    made = {key for key, _, _ in planned.changes}
+    keys = {key for key, _, _ in planned.changes}
     rows = [
-        f"| {one.title} | `{one.key}` | `{_value(one.before)}` | `{_value(one.after)}` |"
-        for one in advice.changes
-        if one.key in made
+        f"| {setting.title} | `{setting.key}` "
+        f"| `{_value(setting.before)}` | `{_value(setting.after)}` |"
+        for setting in advice.changes
+        if setting.key in keys
     ]
     parts = [
         f"# Settings of {advice.title} changed by gitguard, {planned.at}",
@@ -38,10 +39,10 @@ def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> st
     return "\n\n".join(parts) + "\n"
 
 
-def rollback_command(made: MadeChange) -> str:
+def rollback_command(change: MadeChange) -> str:
     """Return what to type, in whatever folder, to take a change back."""
-    project = f" --root {quote(made.project)}" if made.project else ""
-    return f"gitguard config rollback {made.host}{project}"
+    project = f" --root {quote(change.project)}" if change.project else ""
+    return f"gitguard config rollback {change.host}{project}"
 
 
 def _value(text: str) -> str:

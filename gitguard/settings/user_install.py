@@ -64,45 +64,45 @@ class UserPart:
         """Plan to install; what is as it should be needs nothing."""
         from gitguard.rendering import template_source
 
-        wanted = self._settings.files(
+        contents = self._settings.files(
             wishes.executable, template_source, directory_hook=wishes.directory_hook
         )
-        kept, changes, notes = self._files(wanted)
+        entries, changes, notes = self._files(contents)
         planned = self._planned_settings(decided_by)
         settings = self._to_make(planned)
-        made = [f for name in wanted for f in missing_folders(self._folder, name)]
+        folders = [f for name in contents for f in missing_folders(self._folder, name)]
         users = dict.fromkeys([*self._others(), self._worktree])
         installed = Installed(
-            kept,
-            tuple(dict.fromkeys([*self._known.folders, *made])),
+            entries,
+            tuple(dict.fromkeys([*self._known.folders, *folders])),
             settings=self._remembered(settings),
             users=tuple(users),
         )
         ledger = {**self._ledger, self._folder: installed}
-        said = (*notes, *self._to_do_by_hand(settings, changes), *planned.notes)
+        notes_for_user = (*notes, *self._to_do_by_hand(settings, changes), *planned.notes)
         runs = self._commands(settings)
-        return UserPlan(changes, settings, ledger, (), said, planned.warnings, runs)
+        return UserPlan(changes, settings, ledger, (), notes_for_user, planned.warnings, runs)
 
     def _files(
-        self, wanted: dict[str, bytes]
+        self, contents: dict[str, bytes]
     ) -> tuple[dict[str, Kept], tuple[FileChange, ...], list[str]]:
-        kept, changes, notes = dict(self._known.files), [], []
-        for name in dict.fromkeys([*self._known.files, *wanted]):
-            found, after = content(self._folder, name), wanted.get(name)
-            if found is not None and found != after and not self._is_ours(name, found):
+        entries, changes, notes = dict(self._known.files), [], []
+        for name in dict.fromkeys([*self._known.files, *contents]):
+            current, after = content(self._folder, name), contents.get(name)
+            if current is not None and current != after and not self._is_ours(name, current):
                 path = os.path.join(self._folder, name)
                 notes.append(f"`{path}` was edited, so gitguard leaves it unchanged")
                 continue
-            kept.pop(name, None)
+            entries.pop(name, None)
             if after is not None:
-                kept[name] = Kept.of(None, after)
-            if found != after:
-                changes.append(self._change(name, found, after))
-        return kept, tuple(changes), notes
+                entries[name] = Kept.of(None, after)
+            if current != after:
+                changes.append(self._change(name, current, after))
+        return entries, tuple(changes), notes
 
-    def _is_ours(self, name: str, found: bytes) -> bool:
-        kept = self._known.files.get(name)
-        return kept is not None and kept.is_unchanged(found)
+    def _is_ours(self, name: str, current: bytes) -> bool:
+        entry = self._known.files.get(name)
+        return entry is not None and entry.is_unchanged(current)
 
     def _change(self, name: str, before: bytes | None, after: bytes | None) -> FileChange:
         path = os.path.join(self._folder, name)
@@ -110,14 +110,14 @@ class UserPart:
 
     def _planned_settings(self, decided_by: SettingsWishes) -> SettingsPlan:
         program = self._program
-        found = self._settings.look(program.run) if program else {}
-        ours = {name: kept.written for name, kept in self._known.settings.items()}
-        return self._settings.plan(found, decided_by.replace(ours=ours))
+        values = self._settings.look(program.run) if program else {}
+        ours = {name: entry.written for name, entry in self._known.settings.items()}
+        return self._settings.plan(values, decided_by.replace(ours=ours))
 
     def _to_make(self, planned: SettingsPlan) -> tuple[HostSetting, ...]:
         """Return what is not as it should be, and what we made and nobody wants any more."""
-        wanted = {setting.name for setting in planned.settings}
-        unwanted = {n: kept for n, kept in self._known.settings.items() if n not in wanted}
+        names = {setting.name for setting in planned.settings}
+        unwanted = {n: entry for n, entry in self._known.settings.items() if n not in names}
         changed = (setting for setting in planned.settings if setting.before != setting.after)
         return (*changed, *(self._given_back(unwanted) if self._program else ()))
 
@@ -125,12 +125,12 @@ class UserPart:
         """Return what stood there before us; what we set before is not what stood there."""
         remembered = dict(self._known.settings)
         for setting in settings:
-            known = remembered.pop(setting.name, None)
-            if known is not None and setting.after == known.original:
+            entry = remembered.pop(setting.name, None)
+            if entry is not None and setting.after == entry.original:
                 continue
-            is_ours = known is not None and known.written == setting.before
-            first = known.original if known is not None and is_ours else setting.before
-            within = known.within if known is not None and is_ours else setting.within
+            is_ours = entry is not None and entry.written == setting.before
+            first = entry.original if entry is not None and is_ours else setting.before
+            within = entry.within if entry is not None and is_ours else setting.within
             remembered[setting.name] = KeptSetting(first, setting.after, within)
         return remembered
 
@@ -160,15 +160,15 @@ class UserPart:
         make_all(plan.changes)
         refused, failures = self._set_all(plan.settings)
         installed = plan.ledger[self._folder]
-        kept = {n: item for n, item in installed.settings.items() if n not in refused}
+        remembered = {n: item for n, item in installed.settings.items() if n not in refused}
         before = {n: item for n, item in self._known.settings.items() if n in refused}
-        ledger = {**plan.ledger, self._folder: installed.replace(settings={**kept, **before})}
+        ledger = {**plan.ledger, self._folder: installed.replace(settings={**remembered, **before})}
         self._file.write(ledger)
-        made = tuple(setting for setting in plan.settings if setting.name not in refused)
-        idle = () if made or plan.changes else (self._settings.RESTART,)
+        done = tuple(setting for setting in plan.settings if setting.name not in refused)
+        idle = () if done or plan.changes else (self._settings.RESTART,)
         return plan.replace(
-            settings=made,
-            commands=self._commands(made),
+            settings=done,
+            commands=self._commands(done),
             notes=tuple(note for note in plan.notes if note not in idle),
             warnings=(*plan.warnings, *failures),
         )
@@ -194,26 +194,30 @@ class UserPart:
 
     def plan_removal(self) -> UserPlan:
         """Plan to take everything out again, unless other workspaces need it."""
-        others = self._others()
-        rest = {path: item for path, item in self._ledger.items() if path != self._folder}
-        if others:
-            named = ", ".join(f"`{user}`" for user in others)
+        users = self._others()
+        ledger_of_others = {
+            path: item for path, item in self._ledger.items() if path != self._folder
+        }
+        if users:
+            named = ", ".join(f"`{user}`" for user in users)
             note = f"other workspaces still use `{self._folder}`, so it is kept: {named}"
-            ledger = {**rest, self._folder: self._known.replace(users=others)}
+            ledger = {**ledger_of_others, self._folder: self._known.replace(users=users)}
             return UserPlan(ledger=ledger, notes=(note,))
         changes, notes = [], []
-        for name, kept in self._known.files.items():
-            found = content(self._folder, name)
-            if found is not None and kept.is_unchanged(found):
-                changes.append(self._change(name, found, None))
-            elif found is not None:
+        for name, entry in self._known.files.items():
+            current = content(self._folder, name)
+            if current is not None and entry.is_unchanged(current):
+                changes.append(self._change(name, current, None))
+            elif current is not None:
                 path = os.path.join(self._folder, name)
                 notes.append(f"`{path}` was edited after it was installed, so it is kept")
         settings, by_hand = self._settings_given_back()
         leaving = tuple(os.path.join(self._folder, f) for f in self._known.folders)
         runs = self._commands(settings)
-        said = (*notes, *by_hand)
-        return UserPlan(tuple(changes), settings, rest, leaving, said, commands=runs)
+        notes_for_user = (*notes, *by_hand)
+        return UserPlan(
+            tuple(changes), settings, ledger_of_others, leaving, notes_for_user, commands=runs
+        )
 
     def carry_out_removal(self, plan: UserPlan) -> UserPlan:
         """Give settings back and remove files; return the plan with what went wrong."""
@@ -228,34 +232,36 @@ class UserPart:
         return tuple(user for user in users if user != self._worktree and os.path.isdir(user))
 
     def _settings_given_back(self) -> tuple[tuple[HostSetting, ...], list[str]]:
-        kept = self._known.settings
+        entries = self._known.settings
         if self._program is None:
-            runs = {self._command(item.within or n, item.original): 0 for n, item in kept.items()}
-            said = f"`{self._settings.PROGRAM}` is not on PATH; run by hand: "
-            return (), [said + ", ".join(f"`{run}`" for run in runs)] if runs else []
-        return self._given_back(kept), []
+            runs = {
+                self._command(item.within or n, item.original): 0 for n, item in entries.items()
+            }
+            by_hand = f"`{self._settings.PROGRAM}` is not on PATH; run by hand: "
+            return (), [by_hand + ", ".join(f"`{run}`" for run in runs)] if runs else []
+        return self._given_back(entries), []
 
-    def _given_back(self, kept: Mapping[str, KeptSetting]) -> tuple[HostSetting, ...]:
-        found = {}
-        for name, item in kept.items():
+    def _given_back(self, entries: Mapping[str, KeptSetting]) -> tuple[HostSetting, ...]:
+        settings = {}
+        for name, item in entries.items():
             assert self._program is not None
             answer = self._program.run(self._settings.read_command(name))
             setting = given_back(name, item, self._settings.value_of(answer))
             if setting is not None:
-                found[setting.name] = setting  # one object may hold several of them
-        return tuple(found.values())
+                settings[setting.name] = setting  # one object may hold several of them
+        return tuple(settings.values())
 
 
-def given_back(name: str, kept: KeptSetting, now: str) -> HostSetting | None:
+def given_back(name: str, entry: KeptSetting, now: str) -> HostSetting | None:
     """Return how a setting becomes what it was; None where somebody set it anew since."""
     from gitguard.hosts.base import HostSetting
 
-    if now == kept.written:
-        whole = kept.within if not kept.original else ""
-        return HostSetting(whole or name, now, kept.original)
-    was, ours, found = (json.loads(text or "[]") for text in (kept.original, kept.written, now))
-    if not all(isinstance(value, list) for value in (was, ours, found)):
+    if now == entry.written:
+        whole = entry.within if not entry.original else ""
+        return HostSetting(whole or name, now, entry.original)
+    was, ours, current = (json.loads(text or "[]") for text in (entry.original, entry.written, now))
+    if not all(isinstance(value, list) for value in (was, ours, current)):
         return None
     added = [item for item in ours if item not in was]
-    rest = [item for item in found if item not in added]
-    return HostSetting(name, now, json.dumps(rest)) if rest != found else None
+    without_ours = [item for item in current if item not in added]
+    return HostSetting(name, now, json.dumps(without_ours)) if without_ours != current else None

@@ -162,9 +162,9 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
 
 
 def _newest(label: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:
-    kept = [(label, text) for text in reversed(texts[-_MOST_ITEMS:])]
-    besides = len(texts) - len(kept)
-    return kept + ([(label, f"… and {besides:,} older")] if besides else [])
+    lines = [(label, text) for text in reversed(texts[-_MOST_ITEMS:])]
+    older = len(texts) - len(lines)
+    return lines + ([(label, f"… and {older:,} older")] if older else [])
 
 
 def _decisions(state: TaskState) -> list[str]:

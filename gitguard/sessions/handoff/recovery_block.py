@@ -72,19 +72,19 @@ def build_recovery(
     """Return the block, at most total_characters long, each section's text cut to its own limit."""
     head, foot = _frame(source, text)
     room = total_characters - len(head) - len(foot)
-    kept, left_out = _that_fit(_sections(text), room)
-    room -= len(left_out) + sum(len(section.frame) for section in kept)
-    limits = _share([min(len(s.body), section_characters) for s in kept], kept, room)
+    sections, left_out = _that_fit(_sections(text), room)
+    room -= len(left_out) + sum(len(section.frame) for section in sections)
+    limits = _share([min(len(s.body), section_characters) for s in sections], sections, room)
     shown = [
-        s.replace(body=cut(s.body, limit)).shown for s, limit in zip(kept, limits, strict=True)
+        s.replace(body=cut(s.body, limit)).shown for s, limit in zip(sections, limits, strict=True)
     ]
     return "".join([head, *shown, left_out, foot])
 
 
 def _frame(source: Source, text: str) -> tuple[str, str]:
     file, written, log = (
-        _safe(one_line(said)).translate(_NOT_IN_ATTRIBUTES)
-        for said in (source.file, source.written, source.daily_log)
+        _safe(one_line(value)).translate(_NOT_IN_ATTRIBUTES)
+        for value in (source.file, source.written, source.daily_log)
     )
     head = (
         f'{BEGINS}written="{shorten(written, 40)}">\n'
@@ -116,27 +116,27 @@ def _safe(text: str) -> str:
 
 def _that_fit(sections: list[_HandoffSection], room: int) -> tuple[list[_HandoffSection], str]:
     """Leave sections out from the end until each of the others has some room; count them."""
-    places = sorted(range(len(sections)), key=lambda i: (not sections[i].is_first, i))
-    places = places[:_MOST_SECTIONS]
+    shown = sorted(range(len(sections)), key=lambda i: (not sections[i].is_first, i))
+    shown = shown[:_MOST_SECTIONS]
     while True:
-        left_out = len(sections) - len(places)
-        said = f"\n(+{left_out:,} more sections)\n" if left_out else ""
-        if not places or len(said) + sum(sections[i].least for i in places) <= room:
-            return [sections[i] for i in sorted(places)], said
-        places.pop()
+        left_out = len(sections) - len(shown)
+        note = f"\n(+{left_out:,} more sections)\n" if left_out else ""
+        if not shown or len(note) + sum(sections[i].least for i in shown) <= room:
+            return [sections[i] for i in sorted(shown)], note
+        shown.pop()
 
 
-def _share(wanted: list[int], sections: list[_HandoffSection], room: int) -> list[int]:
+def _share(wishes: list[int], sections: list[_HandoffSection], room: int) -> list[int]:
     """Share the room among sections by what they want, those that come first before the others."""
     limits = [0] * len(sections)
-    first = [i for i, section in enumerate(sections) if section.is_first]
-    others = [i for i, section in enumerate(sections) if not section.is_first]
-    reserved = sum(min(wanted[i], _LEAST_BODY) for i in others)
-    for places, kept_back in ((first, reserved), (others, 0)):
-        by_wish = sorted(places, key=lambda i: wanted[i])
+    earlier = [i for i, section in enumerate(sections) if section.is_first]
+    later = [i for i, section in enumerate(sections) if not section.is_first]
+    reserved = sum(min(wishes[i], _LEAST_BODY) for i in later)
+    for places, kept_back in ((earlier, reserved), (later, 0)):
+        by_wish = sorted(places, key=lambda i: wishes[i])
         for done, i in enumerate(by_wish):
             fair = (room - kept_back) // (len(by_wish) - done)
-            limits[i] = min(wanted[i], fair)
+            limits[i] = min(wishes[i], fair)
             room -= limits[i]
     return limits
 

@@ -121,8 +121,8 @@ def _optional(state: TaskState, work: Work) -> tuple[BlockSection, ...]:
     outputs = [(f"{o.tool}: {o.summary}", o.mechanical) for o in state.tool_outputs]
     # Guessed from the shape of a conversation: what the agent decided and noted goes before it.
     answers = [(f"{d.what} — to: {d.why}", True) for d in state.decisions if d.mechanical]
-    known = {artifact.path for artifact in state.artifacts}
-    read = [path for path in reversed(work.files_read) if path not in known]
+    noted_paths = {artifact.path for artifact in state.artifacts}
+    read = [path for path in reversed(work.files_read) if path not in noted_paths]
     sections = (
         _field(
             "Last successful action",

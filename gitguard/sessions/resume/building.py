@@ -151,7 +151,7 @@ def _changes(
 
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
-    kept = store.look_kept_at(checkpoint.id)
+    look = store.look_kept_at(checkpoint.id)
     redactor = store.workspace.redactor
-    drift = look_around(store.repository(), redactor, checkpoint.code, head.code, kept, ours)
+    drift = look_around(store.repository(), redactor, checkpoint.code, head.code, look, ours)
     return changes_since(checkpoint.code, drift, redactor)

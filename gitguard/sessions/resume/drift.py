@@ -88,19 +88,19 @@ def look_around(
     redactor: Redactor,
     then: Code,
     now: Code,
-    kept: Differences | None,
+    look_then: Differences | None,
     ours: Collection[str],
 ) -> Drift:
     """Look what is different from a checkpoint at which then was checked out.
 
-    kept is the checkpoint's own look at this worktree; ours are the files our tools wrote since.
+    look_then is what the checkpoint saw of this worktree; ours are files our tools wrote since.
     """
     from gitguard.store.git.differences import Looker
 
     looker = Looker(repository, redactor)
     drift = Drift(now, _commits_between(repository, then.head, now.head))
-    if kept is not None and kept.commit == then.head:
-        changes = looker.look(then.head, also=kept.new_files).since(kept)
+    if look_then is not None and look_then.commit == then.head:
+        changes = looker.look(then.head, also=look_then.new_files).since(look_then)
         return drift.replace(
             changed=tuple(path for path in changes.changed if path not in ours),
             gone=changes.gone,

@@ -121,13 +121,13 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
     steps: list[Step] = []
     for place, section in enumerate(sections):
         used = 0
-        known: dict[int, int] = {}
+        shown: dict[int, int] = {}
         for order, item, limit in _own_steps(section, room):
-            wanted, had = min(len(section.items[item].text), limit), known.get(item, 0)
-            if item in known and wanted <= had:
+            length, shown_length = min(len(section.items[item].text), limit), shown.get(item, 0)
+            if item in shown and length <= shown_length:
                 continue
-            used += wanted - had + (0 if item in known else _BULLET)
-            known[item] = wanted
+            used += length - shown_length + (0 if item in shown else _BULLET)
+            shown[item] = length
             steps.append((order, used / section.share, place, item, limit))
     return sorted(steps)
 

@@ -40,8 +40,8 @@ class SessionFiles:
             if text is None:
                 yield Leak(path, "", "", UNREAD, path)
                 continue
-            for found in self._redactor.find(text):
-                yield Leak(path, "", "", found.rule, os.path.basename(path))
+            for finding in self._redactor.find(text):
+                yield Leak(path, "", "", finding.rule, os.path.basename(path))
 
     def rewrite(self) -> None:
         """Write what is read back through its own doors, which take secrets out.

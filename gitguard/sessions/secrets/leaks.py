@@ -68,23 +68,23 @@ def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding,
         document = load_json(data, what="a state")
     except InvalidDocument:
         return _clean_text(data, redactor)
-    cleaned, found = redactor.document(document)
-    return (dump_json(cleaned), found) if found else (data, ())
+    cleaned, findings = redactor.document(document)
+    return (dump_json(cleaned), findings) if findings else (data, ())
 
 
 def _clean_snapshot(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
-    found = redactor.find(data.decode("utf-8", "replace"))
-    if not found:
+    findings = redactor.find(data.decode("utf-8", "replace"))
+    if not findings:
         return data, ()
     with suppress(InvalidDocument):  # then as text, which keeps it as readable as it was
         data = render_snapshot(read_snapshot(data).redacted(redactor)[0])
-    return _clean_text(data, redactor)[0], found
+    return _clean_text(data, redactor)[0], findings
 
 
 def _clean_text(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
     text = data.decode("utf-8", "replace")
-    found = redactor.find(text)
-    return (redactor.text(text).encode(), found) if found else (data, ())
+    findings = redactor.find(text)
+    return (redactor.text(text).encode(), findings) if findings else (data, ())
 
 
 def _clean_message(message: str, redactor: Redactor) -> tuple[str, tuple[Finding, ...]]:

@@ -84,14 +84,14 @@ class Secrets:
                 yield from self._leaks(ref, past)
         yield from self._files.leaks()
 
-    def plan(self, wanted: str) -> Purged:
+    def plan(self, name: str) -> Purged:
         """Say what would be taken out of a checkpoint and those after it.
 
         Raises `InvalidInput` where an older one holds a secret as well, or nothing holds any.
         """
         head = self._store.own_head()
         self._chain.refuse_checked_out(head)
-        first = self._chain.find(head.id, wanted)
+        first = self._chain.find(head.id, name)
         leaks = tuple(self.scan())
         history = tuple(self._chain.history(head.id))
         older = {c.id for c in history if c.sequence < first.sequence}
@@ -110,22 +110,22 @@ class Secrets:
             )
         return Purged(leaks)
 
-    def purge(self, wanted: str, reason: str, tell: Tell | None = None) -> Purged:
+    def purge(self, name: str, reason: str, tell: Tell | None = None) -> Purged:
         """Take secrets out of a checkpoint, of those after it and of the files around them.
 
         The caller holds the session's lock. tell is called with how many checkpoints are written
         of how many. A purge that was cut off is run again.
         """
-        plan = self.plan(wanted)
+        plan = self.plan(name)
         usual = self._store.workspace.redactor
         self._files.rewrite()
         head = self._store.own_head()
-        first = self._chain.find(head.id, wanted)
+        first = self._chain.find(head.id, name)
         past = [p for p in self._rewriting.past(head.id) if p.checkpoint.sequence >= first.sequence]
         old = {p.checkpoint.id: p.objects for p in past[::-1]}
         new = self._rewrite(past[::-1], tell)
-        said = self._redactor.text(reason) or "no reason was given"
-        done = f"purged from {first.name} on: {said}"
+        why = self._redactor.text(reason) or "no reason was given"
+        done = f"purged from {first.name} on: {why}"
         self._replace_head(head, new[head.id], done)
         old |= self._rewrite_archives(new)
         saved = self._store.checkpoint(triggers.MANUAL, f"Secrets were {done}.", Circumstances())
@@ -157,10 +157,10 @@ class Secrets:
     # The history
 
     def _leaks(self, ref: str, past: list[Past], tell: Tell | None = None) -> Iterator[Leak]:
-        for number, one in enumerate(past, start=1):
-            checkpoint = one.checkpoint
-            for found in self._clean(one).findings:
-                yield Leak(ref, checkpoint.name, checkpoint.id, found.rule, found.path)
+        for number, version in enumerate(past, start=1):
+            checkpoint = version.checkpoint
+            for finding in self._clean(version).findings:
+                yield Leak(ref, checkpoint.name, checkpoint.id, finding.rule, finding.path)
             if tell is not None:
                 tell(number, len(past))
 
@@ -174,8 +174,8 @@ class Secrets:
     def _rewrite(self, past: list[Past], tell: Tell | None) -> dict[str, str]:
         """Write checkpoints anew, oldest first, where they or one before them holds a secret."""
         new: dict[str, str] = {}
-        for number, one in enumerate(past, start=1):
-            new[one.checkpoint.id] = self._rewritten(one, new)
+        for number, version in enumerate(past, start=1):
+            new[version.checkpoint.id] = self._rewritten(version, new)
             if tell is not None:
                 tell(number, len(past))
         return new
@@ -210,10 +210,10 @@ class Secrets:
         """Do the same for what was set aside; add to new, and return the old ones' objects."""
         old: dict[str, tuple[str, ...]] = {}
         for ref, past in list(self._archives()):
-            for one in (past or [])[::-1]:
-                old[one.checkpoint.id] = one.objects
-                if one.checkpoint.id not in new:
-                    new[one.checkpoint.id] = self._rewritten(one, new, aside=True)
+            for version in (past or [])[::-1]:
+                old[version.checkpoint.id] = version.objects
+                if version.checkpoint.id not in new:
+                    new[version.checkpoint.id] = self._rewritten(version, new, aside=True)
             commit = past[0].checkpoint.id if past else ""
             if commit and new[commit] != commit:
                 self._chain.archive(new[commit], "gitguard: purged")
@@ -241,9 +241,9 @@ def value_rules(value: str) -> tuple[Rule, ...]:
     from re import escape
 
     plain = (value, one_line(value))
-    once = [said for text in plain for said in _in_json(text)]
+    once = [written_form for text in plain for written_form in _in_json(text)]
     # The copy of a state is JSON in JSON.
-    twice = [said for text in once for said in _in_json(text)]
+    twice = [written_form for text in once for written_form in _in_json(text)]
     written = (*plain, *once, *twice)
     lines = (line.strip() for text in written for line in text.splitlines())
     texts = dict.fromkeys(text for text in (*written, *lines) if len(text) >= _SHORTEST_VALUE)
