@@ -68,7 +68,7 @@ def test_no_hook_runs_anything_of_a_booby_trapped_repository(git: Git, traps: Tr
         logs = "".join(gitguard("--session", key, "log", "-n", "99").out for key in sessions)
     assert traps.fired() == set()
     assert len([text for text in answers if text]) > 20
-    for trigger in ("start", "auto-80pct", "compaction", "turn-end"):
+    for trigger in ("start", "auto-85pct", "compaction", "turn-end"):
         assert f" {trigger} " in logs
 
 

@@ -287,6 +287,35 @@ def test_a_checkpoint_comes_only_where_usage_moved_or_a_warning_came(
         last = share if trigger else last
 
 
+@pytest.mark.parametrize("source", ["host", "assumed"])
+@pytest.mark.parametrize(
+    ("thousandths", "trigger"),
+    [
+        ([749], ""),
+        ([750], "auto-75pct"),
+        ([820], "auto-80pct"),
+        ([900], "auto-85pct"),
+        ([820, 869], "auto-85pct"),
+        ([820, 900], "auto-85pct"),
+        ([860, 909], ""),
+        ([860, 910], "auto-80pct"),
+        ([760, 809], ""),
+        ([760, 810], "auto-80pct"),
+        ([760, 900], "auto-85pct"),
+    ],
+)
+def test_a_jump_saves_one_checkpoint_named_after_the_highest_level(
+    thousandths: list[int], trigger: str, source: str
+) -> None:
+    record, taken = HostSession(started_at="2026-01-31T09:30:00Z"), ""
+    window = Window(200_000, source)
+    for share in thousandths:
+        pressure = Pressure(share / 1000, share * 200, window, "given", source == "assumed")
+        taken = risen_to(record, pressure, DEFAULTS)
+        record = checkpointed(record, pressure) if taken else record
+    assert taken == trigger
+
+
 def test_where_nothing_is_measured_nothing_has_fallen() -> None:
     told = HostSession(started_at="2026-01-31T09:30:00Z", warned=2, checkpointed_tokens=152_000)
     unmeasured = Pressure(0.0, None, Window(200_000, "host"), FIRST_TURN)

@@ -25,22 +25,24 @@ See references/design/contract.md, "Halt".
 def risen_to(record: HostSession, pressure: Pressure | None, config: Config) -> str:
     """Return the trigger of the checkpoint that pressure has risen to, empty where there is none.
 
-    What is taken with the warning at 75 % is the first of a rise; `auto-80pct` comes a step later,
-    and `auto-85pct` with the critical warning where nothing was saved above it yet.
+    A reading that jumps past several levels brings one checkpoint, which is named after the
+    gravest of them (references/design/policy.md, "Checkpoints of a rise").
     """
     if pressure is None:
         return ""
     gauge, last = config.gauge, record.checkpointed_tokens
-    at, step = gauge.checkpoint_at, gauge.checkpoint_step
-    if crosses_checkpoint(pressure, last, at=at, step=step):
+    if _is_first_above(gauge.warn_critical, pressure, last):
+        return triggers.AUTO_85
+    if crosses_checkpoint(pressure, last, at=gauge.checkpoint_at, step=gauge.checkpoint_step):
         return triggers.AUTO_80
-    for level, trigger in (
-        (gauge.warn_critical, triggers.AUTO_85),
-        (gauge.warn_compact, triggers.AUTO_75),
-    ):
-        if pressure.share >= level and last < level * pressure.window.tokens:
-            return trigger
+    if _is_first_above(gauge.warn_compact, pressure, last):
+        return triggers.AUTO_75
     return ""
+
+
+def _is_first_above(level: float, pressure: Pressure, last_tokens: float) -> bool:
+    """Say whether pressure is at or above a level, and the last checkpoint was taken below it."""
+    return pressure.share >= level and last_tokens < level * pressure.window.tokens
 
 
 def rearmed(record: HostSession, pressure: Pressure, config: Config) -> HostSession:
