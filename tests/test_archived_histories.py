@@ -48,7 +48,7 @@ def damaged(guard: Guard) -> Archived:
 
 
 def test_a_damaged_anchor_leaves_all_else_as_it_is(damaged: Archived, guard: Guard) -> None:
-    by_name = {one.name: one for one in guard.archived_sessions()}
+    by_name = {one.name: one for one in guard.sessions.archived()}
     assert by_name["whole"].problem == ""
     assert by_name["broken"] == damaged.replace(problem=by_name["broken"].problem)
     assert "anchor.json` is not valid JSON" in by_name["broken"].problem
@@ -78,7 +78,7 @@ def test_a_damaged_anchor_is_never_passed_over(
 
 
 def test_a_session_begins_beside_a_damaged_archive(damaged: Archived, guard: Guard) -> None:
-    begun = guard.use_session(Session.of("broken"))
+    begun = guard.sessions.use(Session.of("broken"))
     assert begun.how == "begun"
     assert begun.older == (
         "an older session `broken` is archived but unreadable; `gitguard verify` says why",
@@ -98,9 +98,9 @@ def test_a_purge_goes_on_beside_a_damaged_archive(
     damaged: Archived, guard: Guard, git: Git
 ) -> None:
     at(guard, "broken")
-    guard.purge("2", reason="it was said", value="Nothing is lost of broken")
+    guard.secrets.purge("2", reason="it was said", value="Nothing is lost of broken")
     assert len(findings(guard)) == 1
-    (one,) = (one for one in guard.archived_sessions() if one.name == "broken")
+    (one,) = (one for one in guard.sessions.archived() if one.name == "broken")
     assert git("rev-parse", one.ref) == one.commit != damaged.commit
     state = Path(guard.workspace.state_folder)
     assert [path for path in state.rglob("*.json") if b"is lost of b" in path.read_bytes()] == []
@@ -129,11 +129,11 @@ def test_a_session_that_cannot_be_used_is_not_brought_back(
     at(guard, "old")
     at(guard, "main")
     close_it(guard, "old")
-    before = git("for-each-ref"), guard.archived_sessions()
+    before = git("for-each-ref"), guard.sessions.archived()
     with pytest.raises(InvalidInput, match="names `third`, which takes precedence"):
-        open_guard(session="third").reopen_session("old")
-    assert (git("for-each-ref"), guard.archived_sessions()) == before
-    assert guard.reopen_session("old").how == "continued"
+        open_guard(session="third").sessions.reopen("old")
+    assert (git("for-each-ref"), guard.sessions.archived()) == before
+    assert guard.sessions.reopen("old").how == "continued"
 
 
 def test_a_session_of_another_worktree_is_not_brought_back(
@@ -144,11 +144,11 @@ def test_a_session_of_another_worktree_is_not_brought_back(
     at(other, "theirs")
     close_it(other)
     guard.ensure()
-    before = git("for-each-ref"), guard.archived_sessions()
+    before = git("for-each-ref"), guard.sessions.archived()
     with pytest.raises(InvalidInput, match="belongs to the worktree of"):
-        guard.reopen_session("theirs")
-    assert (git("for-each-ref"), guard.archived_sessions()) == before
-    assert open_guard(tmp_path / "linked").reopen_session("theirs").how == "continued"
+        guard.sessions.reopen("theirs")
+    assert (git("for-each-ref"), guard.sessions.archived()) == before
+    assert open_guard(tmp_path / "linked").sessions.reopen("theirs").how == "continued"
 
 
 def test_the_beginning_of_several_histories_brings_none_back(guard: Guard) -> None:
@@ -159,10 +159,10 @@ def test_the_beginning_of_several_histories_brings_none_back(guard: Guard) -> No
         at(guard, "twice").note({"goal": f"Goal {number}"})
         heads.add(close_it(guard).commit)
     twice = next(head[0] for head in heads if sum(head[0] == one[0] for one in heads) > 1)
-    before = guard.archived_sessions()
+    before = guard.sessions.archived()
     with pytest.raises(InvalidInput, match=f"`{twice}` matches several archived"):
-        guard.reopen_session("twice", twice)
-    assert guard.archived_sessions() == before
+        guard.sessions.reopen("twice", twice)
+    assert guard.sessions.archived() == before
 
 
 # Which one is the last
@@ -180,8 +180,8 @@ def two_histories(guard: Guard, clock: Clock) -> tuple[Archived, Archived]:
 def test_a_purge_does_not_change_which_history_is_the_last(guard: Guard, clock: Clock) -> None:
     older, newer = two_histories(guard, clock)
     clock.advance(60)
-    at(guard, "twice").purge("2", reason="it was said", value="unmistakable-place")
-    rewritten, last = guard.archived_sessions()
+    at(guard, "twice").secrets.purge("2", reason="it was said", value="unmistakable-place")
+    rewritten, last = guard.sessions.archived()
     assert rewritten.commit != older.commit
     assert last == newer
 
@@ -194,7 +194,7 @@ def test_records_without_the_time_are_ordered_by_their_files(guard: Guard, clock
         del document["archived_at"]
         path.write_text(json.dumps(document))
         os.utime(path, (number, number))
-    assert guard.archived_sessions() == [newer, older]
+    assert guard.sessions.archived() == [newer, older]
 
 
 # Deleted by name
@@ -204,7 +204,7 @@ def test_deleting_an_older_history_names_it_and_leaves_the_session(
     guard: Guard, clock: Clock
 ) -> None:
     older, newer = two_histories(guard, clock)
-    guard.reopen_session("twice")
+    guard.sessions.reopen("twice")
     (one,) = maintain(guard, "enforce", "twice").deleted
     assert one.label == f"twice@{older.commit[:12]}"
     assert guard.store().chain.head().id == newer.commit
@@ -213,7 +213,7 @@ def test_deleting_an_older_history_names_it_and_leaves_the_session(
 def test_one_history_of_several_is_deleted(guard: Guard, clock: Clock, git: Git) -> None:
     older, newer = two_histories(guard, clock)
     maintain(guard, "enforce", f"twice@{newer.commit[:7]}")
-    assert guard.archived_sessions() == [older]
+    assert guard.sessions.archived() == [older]
     assert newer.ref not in git("for-each-ref")
     for wrong in ("twice@0000000", "twice@x"):
         with pytest.raises(InvalidInput, match=f"`{wrong}` is neither"):
@@ -228,19 +228,19 @@ def test_what_begins_several_histories_names_none(guard: Guard, clock: Clock) ->
 
 def test_a_due_session_is_deleted_without_its_older_histories(guard: Guard, clock: Clock) -> None:
     older, newer = two_histories(guard, clock)
-    guard.reopen_session("twice")
+    guard.sessions.reopen("twice")
     clock.advance(31 * DAY)
     at(guard, "main")
     (one,) = maintain(guard, "enforce", "twice").deleted
     assert one.commit == newer.commit
-    assert guard.archived_sessions() == [older]
+    assert guard.sessions.archived() == [older]
 
 
 def test_what_cannot_be_deleted_keeps_neither_the_others_nor_the_report(
     guard: Guard, clock: Clock
 ) -> None:
     older, newer = two_histories(guard, clock)
-    guard.reopen_session("twice")
+    guard.sessions.reopen("twice")
     at(guard, "other")
     clock.advance(31 * DAY)
     at(guard, "main")
@@ -249,8 +249,8 @@ def test_what_cannot_be_deleted_keeps_neither_the_others_nor_the_report(
     assert [one.name for one in done.deleted] == ["other"]
     (kept,) = done.undeleted
     assert (kept.name, "is held by process" in kept.refusal) == ("twice", True)
-    assert guard.archived_sessions() == [older]
-    assert guard.sessions()["twice"] == newer.commit
+    assert guard.sessions.archived() == [older]
+    assert guard.sessions.heads()["twice"] == newer.commit
 
 
 def test_an_archived_one_that_is_in_use_is_told_not_deleted(guard: Guard, clock: Clock) -> None:
@@ -261,7 +261,7 @@ def test_an_archived_one_that_is_in_use_is_told_not_deleted(guard: Guard, clock:
         done = maintain(guard, "enforce", "main", "twice")
     assert [one.name for one in done.deleted] == ["main"]
     assert {one.commit for one in done.undeleted} == {one.commit for one in every}
-    assert guard.archived_sessions() == [*every]
+    assert guard.sessions.archived() == [*every]
 
 
 def test_a_damaged_one_can_be_deleted(damaged: Archived, guard: Guard) -> None:
@@ -270,12 +270,12 @@ def test_a_damaged_one_can_be_deleted(damaged: Archived, guard: Guard) -> None:
     assert f"--delete {name}" in found.way_out
     maintain(guard, "enforce", name)
     assert findings(guard) == []
-    assert [one.name for one in guard.archived_sessions()] == ["whole"]
+    assert [one.name for one in guard.sessions.archived()] == ["whole"]
 
 
 def test_sessions_are_looked_through_once(guard: Guard) -> None:
     at(guard, "main")
-    maintenance = guard.maintenance()
+    maintenance = guard.sessions.maintenance()
     assert maintenance.look() is maintenance.look()
 
 
@@ -284,6 +284,6 @@ def test_an_import_of_an_old_conversation_keeps_no_session_from_being_put_away(
 ) -> None:
     at(guard, "old")
     clock.advance(31 * DAY)
-    guard.import_transcript(recognise(str(lines(tmp_path / "S9.jsonl", said(1, "one")))))
+    guard.sessions.sessions.sessions.sessions.import_transcript(recognise(str(lines(tmp_path / "S9.jsonl", said(1, "one")))))
     at(guard, "main")
     assert [one.name for one in maintain(guard).archived] == ["old"]

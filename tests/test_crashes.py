@@ -47,7 +47,7 @@ def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: Op
     """Found at a step: the new session had a state, no summary, and needed `recover`."""
 
     def fork(name: str, at_step: Callable[[str], object] = str) -> object:
-        return open_guard(at_step=at_step).fork_session(Session.of(name))
+        return open_guard(at_step=at_step).sessions.fork(Session.of(name))
 
     def die(step: str) -> None:
         if step == "state-written":
@@ -58,8 +58,8 @@ def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: Op
         if child == 0:
             fork(name, at_step=die)
         os.waitpid(child, 0)
-    assert open_guard().use_session(Session.of("used")).state.goal == "Kept"
-    open_guard().use_session(Session.of("main"))
+    assert open_guard().sessions.use(Session.of("used")).state.goal == "Kept"
+    open_guard().sessions.use(Session.of("main"))
     fork("again")
     assert open_guard().log()[0].sequence == 1
     assert open_guard().ensure().state.goal == "Kept"

@@ -108,7 +108,7 @@ def test_every_checkpoint_of_the_first_version_is_shown(guard: Guard, places: Pl
 
 
 def test_an_archived_session_of_the_first_version_is_reopened(guard: Guard, places: Places) -> None:
-    guard.reopen_session("finished")
+    guard.sessions.reopen("finished")
     session = at(guard, places, "finished")
     assert session.state().goal == "Rename the command"
     assert [report.findings for report in session.verify()] == [()]

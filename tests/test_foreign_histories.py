@@ -64,7 +64,7 @@ def test_a_forged_history_is_refused_by_whatever_shows_it_as_resume_refuses_it(
 
 
 def test_advice_of_a_forged_history_is_not_learned_from(forged: Guard) -> None:
-    past = forged.past_advice()
+    past = forged.profile.past_advice()
     assert not past.advised
     assert "this machine wrote" in past.problems[0]
 
@@ -169,7 +169,7 @@ def test_looking_at_a_clone_leaves_nothing_in_it(clone: Guard) -> None:
     before = sorted(Path(clone.workspace.place.common_dir).rglob("*"))
     clone.verify(every_session=True)
     clone.log(untrusted=True)
-    assert clone.remote_sessions().keys() == {"main"}
+    assert clone.sessions.remote().keys() == {"main"}
     assert sorted(Path(clone.workspace.place.common_dir).rglob("*")) == before
     assert not Path(clone.workspace.folder).exists()
 

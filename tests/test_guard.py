@@ -34,24 +34,24 @@ def chat(tmp_path: Path) -> Path:
 def test_a_session_is_closed_shown_and_brought_back(guard: Guard) -> None:
     guard.ensure()
     guard.note({"goal": "Ship it"})
-    closed = guard.close_session()
-    assert guard.archived_sessions() == [closed]
-    assert guard.show_session("main").archived == (closed,)
-    assert guard.reopen_session("main").state.goal == "Ship it"
-    assert guard.archived_sessions() == []
-    shown = guard.show_session()
+    closed = guard.sessions.close()
+    assert guard.sessions.archived() == [closed]
+    assert guard.sessions.show("main").archived == (closed,)
+    assert guard.sessions.reopen("main").state.goal == "Ship it"
+    assert guard.sessions.archived() == []
+    shown = guard.sessions.show()
     assert (shown.session, shown.archived, shown.standing) == ("main", (), "ours")
-    assert guard.session_keys() == {"main": "main"}
+    assert guard.sessions.keys() == {"main": "main"}
     with pytest.raises(NotInitialised):
-        guard.show_session("nobody")
+        guard.sessions.show("nobody")
     with pytest.raises(NotInitialised):
-        guard.reopen_session("main")
+        guard.sessions.reopen("main")
 
 
 def test_maintenance_is_looked_at_and_run(guard: Guard) -> None:
     guard.ensure()
-    assert guard.maintenance().look().found == ()
-    assert guard.maintenance().run("enforce").archived == ()
+    assert guard.sessions.maintenance().look().found == ()
+    assert guard.sessions.maintenance().run("enforce").archived == ()
 
 
 def test_a_transcript_is_imported_and_told_of(guard: Guard, chat: Path) -> None:
@@ -59,8 +59,8 @@ def test_a_transcript_is_imported_and_told_of(guard: Guard, chat: Path) -> None:
     with pytest.raises(InvalidInput, match="no conversation"):
         guard.transcripts.newest()
     named = guard.transcripts.find(str(chat))
-    assert guard.import_transcript(named).turns == 5
-    (stored,) = guard.conversations(Session.of("main"))
+    assert guard.sessions.sessions.import_transcript(named).turns == 5
+    (stored,) = guard.sessions.conversations(Session.of("main"))
     assert (stored.transcript, stored.turns) == (str(chat), 5)
     assert guard.transcripts.newest().path == str(chat)
 
@@ -97,7 +97,7 @@ def test_a_compaction_is_the_sessions_and_asks_the_users_summarizer(
     guard.ensure()
     guard.note({"goal": "Ship it"})
     named = guard.transcripts.find(str(chat))
-    guard.import_transcript(named)
+    guard.sessions.sessions.import_transcript(named)
     told: list[tuple[int, int]] = []
     asking = Asking(places.environment, time.monotonic, time.sleep, random.random)
     given = Surroundings(os.urandom, asking, lambda *done: told.append(done))

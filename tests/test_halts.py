@@ -186,7 +186,7 @@ def test_a_branch_a_session_and_a_moved_repository_leave_a_halt(halted: Process)
     talk = halted.talk
     talk.git("switch", "--quiet", "--create", "feature")
     assert_still_halted(halted)
-    talk.guard.use_session(Session.of("other"))
+    talk.guard.sessions.use(Session.of("other"))
     assert_still_halted(halted)
     moved = talk.root.with_name("moved")
     talk.root.rename(moved)
@@ -613,10 +613,10 @@ def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun
     calm = reading.replace(share=0.2)
     own, other = current_session(begun.workspace), Session.of("other")
     assert begun.gate(THIS_SESSION, reading).verdict.halts
-    begun.use_session(other)
+    begun.sessions.use(other)
     assert begun.gate(THIS_SESSION, calm).verdict.halts
     begun.override(THIS_SESSION, "I looked at it")
-    begun.use_session(own)
+    begun.sessions.use(own)
     assert not begun.gate(THIS_SESSION, calm).verdict.halts
 
 
@@ -644,7 +644,7 @@ def test_a_purged_value_is_gone_from_the_record_of_an_override(begun: Guard) -> 
     checkpoint = begun.checkpoint("It is in here").sequence
     folder = Path(holds.folder_in(begun.workspace.places.state_home))
     assert any(value in path.read_text() for path in folder.iterdir())
-    begun.purge(str(checkpoint), reason="It was pasted", value=value)
+    begun.secrets.purge(str(checkpoint), reason="It was pasted", value=value)
     assert not any(value in path.read_text() for path in folder.iterdir())
     assert begun.status().host_sessions["S1"].override is not None
 

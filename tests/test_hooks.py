@@ -823,7 +823,7 @@ def test_an_agent_restores_nothing_that_may_be_somebody_elses(talk: Conversation
 def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) -> None:
     source = halted(talk)
     workspace, target = talk.guard.workspace, Session.of("other")
-    talk.guard.use_session(target)
+    talk.guard.sessions.use(target)
     carry(workspace, source, target)
     there = read_conversation(workspace, target, "S1")
     assert there.halt == read_conversation(workspace, source, "S1").halt
@@ -834,7 +834,7 @@ def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) 
 def test_a_halt_that_ended_in_one_session_is_over_in_the_other(talk: Conversation) -> None:
     source = halted(talk)
     workspace, target = talk.guard.workspace, Session.of("other")
-    talk.guard.use_session(target)
+    talk.guard.sessions.use(target)
     carry(workspace, source, target)
     talk.guard.override("S1", "I know what I do")
     carry(workspace, target, source)
@@ -956,7 +956,7 @@ def test_another_session_lifts_no_halt(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
     assert denies(talk.bash("echo hi"))
-    talk.guard.use_session(Session.of("elsewhere"))
+    talk.guard.sessions.use(Session.of("elsewhere"))
     assert denies(talk.bash("echo hi"))
     assert HALTED in talk.prompt()
 
@@ -1129,7 +1129,7 @@ def test_a_hosts_session_key_is_a_session_of_its_own_and_a_new_one_begins_clean(
     assert "Paint" not in alice
     assert "Japan" not in bob
     assert talk.guard.state().goal == "The workspace's own work"
-    assert len(talk.guard.sessions()) == 3
+    assert len(talk.guard.sessions.heads()) == 3
 
 
 def test_two_keys_whose_names_are_the_same_never_share_a_session(talk: Conversation) -> None:

@@ -211,7 +211,7 @@ def test_the_worktrees_of_a_moved_repository_go_on(
     assert open_guard(tmp_path / "third").ensure().state.goal == "Of the second"
     assert open_guard(moved.root).ensure().state.goal == "Ours"
     with pytest.raises(InvalidInput, match="belongs to the worktree"):
-        third.use_session(Session.of("main"))
+        third.sessions.use(Session.of("main"))
     assert third.workspace.faults() == []
 
 

@@ -691,7 +691,7 @@ def status_line(repo: Path, name: str = "statusLine") -> str:
 @pytest.fixture
 def sealed(open_guard: OpenGuard, hermetic_seal: Path) -> Guard:
     """gitguard with the places that a process of its own finds."""
-    from gitguard.cli.process_environment import places
+    from gitguard.process import places
 
     found = places(os.environ)
     return open_guard(**{name: getattr(found, name) for name in found.field_names})

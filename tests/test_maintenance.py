@@ -46,7 +46,7 @@ GOAL = "Nothing is lost"
 
 def at(guard: Guard, key: str) -> Guard:
     """Work at a session, with a checkpoint of its own."""
-    guard.use_session(guard.find_session(key))
+    guard.sessions.use(guard.sessions.find(key))
     guard.note({"goal": f"{GOAL} of {key}", "learnings": ["kept"]})
     return guard
 
@@ -58,12 +58,12 @@ def maintain(guard: Guard, mode: str = "enforce", *delete: str) -> Maintained:
 def reopen(guard: Guard, key: str, head: str = "") -> Guard:
     session, archived = find_archived(guard.store(guard.any_session()), key, head)
     bring_back(guard.store(session), archived)
-    guard.use_session(session)
+    guard.sessions.use(session)
     return guard
 
 
 def close_it(guard: Guard, key: str = "") -> Archived:
-    return close(guard.store(guard.find_session(key) if key else None))
+    return close(guard.store(guard.sessions.find(key) if key else None))
 
 
 def findings(guard: Guard) -> list[str]:
@@ -132,7 +132,7 @@ def test_too_many_are_put_away_beginning_with_the_longest_unused(
         clock.advance(60)
     done = maintain(open_guard())
     assert sorted(one.name for one in done.archived) == ["a", "c"]
-    assert sorted(guard.sessions()) == ["b", "main"]
+    assert sorted(guard.sessions.heads()) == ["b", "main"]
 
 
 def test_a_large_one_is_put_away(guard: Guard, open_guard: OpenGuard) -> None:
@@ -250,7 +250,7 @@ def test_archived_is_moved_and_nothing_is_lost(two: Guard, git: Git) -> None:
     assert "refs/heads/gitguard/old" not in git("for-each-ref")
     assert not folder.exists()
     assert {path.name: path.read_bytes() for path in Path(one.folder).iterdir()} == before
-    assert sorted(two.sessions()) == ["main"]
+    assert sorted(two.sessions.heads()) == ["main"]
     assert findings(two) == []
     git.fsck()
 
@@ -403,7 +403,7 @@ def test_sessions_outside_of_branches_are_put_away_too(
     guard = at(open_guard(), "work")
     done = close_it(guard)
     assert git("for-each-ref", "--format=%(refname)", "refs/gitguard/") == done.ref
-    assert guard.sessions() == {}
+    assert guard.sessions.heads() == {}
     assert reopen(open_guard(), "work").state().goal == f"{GOAL} of work"
 
 
@@ -452,7 +452,7 @@ def test_a_link_in_the_archives_place_is_refused(two: Guard, tmp_path: Path) -> 
     os.symlink(tmp_path, Path(two.workspace.folder, "archive"))
     with pytest.raises(InvalidDocument, match="symbolic link"):
         close_it(two, "old")
-    assert two.sessions().keys() == {"old", "main"}
+    assert two.sessions.heads().keys() == {"old", "main"}
 
 
 def test_a_purge_takes_secrets_out_of_an_archived_history(
@@ -466,9 +466,9 @@ def test_a_purge_takes_secrets_out_of_an_archived_history(
     blind.workspace.redactor = Blind()
     blind.ensure()
     blind.note({"goal": f"Again with {TOKEN}"})
-    guard.purge("2", reason="a token was written")
+    guard.secrets.purge("2", reason="a token was written")
     assert findings(guard) == []
-    assert list(guard.scan()) == []
+    assert list(guard.secrets.scan()) == []
     newer = close_it(guard)
     every = archive_of(guard.store(Session.of("main"))).all()
     (older,) = (one for one in every if one != newer)
@@ -522,7 +522,7 @@ def test_an_archived_one_can_be_deleted_later(two: Guard, repo: Path) -> None:
 def test_nothing_else_can_be_named(two: Guard, name: str) -> None:
     with pytest.raises(InvalidInput, match=f"`{name}` is neither due nor archived"):
         maintain(two, "enforce", name)
-    assert two.sessions().keys() == {"old", "main"}
+    assert two.sessions.heads().keys() == {"old", "main"}
 
 
 def test_nothing_is_deleted_in_the_mode_warn(two: Guard) -> None:
@@ -580,7 +580,7 @@ def test_reopening_can_die_at_every_step(guard: Guard, open_guard: OpenGuard, gi
             reopened = reopen(open_guard(), "main")
         except (NotInitialised, InvalidInput):  # it was done but for some tidying up
             reopened = open_guard()
-            reopened.use_session(Session.of("main"))
+            reopened.sessions.use(Session.of("main"))
         assert reopened.state().goal == f"Goal {number}"
         assert findings(reopened) == []
     assert number > 4

@@ -39,7 +39,7 @@ def _verified(guard: Guard) -> object:
 
 
 def _listed(guard: Guard) -> object:
-    guard.sessions(), guard.session_keys(), guard.archived_sessions()
+    guard.sessions.heads(), guard.sessions.keys(), guard.sessions.archived()
     return "listed"
 
 
@@ -59,7 +59,7 @@ READERS: dict[str, Read] = {
     "show checkpoint": _read(lambda guard: guard.show("state.json", "1")),
     "show snapshot": _read(lambda guard: guard.show("snapshot.yaml")),
     "diff": _read(lambda guard: guard.diff("1")),
-    "session show": lambda guard: guard.show_session("main").standing,
+    "session show": lambda guard: guard.sessions.show("main").standing,
     "session list": _listed,
 }
 HOOKS = [events.PROMPT, events.TOOL_START, events.TOOL_END, events.TURN_END, events.STATUS_LINE]
@@ -134,7 +134,7 @@ def test_beside_a_writer_held_at_any_step_each_reader_answers_as_before_or_after
     world.keep()
     outcomes = [_outcomes(world)]
     if writer == "close":  # what is put away there is brought back afterwards
-        world.guard().close_session()
+        world.guard().sessions.close()
         outcomes.append(_outcomes(world))
         world.put_back()
     scenario.run(world)

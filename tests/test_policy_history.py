@@ -236,7 +236,7 @@ def test_an_advice_changes_nothing_in_the_workspace(talk: Conversation) -> None:
     before = everything_in(talk)
     record(talk)
     assert everything_in(talk) == before
-    assert [each.advice.changes for each in talk.guard.past_advice().advised] == [(TTL,)]
+    assert [each.advice.changes for each in talk.guard.profile.past_advice().advised] == [(TTL,)]
 
 
 def test_an_advice_that_an_earlier_version_kept_in_a_checkpoint_is_known(
@@ -246,14 +246,14 @@ def test_an_advice_that_an_earlier_version_kept_in_a_checkpoint_is_known(
     earlier = GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (TTL,))
     with store.lock():
         store.checkpoint(ADVICE, sentence(earlier), Circumstances())
-    [advised] = talk.guard.past_advice().advised
+    [advised] = talk.guard.profile.past_advice().advised
     assert (advised.session, advised.advice) == ("main", earlier)
 
 
 def test_of_a_long_advice_all_changes_are_kept(talk: Conversation) -> None:
     changes = tuple(f"some.setting.{number} {'v' * 100}{number}" for number in range(30))
     record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN, changes))
-    [advised] = talk.guard.past_advice().advised
+    [advised] = talk.guard.profile.past_advice().advised
     assert advised.advice.changes == changes
 
 
@@ -274,7 +274,7 @@ def test_a_line_that_does_not_read_is_passed_over(talk: Conversation, line: byte
     with open(advice_log.path_in(talk.guard.workspace.state_folder), "ab") as log:
         log.write(line + b"\n")
     record(talk, DECLINED)
-    outcomes = [each.advice.outcome for each in talk.guard.past_advice().advised]
+    outcomes = [each.advice.outcome for each in talk.guard.profile.past_advice().advised]
     assert outcomes == [DECLINED, APPLIED]
 
 
@@ -283,7 +283,7 @@ def test_a_log_that_does_not_read_is_said_and_breaks_no_advice(talk: Conversatio
     log = Path(advice_log.path_in(talk.guard.workspace.state_folder))
     log.unlink()
     log.mkdir()
-    [problem] = talk.guard.past_advice().problems
+    [problem] = talk.guard.profile.past_advice().problems
     assert "_advice.jsonl" in problem
     with pytest.raises(InvalidDocument):
         is_newest(talk.guard.store(), GivenAdvice(MIXED, GIVEN, (TTL,)))
@@ -306,10 +306,10 @@ def test_all_sessions_are_looked_through(talk: Conversation) -> None:
     from gitguard.store.session.naming import Session
 
     record(talk)
-    talk.guard.use_session(Session.of("other"))
+    talk.guard.sessions.use(Session.of("other"))
     talk.clock.pass_by(60)
     record(talk, DECLINED)
-    past = talk.guard.past_advice()
+    past = talk.guard.profile.past_advice()
     assert [(each.session, each.advice.outcome) for each in past.advised] == [
         ("other", DECLINED),
         ("main", APPLIED),
@@ -326,12 +326,12 @@ def test_sessions_that_were_put_away_are_past_sessions_too(
     closed = []
     for _ in range(2):
         record(talk)
-        closed.append(f"main@{talk.guard.close_session().commit[:12]}")
+        closed.append(f"main@{talk.guard.sessions.close().commit[:12]}")
         talk.clock.pass_by(60)
         talk.guard.ensure()
     record(talk, DECLINED)
     guard = talk.guard
-    past = guard.past_advice()
+    past = guard.profile.past_advice()
     assert [each.session for each in past.advised] == ["main", *reversed(closed)]
     assert past.habit.usual == TOOL_HEAVY
     assert past.problems == ()
@@ -345,7 +345,7 @@ def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
 ) -> None:
     record(talk)
     talk.git("update-ref", "refs/heads/gitguard/foreign", "HEAD")
-    past = talk.guard.past_advice()
+    past = talk.guard.profile.past_advice()
     assert len(past.advised) == 1
     [problem] = past.problems
     assert problem.startswith("foreign: ")
@@ -364,7 +364,7 @@ def test_a_purge_takes_a_value_out_of_what_was_advised(talk: Conversation) -> No
     record(talk, change="color rubberduck-4711")
     talk.guard.note({"goal": "rubberduck-4711"})
     talk.guard.checkpoint("Keep it.")
-    talk.guard.purge("1", value="rubberduck-4711")
+    talk.guard.secrets.purge("1", value="rubberduck-4711")
     assert (
         "rubberduck-4711"
         not in Path(advice_log.path_in(talk.guard.workspace.state_folder)).read_text()

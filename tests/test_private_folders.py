@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.cli.process_environment import places
+from gitguard.process import places
 from gitguard.errors import InvalidConfig
 
 from .another_user import ALICE, BOB, GROUP, run_as

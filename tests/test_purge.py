@@ -115,7 +115,7 @@ def test_an_edited_state_that_is_accepted_is_redacted(begun: Guard, git: Git) ->
 
 
 def test_scan_names_checkpoint_file_and_rule_and_never_the_value(leaked: Guard) -> None:
-    leaks = list(leaked.scan())
+    leaks = list(leaked.secrets.scan())
     places = {(leak.checkpoint, leak.path.partition(":")[0]) for leak in leaks}
     assert {(f"cp_00{n}", "state.json") for n in (3, 4, 5)} <= places
     assert ("cp_005", "message") in places
@@ -127,8 +127,8 @@ def test_purge_takes_a_secret_out_of_every_object_after_a_gc_and_of_every_file(
     leaked: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
 ) -> None:
     before, traces = leaked.log(), git.traces()
-    done = leaked.purge("3", reason="a token was pasted")
-    assert list(leaked.scan()) == []
+    done = leaked.secrets.purge("3", reason="a token was pasted")
+    assert list(leaked.secrets.scan()) == []
     after = leaked.log()
     assert [c.sequence for c in after] == [6, 5, 4, 3, 2, 1]
     assert [c.id for c in after[4:]] == [c.id for c in before[3:]]
@@ -163,7 +163,7 @@ def test_a_secret_over_two_lines_of_a_message_is_found_and_taken_out() -> None:
 def test_purge_takes_out_a_value_that_no_rule_knows(
     leaked: Guard, git: Git, tmp_path: Path
 ) -> None:
-    leaked.purge("cp_003", value=UNKNOWN)
+    leaked.secrets.purge("cp_003", value=UNKNOWN)
     git("gc", "--quiet", "--prune=now")
     assert holders(git, UNKNOWN) == holders(git, TOKEN) == []
     assert files_with(UNKNOWN, tmp_path) == []
@@ -180,7 +180,7 @@ def test_purge_takes_out_a_value_however_it_was_written(
     blind.forget()
     open_guard().store().chain.anchors.archive("1")  # with the copy of the state, JSON in JSON
     open_guard().trust()
-    open_guard().purge("3", value=value)
+    open_guard().secrets.purge("3", value=value)
     git("gc", "--quiet", "--prune=now")
     in_json = json.dumps(value)[1:-1]
     for written in (value, " ".join(value.split()), in_json, json.dumps(in_json)[1:-1]):
@@ -189,7 +189,7 @@ def test_purge_takes_out_a_value_however_it_was_written(
 
 
 def test_a_secret_in_the_reason_of_a_purge_is_not_kept(leaked: Guard, tmp_path: Path) -> None:
-    leaked.purge("3", reason=f"Somebody pasted {TOKEN}")
+    leaked.secrets.purge("3", reason=f"Somebody pasted {TOKEN}")
     assert files_with(TOKEN, tmp_path) == []
 
 
@@ -207,7 +207,7 @@ def test_purge_cleans_what_was_set_aside(leaked: Guard, git: Git, open_guard: Op
     git("update-ref", BRANCH, f"{head}~1")
     leaked.trust(git("rev-parse", BRANCH)[:12])
     assert git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/") == head
-    open_guard().purge("3")
+    open_guard().secrets.purge("3")
     archived = git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/")
     assert archived not in ("", head)
     git("gc", "--quiet", "--prune=now")
@@ -216,14 +216,14 @@ def test_purge_cleans_what_was_set_aside(leaked: Guard, git: Git, open_guard: Op
 
 def test_purge_from_too_late_a_checkpoint_names_the_older_one(leaked: Guard) -> None:
     with pytest.raises(InvalidInput) as caught:
-        leaked.purge("4")
+        leaked.secrets.purge("4")
     assert caught.value.hint.startswith("Run `gitguard purge cp_003`")
 
 
 def test_purge_of_what_holds_no_secret_changes_nothing(begun: Guard, git: Git) -> None:
     head = git("rev-parse", BRANCH)
     with pytest.raises(InvalidInput, match="looks like a secret"):
-        begun.purge("1")
+        begun.secrets.purge("1")
     assert git("rev-parse", BRANCH) == head
 
 
@@ -235,9 +235,9 @@ def test_purge_names_refs_and_sessions_that_still_hold_it(
 
     blind = open_guard()
     blind.workspace.redactor = Blind()
-    blind.fork_session(Session.of("other"))
-    open_guard().use_session(Session.of("main"))
-    done = open_guard().purge("3")
+    blind.sessions.fork(Session.of("other"))
+    open_guard().sessions.use(Session.of("main"))
+    done = open_guard().secrets.purge("3")
     assert done.remains.refs == ("refs/remotes/origin/gitguard/main",)
     assert {leak.where for leak in done.elsewhere} == {"refs/heads/gitguard/other"}
 
@@ -251,7 +251,7 @@ def test_another_machine_sees_the_purge_as_a_history_to_be_trusted_again(
     theirs = Guard(str(clone), elsewhere, leaked.clock)
     git.at(clone)("branch", "--quiet", "gitguard/main", "origin/gitguard/main")
     theirs.trust()
-    leaked.purge("3")
+    leaked.secrets.purge("3")
     git.at(clone)("fetch", "--quiet", "--force", "origin", f"{BRANCH}:{BRANCH}")
     head = git("rev-parse", BRANCH)
     Guard(str(clone), elsewhere, leaked.clock).trust(head[:12])
@@ -280,11 +280,11 @@ def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged
 ) -> None:
     from .faults.change_faults import crashes
 
-    for _ in crashes(lambda: open_guard().purge("3"), every=7):
+    for _ in crashes(lambda: open_guard().secrets.purge("3"), every=7):
         open_guard().resume()
         assert [c.sequence for c in open_guard().log(1000)][-1] == 1
-    open_guard().purge("3")
-    assert list(open_guard().scan()) == []
+    open_guard().secrets.purge("3")
+    assert list(open_guard().secrets.scan()) == []
     git("gc", "--quiet", "--prune=now")
     assert holders(git, TOKEN) == []
     assert files_with(TOKEN, tmp_path) == []
@@ -313,17 +313,17 @@ def test_a_purge_that_cannot_move_the_branch_leaves_a_session_that_goes_on(
     lock = git.root / ".git" / f"{BRANCH}.lock"
     lock.touch()
     with pytest.raises(Pending):
-        leaked.purge("3")
+        leaked.secrets.purge("3")
     lock.unlink()
     open_guard().checkpoint("Goes on.")
     open_guard().resume()
-    open_guard().purge("3")
-    assert list(open_guard().scan()) == []
+    open_guard().secrets.purge("3")
+    assert list(open_guard().secrets.scan()) == []
 
 
 def test_a_purge_is_run_again_from_a_checkpoint_that_held_nothing(
     leaked: Guard, open_guard: OpenGuard
 ) -> None:
-    leaked.purge("2")
-    open_guard().purge("2")
-    assert list(open_guard().scan()) == []
+    leaked.secrets.purge("2")
+    open_guard().secrets.purge("2")
+    assert list(open_guard().secrets.scan()) == []

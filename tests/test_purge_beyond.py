@@ -33,7 +33,7 @@ def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(
     for summary in (f"Use {UNKNOWN} there", f"Use {UNKNOWN} again"):
         there.store().journal.append(Entry("prompt", NOW, "H", summary=summary))
     open_guard().note({"current_phase": "later"})
-    open_guard().purge("1", value=UNKNOWN)
+    open_guard().secrets.purge("1", value=UNKNOWN)
     there = Guard(str(linked), named, clock)
     there.ensure()
     there.checkpoint("Goes on.")
@@ -49,8 +49,8 @@ def test_what_was_set_aside_and_is_no_checkpoint_is_named_and_stops_nothing(
     git("update-ref", BRANCH, foreign)
     open_guard().recover()
     archived = f"refs/gitguard/archive/main/{foreign[:12]}"
-    assert archived in {leak.where for leak in open_guard().scan() if leak.rule == UNREAD}
-    open_guard().purge("3")
+    assert archived in {leak.where for leak in open_guard().secrets.scan() if leak.rule == UNREAD}
+    open_guard().secrets.purge("3")
     git("gc", "--quiet", "--prune=now")
     assert holders(git, TOKEN) == []
     assert git("rev-parse", archived) == foreign
@@ -68,7 +68,7 @@ def test_what_keeps_the_old_objects_alive_is_named(
         git("tag", "kept", head)
     else:
         git("worktree", "add", "--quiet", "--detach", str(tmp_path / "look"), head)
-    remains = open_guard().purge("3").remains
+    remains = open_guard().secrets.purge("3").remains
     assert where in remains.refs
     assert head in remains.held
     git("gc", "--quiet", "--prune=now")
@@ -80,10 +80,10 @@ def test_a_fork_that_was_cleaned_since_is_named_for_its_history(
 ) -> None:
     blind = open_guard()
     blind.workspace.redactor = Blind()
-    blind.fork_session(Session.of("other"))
+    blind.sessions.fork(Session.of("other"))
     blind.update({"goal": "clean", "learnings": ["none"]}, replace=True)
-    open_guard().use_session(Session.of("main"))
-    done = open_guard().purge("3")
+    open_guard().sessions.use(Session.of("main"))
+    done = open_guard().secrets.purge("3")
     assert {leak.where for leak in done.elsewhere} == {"refs/heads/gitguard/other"}
     git("gc", "--quiet", "--prune=now")
     assert not set(holders(git, TOKEN)) & set(done.remains.objects)
@@ -94,13 +94,13 @@ def test_the_hand_off_file_is_cleaned(leaked: Guard, open_guard: OpenGuard, git:
     blind.workspace.redactor = Blind()
     path = Path(Handoff(blind.store(), blind.config.handoff).write_current())
     assert TOKEN in path.read_text()
-    assert str(path) in {leak.where for leak in open_guard().scan()}
-    open_guard().purge("3")
+    assert str(path) in {leak.where for leak in open_guard().secrets.scan()}
+    open_guard().secrets.purge("3")
     assert TOKEN not in path.read_text()
 
 
 def test_a_file_that_cannot_be_read_is_named(leaked: Guard, open_guard: OpenGuard) -> None:
     path = Path(leaked.workspace.session_folder(current_session(leaked.workspace))) / "old.bad"
     path.symlink_to("state.json")
-    assert str(path) in {leak.where for leak in open_guard().scan() if leak.rule == UNREAD}
-    assert str(path) in {leak.where for leak in open_guard().purge("3").elsewhere}
+    assert str(path) in {leak.where for leak in open_guard().secrets.scan() if leak.rule == UNREAD}
+    assert str(path) in {leak.where for leak in open_guard().secrets.purge("3").elsewhere}

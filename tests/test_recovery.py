@@ -92,7 +92,7 @@ def test_fork_keeps_ours_in_a_session_of_its_own(
     ours = git("rev-parse", BRANCH)
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
     theirs = git("rev-parse", BRANCH)
-    saved = begun.fork_session(Session.of("mine"))
+    saved = begun.sessions.fork(Session.of("mine"))
     assert saved.sequence == 1
     assert current_session(begun.workspace).key == "mine"
     assert begun.ensure().state.goal == "Ours"
@@ -105,10 +105,10 @@ def test_fork_keeps_ours_in_a_session_of_its_own(
 
 
 def test_a_fork_never_overwrites_a_session(begun: Guard) -> None:
-    begun.fork_session(Session.of("mine"))
-    begun.use_session(Session.of("main"))
+    begun.sessions.fork(Session.of("mine"))
+    begun.sessions.use(Session.of("main"))
     with pytest.raises(InvalidInput, match="mine"):
-        begun.fork_session(Session.of("mine"))
+        begun.sessions.fork(Session.of("mine"))
 
 
 # Moved, deleted
@@ -271,7 +271,7 @@ def test_a_clone_with_a_session_branch_is_data_until_it_is_trusted(
     theirs = Guard(str(clone.root), elsewhere, begun.clock)
     asks: list[Callable[[], object]] = [
         theirs.ensure,
-        lambda: theirs.use_session(Session.of("main")),
+        lambda: theirs.sessions.use(Session.of("main")),
     ]
     for ask in asks:
         with pytest.raises(Untrusted) as caught:
@@ -308,7 +308,7 @@ def test_a_session_known_only_from_a_remote_can_be_left_alone(
     git("clone", "--quiet", ".", str(tmp_path / "clone"))
     theirs = Guard(str(tmp_path / "clone"), elsewhere, begun.clock)
     theirs.ensure()
-    startup = theirs.use_session(Session.of("new"))
+    startup = theirs.sessions.use(Session.of("new"))
     assert startup.saved is not None
     assert startup.saved.sequence == 1
 
@@ -431,13 +431,13 @@ def test_what_is_set_aside_twice_is_kept_twice(begun: Guard, clock: Clock) -> No
 def test_a_fork_takes_along_what_the_journal_holds(begun: Guard) -> None:
     entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",))
     begun.store().journal.append(entry)
-    begun.fork_session(Session.of("mine"))
+    begun.sessions.fork(Session.of("mine"))
     assert [artifact.path for artifact in begun.state().artifacts] == ["a"]
 
 
 def test_a_fork_onto_itself_is_refused_at_once(begun: Guard) -> None:
     with pytest.raises(InvalidInput, match="the session itself"):
-        begun.fork_session(Session.of("main"))
+        begun.sessions.fork(Session.of("main"))
 
 
 def test_looking_writes_no_anchor(begun: Guard, git: Git) -> None:

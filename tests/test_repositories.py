@@ -151,7 +151,7 @@ def test_two_worktrees_work_at_sessions_of_their_own(
     prove(guard, git)
     git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "second"))
     prove(open_guard(tmp_path / "second"), Git(tmp_path / "second"), "topic")
-    assert set(guard.sessions()) == {"main", "topic"}
+    assert set(guard.sessions.heads()) == {"main", "topic"}
 
 
 def test_a_second_worktree_never_takes_a_session_that_the_first_one_owns(
@@ -302,7 +302,7 @@ def test_with_the_other_prefix_the_archive_is_no_session(
     guard.ensure()
     store = guard.store()
     store.chain.archive(store.chain.head().id, "kept")
-    assert set(guard.sessions()) == {"main"}
+    assert set(guard.sessions.heads()) == {"main"}
     named = open_guard(session="archive")
     named.ensure()
     assert named.log(1)
@@ -348,7 +348,7 @@ def test_a_session_of_another_worktree_is_not_taken(
     second = open_guard(tmp_path / "second")
     second.ensure()
     with pytest.raises(InvalidInput, match="belongs to the worktree"):
-        second.use_session(Session.of("main"))
+        second.sessions.use(Session.of("main"))
     assert current_session(second.workspace).key == "topic"
 
 
@@ -356,7 +356,7 @@ def test_a_session_named_by_the_environment_is_not_left_by_use(open_guard: OpenG
     named = open_guard(session="main")
     named.ensure()
     with pytest.raises(InvalidInput, match="GITGUARD_SESSION"):
-        named.use_session(Session.of("other"))
+        named.sessions.use(Session.of("other"))
 
 
 def test_a_task_that_no_checkpoint_holds_makes_no_room_for_the_next(guard: Guard, git: Git) -> None:

@@ -262,7 +262,7 @@ def test_a_session_that_began_in_a_sandbox_beside_a_sealed_one_can_be_accepted(
     git("checkout", "--quiet", "-b", key.replace(" ", "-"))
     with read_only(Path(begun.workspace.place.git_dir)), read_only(hidden):
         inside = open_guard(state_home=str(hidden))
-        assert inside.use_session(Session.of(key)).how == "begun"
+        assert inside.sessions.use(Session.of(key)).how == "begun"
         inside.note({"goal": "Begun inside"})
     with pytest.raises(Untrusted) as caught:
         open_guard().ensure()

@@ -145,7 +145,7 @@ def test_a_branch_called_none_is_not_a_detached_head(git: Git, open_guard: OpenG
         lambda guard: guard.gate("host"),
         lambda guard: guard.recover(),
         lambda guard: guard.accept(),
-        lambda guard: guard.fork_session(Session.of("other")),
+        lambda guard: guard.sessions.fork(Session.of("other")),
     ],
     ids=["note", "update", "checkpoint", "gate", "recover", "accept", "fork"],
 )
@@ -165,11 +165,11 @@ def test_a_session_without_working_files_is_named_by_the_key_in_its_checkpoint(
 ) -> None:
     key = "Agent: Größe/2"
     session = Session.of(key)
-    begun.use_session(session)
+    begun.sessions.use(session)
     begun.note({"goal": "Ours"})
     shutil.rmtree(begun.workspace.folder)
     after = open_guard()
-    assert after.session_keys() == {"main": "main", session.name: key}
+    assert after.sessions.keys() == {"main": "main", session.name: key}
     assert {report.session for report in after.verify(every_session=True)} == {"main", key}
 
 
@@ -178,7 +178,7 @@ def test_a_key_in_a_checkpoint_that_does_not_fit_the_name_is_not_taken(
 ) -> None:
     git("branch", "gitguard/other", "gitguard/main")
     shutil.rmtree(begun.workspace.folder)
-    assert open_guard().session_keys() == {"main": "main", "other": "other"}
+    assert open_guard().sessions.keys() == {"main": "main", "other": "other"}
 
 
 def test_who_waits_for_a_lock_that_came_to_nothing_gets_the_next_one(tmp_path: Path) -> None:

@@ -338,8 +338,8 @@ def test_a_record_that_somebody_else_wrote_is_not_believed(
 
 def test_an_imported_conversation_stays_with_its_session(begun: Guard, transcript: Path) -> None:
     import_transcript(begun.store(), recognise(str(transcript)))
-    begun.fork_session(Session.of("two"))
-    begun.use_session(Session.of("three"))
+    begun.sessions.fork(Session.of("two"))
+    begun.sessions.use(Session.of("three"))
     known = {name: begun.store(Session.of(name)) for name in ("main", "two", "three")}
     at = {name: len(stored_conversations(store)) for name, store in known.items()}
     assert at == {"main": 1, "two": 0, "three": 0}
@@ -353,7 +353,7 @@ def test_a_conversation_that_a_hook_tells_of_goes_on_in_the_next_session(tmp_pat
     known = read_conversation(guard.workspace, guard.store().session, "S1")
     told = Transcript(known.transcript, known.transcript_format, known.transcript_session)
     import_transcript(guard.store(), told)
-    guard.use_session(Session.of("two"))
+    guard.sessions.use(Session.of("two"))
     assert [one.conversation for one in stored_conversations(guard.store())] == ["S1"]
 
 
@@ -391,11 +391,11 @@ def test_without_times_it_was_used_when_its_file_was_written(begun: Guard, tmp_p
 
 
 def test_there_is_no_index_that_could_drift(begun: Guard, open_guard: OpenGuard) -> None:
-    begun.use_session(Session.of("other"))
-    head = begun.sessions()["other"]
-    open_guard().use_session(Session.of("main"))
+    begun.sessions.use(Session.of("other"))
+    head = begun.sessions.heads()["other"]
+    open_guard().sessions.use(Session.of("main"))
     begun.repository().delete_ref("refs/heads/gitguard/other", head)
-    assert begun.sessions() == {"main": begun.sessions()["main"], "other": ""}
+    assert begun.sessions.heads() == {"main": begun.sessions.heads()["main"], "other": ""}
 
 
 # The command line

@@ -776,7 +776,7 @@ def test_an_assumed_pattern_is_remembered_as_none(desk: Desk, guard: Guard, tmp_
     assert assumed.figures.pattern == "mixed"
     assert remember_advice(desk, assumed, "given") == ""
     assert remember_change(desk, assumed, applied(desk, tmp_path, assumed)) == ""
-    past = guard.past_advice()
+    past = guard.profile.past_advice()
     assert [each.advice.pattern for each in past.advised] == ["unknown", "unknown"]
     assert past.habit.patterns == ()
 
@@ -797,7 +797,7 @@ def test_a_state_directory_that_cannot_be_written_is_said(
 
 
 def past(guard: Guard) -> Past:
-    return guard.past_advice()
+    return guard.profile.past_advice()
 
 
 def test_what_is_only_named_is_no_pattern_of_past_sessions(

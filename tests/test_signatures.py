@@ -123,7 +123,7 @@ def raw(git: Git, commit: str) -> str:
 def test_every_checkpoint_verifies_with_plain_git(begun: Guard, git: Git, here: Machine) -> None:
     begun.checkpoint("A reason.")
     begun.restore("1")
-    begun.fork_session(Session.of("fork"))
+    begun.sessions.fork(Session.of("fork"))
     commits = git("log", "--format=%H", BRANCH, "refs/heads/gitguard/fork").split()
     assert len(commits) == 6
     for commit in commits:
@@ -133,7 +133,7 @@ def test_every_checkpoint_verifies_with_plain_git(begun: Guard, git: Git, here: 
 
 def test_what_a_purge_writes_anew_is_signed_anew(begun: Guard, git: Git, here: Machine) -> None:
     begun.note({"goal": "The pass phrase is correct horse battery staple"})
-    begun.purge("3", reason="It leaked.", value="correct horse battery staple")
+    begun.secrets.purge("3", reason="It leaked.", value="correct horse battery staple")
     assert "staple" not in git("show", f"{BRANCH}:state.json")
     for commit in git("log", "--format=%H", BRANCH).split():
         here.verify(git.root, commit)
@@ -147,7 +147,7 @@ def test_a_purge_signs_nothing_that_was_put_beside_our_history(
     message = message.replace("Sequence: 3", "Sequence: 4")
     forged = git("commit-tree", tree, "-p", BRANCH, stdin=f"{message}\n")
     git("update-ref", f"refs/gitguard/archive/main/{forged[:12]}", forged)
-    begun.purge("3", value="correct horse battery staple")
+    begun.secrets.purge("3", value="correct horse battery staple")
     anew = git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive/main/")
     assert anew not in ("", forged)
     assert "gpgsig" not in raw(git, anew)
@@ -332,7 +332,7 @@ def test_programs_and_keys_that_a_repository_names_are_not_used(
     elsewhere.hand_over()
     assert tricked.ensure().state.goal == "Theirs"
     assert tricked.note({"goal": "Safe"}).saved
-    begun.fork_session(Session.of("fork"))
+    begun.sessions.fork(Session.of("fork"))
     assert not marker.exists()
     for name in ("gpg.format", "gpg.ssh.program", "gpg.ssh.allowedSignersFile"):
         git("config", "--unset", name)

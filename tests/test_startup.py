@@ -371,7 +371,7 @@ def test_a_damaged_current_file_is_repaired_by_naming_a_session(
     with pytest.raises(InvalidDocument) as caught:
         begun.ensure()
     assert "session use" in caught.value.hint
-    begun.use_session(Session.of("main"))
+    begun.sessions.use(Session.of("main"))
     assert begun.ensure().state.goal == "Survive"
 
 

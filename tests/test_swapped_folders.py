@@ -112,13 +112,13 @@ def compact(talk: Conversation) -> None:
 
 
 def switch(talk: Conversation) -> None:
-    talk.guard.use_session(Session.of("other"))
-    talk.guard.use_session(Session.of("main"))
+    talk.guard.sessions.use(Session.of("other"))
+    talk.guard.sessions.use(Session.of("main"))
 
 
 def archive(talk: Conversation) -> None:
-    talk.guard.close_session()
-    talk.guard.reopen_session("main")
+    talk.guard.sessions.close()
+    talk.guard.sessions.reopen("main")
 
 
 def restore(talk: Conversation) -> None:

@@ -89,7 +89,7 @@ def test_a_damaged_object_of_the_newest_checkpoint_is_refused_and_a_fork_goes_on
     assert "gitguard session fork" in error.hint
     assert git("for-each-ref", "--format=%(objectname)", BRANCH) == head
     assert begun.note({"learnings": ["noted meanwhile"]}).state.learnings == ("noted meanwhile",)
-    assert begun.fork_session(Session.of("onwards")).sequence == 1
+    assert begun.sessions.fork(Session.of("onwards")).sequence == 1
     assert "Goal 5" in open_guard().resume()
     assert begun.checkpoint("Goes on.").sequence == 2
     assert git("for-each-ref", "--format=%(objectname)", BRANCH) == head
@@ -118,7 +118,7 @@ def test_a_fork_after_all_objects_are_gone_keeps_the_state(begun: Guard, git: Gi
         path.unlink()
     refuses(begun, "missing")
     git("update-ref", "-d", "HEAD")
-    begun.fork_session(Session.of("onwards"))
+    begun.sessions.fork(Session.of("onwards"))
     assert "Goal 5" in begun.resume()
 
 

@@ -166,9 +166,9 @@ def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: P
     workspace, current = guard.workspace, current_session(guard.workspace)
     assert owner_of(workspace, transcript, str(tmp_path)) is None
     assert owner_of(workspace, transcript, workspace.place.worktree) == current
-    other = guard.find_session("agent:main:dm:1")
-    guard.use_session(other)
-    guard.use_session(current)
+    other = guard.sessions.find("agent:main:dm:1")
+    guard.sessions.use(other)
+    guard.sessions.use(current)
     tell(guard, other, transcript)
     assert owner_of(workspace, transcript, workspace.place.worktree) == other
     assert owner_of(workspace, transcript, str(tmp_path)) == other
@@ -177,10 +177,10 @@ def test_a_conversation_belongs_to_whom_its_hooks_told(guard: Guard, tmp_path: P
 def test_of_many_in_one_place_each_has_its_own_session(guard: Guard, tmp_path: Path) -> None:
     guard.ensure()
     one, two = (Transcript(str(tmp_path), "openclaw", name) for name in ("one", "two"))
-    sessions = [guard.find_session(f"agent:main:{number}") for number in (1, 2)]
+    sessions = [guard.sessions.find(f"agent:main:{number}") for number in (1, 2)]
     for session, transcript in zip(sessions, (one, two), strict=True):
-        guard.use_session(session)
-        guard.use_session(guard.find_session("main"))
+        guard.sessions.use(session)
+        guard.sessions.use(guard.sessions.find("main"))
         tell(guard, session, transcript)
     assert [owner_of(guard.workspace, each, "") for each in (one, two)] == sessions
     by_path = Transcript(str(tmp_path / "sessions" / "two.jsonl"), "openclaw", "two")

@@ -195,7 +195,7 @@ def test_what_is_kept_aside_is_looked_at_and_only_noted(begun: Guard, git: Git) 
 
 
 def test_every_session_is_verified_when_asked(begun: Guard, git: Git) -> None:
-    begun.fork_session(Session.of("Other Key"))
+    begun.sessions.fork(Session.of("Other Key"))
     name = current_session(begun.workspace).name
     exchange(file_of(git.root, git("rev-parse", f"refs/heads/gitguard/{name}:summary.md")))
     reports = begun.verify(every_session=True)

@@ -52,7 +52,7 @@ def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(
         open_guard().recover()
     assert caught.value.hint.startswith("Continue from this machine's copy of the state")
     assert "gitguard session fork NAME" in caught.value.hint
-    open_guard().fork_session(Session.of("again"))
+    open_guard().sessions.fork(Session.of("again"))
     assert open_guard().state().goal == "Newest"
 
 
@@ -90,7 +90,7 @@ def test_a_session_that_nobody_knows_is_not_called_sound(
     with pytest.raises(NotInitialised):
         mistyped.verify()
     with pytest.raises(NotInitialised):
-        list(mistyped.scan())
+        list(mistyped.secrets.scan())
 
 
 RULE = "redaction:\n  rules:\n    - name: ours\n      pattern: '{}'\n"

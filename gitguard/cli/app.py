@@ -17,6 +17,7 @@ from gitguard.cli.process_environment import places
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
+from gitguard.process import places
 from gitguard.store.disk import files
 
 USAGE = 2

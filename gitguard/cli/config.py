@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard import hosts
-from gitguard.cli import process_environment
 from gitguard.cli.config_report import (
     advice_document,
     advice_text,
@@ -31,23 +29,18 @@ from gitguard.cli.console import (
     progress,
     with_console,
 )
-from gitguard.cli.process_environment import places
-from gitguard.cli.transcript_naming import config_of, find_transcript, transcripts_of
-from gitguard.errors import GitguardError, NotARepository, NotConfirmed, SettingsMoved
-from gitguard.hosts.adviser import find_adviser, only_host
+from gitguard.cli.transcript_naming import find_transcript
+from gitguard.errors import GitguardError, NotConfirmed, SettingsMoved
+from gitguard.guard.settings import HOSTS, LONG, PATTERNS
 from gitguard.model.config.config import SMALLEST_WINDOW
-from gitguard.model.config.redaction import redactor_of
 from gitguard.model.events import MOST_TOKENS
-from gitguard.profile.habits import DECLINED, GIVEN
-from gitguard.profile.patterns import PATTERNS
-from gitguard.settings.figures import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.hosts.adviser import Adviser
-    from gitguard.profile.learning import Past
-    from gitguard.settings.advice import Advice, AdviceQuestion, Desk, ObservedWork
+    from gitguard.guard.settings import Settings
+    from gitguard.profile.profiling import Profiled
+    from gitguard.settings.advice import Advice
 
 
 @click.group()
@@ -64,7 +57,7 @@ def config() -> None:
     click.get_current_context().with_resource(ending_in_order())
 
 
-_HOST = click.argument("host", required=False, type=click.Choice(hosts.names(hosts.ADVICE)))
+_HOST = click.argument("host", required=False, type=click.Choice(HOSTS))
 
 
 @config.command()
@@ -111,70 +104,46 @@ def advise(
 
     Example: `gitguard config advise --pattern bursty`
     """
-    from gitguard.settings.advice import AdviceQuestion
-    from gitguard.settings.remembered_advice import remember_advice
-
     if yes and not apply:
         raise click.UsageError("--yes requires --apply")
-    desk = open_desk(console)
-    adviser = find_adviser(host or only_host(os.environ, desk.worktree))
-    question = AdviceQuestion(pattern or "", hours, protect, window or 0, _newest_work(console))
-    advice = _advice(console, desk, adviser, question, again=again)
+    settings = console.anywhere.settings
+    question = settings.question(
+        pattern or "", hours, protect, window or 0, _newest_conversation(console)
+    )
+    with showing_differences(console), activity() as tell:
+        advice = settings.advise(
+            host or settings.only_host(),
+            question,
+            again=again,
+            at_question=lambda command: tell(f"asking `{command}`"),
+        )
     if not apply or not advice.changes:
-        problem = remember_advice(desk, advice, GIVEN)
+        problem = settings.remember_given(advice)
         console.say(advice_text(advice, problem=problem), advice_document(advice))
         return
-    _apply(console, desk, adviser, advice, yes=yes)
+    _apply(console, settings, advice, yes=yes)
 
 
-def _advice(
-    console: Console, desk: Desk, adviser: Adviser, question: AdviceQuestion, *, again: bool
-) -> Advice:
-    """Return advice by what past sessions tell, where there are any."""
-    from gitguard.settings.advice import advise
-    from gitguard.settings.remembered_advice import with_lessons
-
-    past = _past_advice(console)
-    if past is not None:
-        question = question.replace(usual=past.habit.usual, why_usual=past.habit.why)
-    with showing_differences(console, desk), activity() as tell:
-        asking = desk.replace(at_question=lambda command: tell(f"asking `{command}`"))
-        advice = advise(asking, adviser, question)
-    return advice if past is None else with_lessons(advice, past, again=again)
-
-
-def _apply(
-    console: Console,
-    desk: Desk,
-    adviser: Adviser,
-    advice: Advice,
-    *,
-    yes: bool,
-) -> None:
+def _apply(console: Console, settings: Settings, advice: Advice, *, yes: bool) -> None:
     import tempfile
 
-    from gitguard.settings.apply_advice import apply, plan_change
-    from gitguard.settings.remembered_advice import remember_advice, remember_change
-    from gitguard.settings.rollback_document import rollback_command
-
-    folder = os.path.realpath(tempfile.gettempdir())
-    planned = plan_change(desk, adviser, advice, folder)
+    planned = settings.plan_change(advice, os.path.realpath(tempfile.gettempdir()))
     try:
         text, document = advice_text(advice, planned), planned_document(advice, planned)
         ask_with(console, text, document, "Make these changes?", yes=yes)
     except NotConfirmed:
         if can_ask():
-            remember_advice(desk, advice, DECLINED)
+            settings.remember_declined(advice)
         raise
-    with showing_differences(console, desk), progress("settings made") as tell:
-        applied = apply(desk, adviser, advice, planned, tell)
+    with showing_differences(console), progress("settings made") as tell:
+        applied = settings.apply(advice, planned, tell)
     try:
-        problem = remember_change(desk, advice, applied)
+        problem = settings.remember_change(advice, applied)
     except KeyboardInterrupt as interrupt:
-        back = rollback_command(applied.made)
+        back = settings.rollback_command(applied.made)
         interrupt.add_note(f"The settings were changed by then; `{back}` goes back")
         raise
-    text = applied_text(advice, applied, adviser.UNDO, problem=problem)
+    text = applied_text(advice, applied, settings.undo_help(advice.host), problem=problem)
     console.say(text, applied_document(advice, applied, problem=problem))
 
 
@@ -200,94 +169,54 @@ def rollback(
 
     Example: `gitguard config rollback --dry-run`
     """
-    desk = open_desk(console)
+    settings = console.anywhere.settings
     if forget:
-        _forget(console, desk, host or "", dry_run=dry_run, yes=yes)
+        _forget(console, settings, host or "", dry_run=dry_run, yes=yes)
     else:
-        _roll_back(console, desk, host or "", even_if_changed, dry_run=dry_run, yes=yes)
+        _roll_back(console, settings, host or "", even_if_changed, dry_run=dry_run, yes=yes)
 
 
 def _roll_back(
-    console: Console, desk: Desk, host: str, even_if_changed: bool, *, dry_run: bool, yes: bool
+    console: Console,
+    settings: Settings,
+    host: str,
+    even_if_changed: bool,
+    *,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
-    from gitguard.settings.remembered_advice import remember_rollback
-    from gitguard.settings.rollback import plan_rollback, refuse_moved_since, roll_back
-
-    planned = plan_rollback(desk, host)
-    redactor = redactor_of(desk.config.redaction)
+    planned = settings.plan_rollback(host)
+    redactor = settings.redactor
     text, document = rollback_text(planned, redactor), rollback_outcome(planned, redactor)
     if dry_run:
         console.say(text, document)
         return
-    with showing_differences(console, desk):
-        refuse_moved_since(planned, even_if_moved=even_if_changed)
+    with showing_differences(console):
+        settings.refuse_moved(planned, even_if_moved=even_if_changed)
     ask_with(console, text, document, "Put it back?", yes=yes)
-    with showing_differences(console, desk):
-        kept = roll_back(desk, planned, even_if_moved=even_if_changed)
-    problem = remember_rollback(desk, planned.made)
-    text = rolled_back_text(planned, kept, find_adviser(planned.made.host).UNDO, problem=problem)
+    with showing_differences(console):
+        kept = settings.roll_back(planned, even_if_moved=even_if_changed)
+    problem = settings.remember_rollback(planned.made)
+    undo = settings.undo_help(planned.made.host)
+    text = rolled_back_text(planned, kept, undo, problem=problem)
     document = {**rollback_outcome(planned, redactor, kept, problem=problem), "rolled_back": True}
     console.say(text, document)
 
 
-def _forget(console: Console, desk: Desk, host: str, *, dry_run: bool, yes: bool) -> None:
-    from gitguard.settings.rollback import forget, newest_change
-
-    made = newest_change(desk, host)
+def _forget(console: Console, settings: Settings, host: str, *, dry_run: bool, yes: bool) -> None:
+    made = settings.newest_change(host)
     text, document = forgetting_text(made), {"change": made, "forgotten": False}
     if not dry_run:
         ask_with(console, text, document, "Forget it?", yes=yes)
-        forget(desk, made)
+        settings.forget_change(made)
         text, document["forgotten"] = "Forgotten.", True
     console.say(text, document)
 
 
-def open_desk(console: Console) -> Desk:
-    """Return where advice is given: in the project, or outside of one for the user alone."""
-    from gitguard.settings.advice import Desk
-    from gitguard.store.session.settings_files import load_user_config
-
+def _newest_conversation(console: Console) -> Profiled | None:
+    """Return the session's newest conversation taken apart, None where there is none to read."""
     try:
-        guard = console.guard
-    except NotARepository:
-        own = places(os.environ)
-        return Desk(
-            own, load_user_config(own.config_home, own.state_home), process_environment.clock
-        )
-    workspace, place = guard.workspace, guard.workspace.place
-    try:
-        store = guard.store()
-    except GitguardError:
-        store = None
-    return Desk(
-        workspace.places,
-        guard.config,
-        guard.clock,
-        place.worktree,
-        place.common_dir,
-        workspace.state_folder,
-        store,
-    )
-
-
-def _past_advice(console: Console) -> Past | None:
-    """Return what was advised before in this repository, None outside of one."""
-    try:
-        guard = console.guard
-    except NotARepository:
-        return None
-    return guard.past_advice()
-
-
-def _newest_work(console: Console) -> ObservedWork | None:
-    """Return what the session's newest conversation shows, None where there is none to read."""
-    from gitguard.profile.profiling import profile_of
-    from gitguard.settings.advice import work_of
-
-    try:
-        named = find_transcript(console, None)
-        config, known = config_of(console), transcripts_of(console).known(named)
-        return work_of(profile_of(named, config, redactor_of(config.redaction), known=known))
+        return console.anywhere.profile.of(find_transcript(console, None))
     except GitguardError:
         return None
 
@@ -309,12 +238,12 @@ def ask_with(
 
 
 @contextmanager
-def showing_differences(console: Console, desk: Desk) -> Iterator[None]:
+def showing_differences(console: Console) -> Iterator[None]:
     """Print the difference that an error knows of before it ends the command."""
     try:
         yield
     except SettingsMoved as error:
-        difference = redactor_of(desk.config.redaction).text(error.difference)
+        difference = console.anywhere.settings.redactor.text(error.difference)
         console.say(difference.rstrip("\n"), {"difference": difference}, error)
 
 

@@ -13,16 +13,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from gitguard import process
 from gitguard.cli.option_values import one_of
-from gitguard.cli.process_environment import bare_workspace, open_guard, places
-from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, StatusSignal
+from gitguard.cli.process_environment import bare_workspace, open_guard
+from gitguard.errors import (
+    GitguardError,
+    InvalidInput,
+    NotARepository,
+    NotConfirmed,
+    StatusSignal,
+)
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, spelled_out, visible
+from gitguard.process import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.guard import Guard
+    from gitguard.guard import Anywhere, Guard
     from gitguard.model.value import Value
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -58,6 +66,16 @@ class Console:
         if notice:
             click.echo(printable(f"note: {notice}"), err=True)
         return guard
+
+    @property
+    def anywhere(self) -> Guard | Anywhere:
+        """The workspace, or outside of a repository what its user has set up."""
+        try:
+            return self.guard
+        except NotARepository:
+            from gitguard.guard import Anywhere
+
+            return Anywhere.at(places(os.environ), process.clock)
 
     @property
     def named_session(self) -> str:

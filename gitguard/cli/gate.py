@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli import process_environment
+from gitguard import process
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.process_environment import host_session, places, refuse_agents, shell
 from gitguard.cli.share_option import share_up_to
+from gitguard.cli.process_environment import host_session, refuse_agents, shell
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
 from gitguard.hooks.conversation_gate import halt_reason
@@ -19,6 +19,7 @@ from gitguard.hosts import CONTEXT_FILES, names, surrounding_host
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
+from gitguard.process import places
 from gitguard.store.session import holds
 
 if TYPE_CHECKING:
@@ -115,9 +116,7 @@ def _reading(measured: dict[str, Any]) -> Reading | None:
     share, tokens = measured["pressure"], measured["tokens"]
     if share is None and tokens is None:
         return None
-    return Reading(
-        "given", process_environment.clock(), tokens=tokens, window=measured["window"], share=share
-    )
+    return Reading("given", process.clock(), tokens=tokens, window=measured["window"], share=share)
 
 
 def _say_gated(console: Console, gated: Gated) -> None:

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, with_console
-from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
-    from gitguard.sessions.handoff.handoff_file import Handoff, Recovered
-    from gitguard.store.session.naming import Session
-
-
-def _handoff(console: Console, session: Session) -> Handoff:
-    from gitguard.sessions.handoff.handoff_file import Handoff
-
-    guard = console.guard
-    return Handoff(guard.store(session), guard.config.handoff)
+    from gitguard.sessions.handoff.handoff_file import Recovered
 
 
 @click.group()
@@ -42,7 +33,7 @@ def write(console: Console, force: bool) -> None:
 
     Example: `gitguard handoff write`
     """
-    path = _handoff(console, current_session(console.guard.workspace)).write_current(force=force)
+    path = console.guard.handoff.write_current(force=force)
     console.say(f"Written: {path}", {"path": path})
 
 
@@ -55,7 +46,7 @@ def read(console: Console) -> None:
 
     Example: `gitguard handoff read`
     """
-    _say_block(console, _handoff(console, console.guard.any_session()).read())
+    _say_block(console, console.guard.handoff.read())
 
 
 @handoff.command()
@@ -69,7 +60,7 @@ def take(console: Console, to_file: bool) -> None:
 
     Example: `gitguard handoff take --to-file`
     """
-    _say_block(console, _handoff(console, console.guard.any_session()).take(to_file=to_file))
+    _say_block(console, console.guard.handoff.take(to_file=to_file))
 
 
 def _say_block(console: Console, recovered: Recovered) -> None:
@@ -84,7 +75,7 @@ def clear(console: Console) -> None:
 
     Example: `gitguard handoff clear`
     """
-    removed = _handoff(console, console.guard.any_session()).clear()
+    removed = console.guard.handoff.clear()
     lines = [f"Removed: {name}" for name in removed]
     console.say("\n".join(lines) or "There was nothing to remove.", {"removed": list(removed)})
 

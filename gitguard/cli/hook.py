@@ -75,7 +75,7 @@ def _overdue(_number: int, _frame: object) -> None:
 
 def answer(arguments: list[str], data: bytes) -> str:
     """Return the answer to one event."""
-    from gitguard.cli import process_environment
+    from gitguard import process
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
     from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, STATUS_LINE
@@ -85,7 +85,7 @@ def answer(arguments: list[str], data: bytes) -> str:
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
-    event = host.parse_event(_payload(data), os.environ, process_environment.clock())
+    event = host.parse_event(_payload(data), os.environ, process.clock())
     _arm(host.time_limit(event.kind))
     text = host.render_reply(event, _reply(event, host.ABILITIES))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
@@ -121,7 +121,7 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) ->
 
 
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
-    from gitguard.cli import process_environment
+    from gitguard import process
     from gitguard.errors import NotARepository, OtherUser
     from gitguard.hooks.answering import handle
     from gitguard.hooks.refusing import answer_without_repository, refuse_first
@@ -130,14 +130,14 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
-    root, here = named or event.project_dir, process_environment.places(os.environ)
+    root, here = named or event.project_dir, process.places(os.environ)
     # First of all, so that nothing in the repository can keep a refusal from the agent.
-    refusal = refuse_first(event, abilities, here, process_environment.clock())
+    refusal = refuse_first(event, abilities, here, process.clock())
     if refusal is not None:
         return refusal.visible()
     neutral, is_ours = NEUTRAL, False
     try:
-        workspace, config = open_workspace(root, here, process_environment.clock, for_hook=True)
+        workspace, config = open_workspace(root, here, process.clock, for_hook=True)
         return handle(workspace, config, event, abilities=abilities)
     except NotARepository:
         pass
@@ -147,7 +147,7 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
         is_ours = _is_ours(root)
-    now = process_environment.clock()
+    now = process.clock()
     halted = answer_without_repository(event, abilities, here, now, is_ours=is_ours)
     return neutral if halted is None else halted.visible()
 

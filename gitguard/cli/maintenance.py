@@ -12,7 +12,6 @@ from gitguard.cli.startup_lines import say_startup
 from gitguard.errors import GitguardError
 from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
-from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.sessions.maintenance import Examined, Maintained
@@ -46,7 +45,7 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     Example: `gitguard session maintain --mode enforce`
     """
     guard = console.guard
-    maintenance = guard.maintenance()
+    maintenance = guard.sessions.maintenance()
     if delete:
         refuse_agents("session maintain --delete")
         doomed = maintenance.to_delete(delete, mode or "")
@@ -102,8 +101,8 @@ def close(console: Console, key: str) -> None:
     Example: `gitguard session close payments`
     """
     guard = console.guard
-    session = guard.find_session(key) if key else current_session(guard.workspace)
-    done = guard.close_session(session)
+    session = guard.sessions.find(key) if key else guard.current_session()
+    done = guard.sessions.close(session)
     text = f"Session `{session.key}` is closed: archived {_archived_line(done)}."
     console.say(one_line(text), {"session": session.key, "archived": done})
 
@@ -123,7 +122,7 @@ def reopen(console: Console, key: str, head: str) -> None:
 
     Example: `gitguard session reopen payments`
     """
-    say_startup(console, console.guard.reopen_session(key, head))
+    say_startup(console, console.guard.sessions.reopen(key, head))
 
 
 COMMANDS: list[click.Command] = [maintain, close, reopen]

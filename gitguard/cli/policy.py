@@ -11,14 +11,12 @@ from gitguard.cli.process_environment import host_session
 from gitguard.cli.share_option import share_up_to
 from gitguard.delegation.brief import ANSWER_TOKENS, BriefWishes
 from gitguard.delegation.spawn_policy import CATEGORIES, Task
-from gitguard.errors import NotInitialised
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from gitguard.delegation.spawn_answer import ConversationStanding
     from gitguard.delegation.spawn_policy import SpawnPolicy
-    from gitguard.store.session.store import SessionStore
 
 _WARNINGS = ("none", "hand over", "compact", "critical")
 
@@ -52,9 +50,7 @@ def show(console: Console, key: str) -> None:
 
     Example: `gitguard policy show`
     """
-    from gitguard.delegation.spawn_answer import standing
-
-    found = standing(console.guard.store(), key, host_session())
+    found = console.guard.delegation.standing(key, host_session())
     console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
 
 
@@ -120,12 +116,9 @@ def spawn(console: Console, key: str, pressure: float | None, **task: Any) -> No
 
     Example: `gitguard policy spawn --category research --tool-calls 12`
     """
-    from gitguard.delegation.spawn_answer import Told, answer, told_of
-
-    told = Told(pressure, "option")
-    if pressure is None:
-        told = told_of(_store(console), key, host_session())
-    decision = answer(console.guard.workspace, Task(**task), told)
+    decision = console.guard.delegation.spawn(
+        Task(**task), pressure, conversation=key, around=host_session()
+    )
     notes = (f"Note: {note}" for note in decision.notes)
     console.say("\n".join((f"{decision.answer}: {decision.rule}", *notes)), fields_of(decision))
 
@@ -155,17 +148,8 @@ def brief(console: Console, task: str, **wishes: Any) -> None:
 
     Example: `gitguard policy brief "Find the slow test" --read tests/ --success "One test named"`
     """
-    from gitguard.delegation import briefing
-
-    text = briefing.brief(console.guard.store(), task, BriefWishes(**wishes))
+    text = console.guard.delegation.brief(task, BriefWishes(**wishes))
     console.say(text, {"brief": text, "characters": len(text)})
-
-
-def _store(console: Console) -> SessionStore | None:
-    try:
-        return console.guard.store()
-    except NotInitialised:
-        return None
 
 
 COMMANDS: list[click.Command] = [policy]

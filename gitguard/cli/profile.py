@@ -11,15 +11,12 @@ import click
 
 from gitguard.cli.console import Console, printable, progress, wants_colour, with_console
 from gitguard.cli.transcript_naming import (
-    config_of,
     find_transcript,
     naming_a_model,
     naming_a_transcript,
     telling,
-    transcripts_of,
 )
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.profile.profile import HIDDEN, Range
 
@@ -59,18 +56,14 @@ def profile(
 
     Example: `gitguard profile --history`
     """
-    from gitguard.profile.profiling import profile_of
-
     if history:
         _refuse_named(path, format_name, conversation, model)
         _show_history(console)
         return
     named = find_transcript(console, path, format_name, conversation)
-    config, known = config_of(console), transcripts_of(console).known(named)
-    clean = redactor_of(config.redaction)
     with progress("bytes") as tell:
         seen = telling(named, tell)
-        found = profile_of(named, config, clean, known=known, model=model, seen=seen)
+        found = console.anywhere.profile.of(named, model=model, seen=seen)
     _refuse_nothing(found, path)
     if console.as_json:
         console.say("", _document(found))
@@ -103,7 +96,7 @@ def _refuse_named(*given: str | None) -> None:
 
 def _show_history(console: Console) -> None:
     guard = console.guard
-    past = guard.past_advice()
+    past = guard.profile.past_advice()
     console.say(_history(past), {name: getattr(past, name) for name in past.field_names})
 
 

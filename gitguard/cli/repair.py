@@ -202,7 +202,7 @@ def _show_problems(
 
 
 def _fork(guard: Guard, name: str) -> tuple[str, ...]:
-    saved = guard.fork_session(Session.of(name))
+    saved = guard.sessions.fork(Session.of(name))
     return (f"went on as the session `{name}`; {saved_text(saved)}",)
 
 

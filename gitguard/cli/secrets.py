@@ -37,7 +37,7 @@ def scan(console: Console) -> None:
     Example: `gitguard scan`
     """
     with progress("checkpoints") as tell:
-        leaks = list(console.guard.scan(tell))
+        leaks = list(console.guard.secrets.scan(tell))
     unread = sum(leak.rule == UNREAD for leak in leaks)
     problem = SecretsFound(
         f"secrets were written: {len(leaks) - unread}; places that could not be read: {unread}",
@@ -65,7 +65,7 @@ def purge(
     Example: `gitguard purge 17 --reason "leaked token"`
     """
     value = _read_value(yes=yes, dry_run=dry_run) if value_stdin else ""
-    plan = console.guard.purge(checkpoint, value=value, dry_run=True)
+    plan = console.guard.secrets.purge(checkpoint, value=value, dry_run=True)
     if dry_run:
         console.say(_found_text(plan), {"leaks": list(plan.leaks)})
         return
@@ -74,7 +74,7 @@ def purge(
         click.echo(_found_text(plan))
     confirm("Write these checkpoints anew without them?", yes=yes)
     with progress("checkpoints") as tell:
-        done = console.guard.purge(checkpoint, reason=reason, value=value, tell=tell)
+        done = console.guard.secrets.purge(checkpoint, reason=reason, value=value, tell=tell)
     console.say(_purged_text(done), fields_of(done))
 
 

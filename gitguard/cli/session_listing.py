@@ -9,7 +9,6 @@ import click
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
-from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
@@ -31,8 +30,9 @@ def list_sessions(console: Console) -> None:
     Example: `gitguard session list`
     """
     guard = console.guard
-    current, found, keys = current_name(guard.workspace), guard.sessions(), guard.session_keys()
-    archived, remote = guard.archived_sessions(), guard.remote_sessions()
+    current, found = guard.sessions.current_name(), guard.sessions.heads()
+    keys = guard.sessions.keys()
+    archived, remote = guard.sessions.archived(), guard.sessions.remote()
     ordered = sorted(found.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
     lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
@@ -71,7 +71,7 @@ def _conversations(
     found = {}
     for name, key in keys.items():
         try:
-            found[name] = [*console.guard.conversations(Session(key, name))]
+            found[name] = [*console.guard.sessions.conversations(Session(key, name))]
         except GitguardError:
             continue  # its own `session show` tells what is wrong with it
     return found
@@ -88,7 +88,7 @@ def show(console: Console, key: str) -> None:
 
     Example: `gitguard session show payments`
     """
-    found = console.guard.show_session(key)
+    found = console.guard.sessions.show(key)
     branch = f"Branch: {found.branch} {found.head[:12]} {found.standing}"
     where = [_archived_line(one) for one in found.archived] or [branch]
     told = [line for one in found.conversations for line in _lines(one)]

@@ -189,7 +189,7 @@ def use(console: Console, key: str) -> None:
     Example: `gitguard session use payments`
     """
     try:
-        startup = console.guard.use_session(console.guard.find_session(key))
+        startup = console.guard.sessions.use(console.guard.sessions.find(key))
     except GitguardError as error:
         if error.hint:
             error.hint += f"; name this session with `--session {key}`"
@@ -207,7 +207,7 @@ def fork(console: Console, key: str) -> None:
 
     Example: `gitguard session fork payments-2`
     """
-    saved = console.guard.fork_session(Session.of(key))
+    saved = console.guard.sessions.fork(Session.of(key))
     text = one_line(f"Session `{key}` begun with the current state.")
     console.say(text, {"session": key, "saved": saved}, pending(saved))
 

@@ -13,7 +13,6 @@ from gitguard.cli.process_environment import executable
 from gitguard.hosts import INSTALLING, names
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallWishes
-from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
@@ -108,7 +107,7 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
 
 
 def _session(console: Console) -> str:
-    return current_session(console.guard.workspace).key
+    return console.guard.current_session().key
 
 
 _HOOK_HELP = f"""Answer one event of HOST, given as JSON on standard input

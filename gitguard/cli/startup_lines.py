@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from gitguard.cli.notes import pending
 from gitguard.model.text import one_line, shorten
-from gitguard.store.session.current import current_session
 
 if TYPE_CHECKING:
     from gitguard.cli.console import Console
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def say_startup(console: Console, startup: Startup) -> None:
     """Print how a session came up, and where it stands."""
-    session = current_session(console.guard.workspace)
+    session = console.guard.current_session()
     lines = [one_line(f"Session `{session.key}` {_how(startup)}.")]
     notes = [*startup.notes, *startup.older]
     lines += [f"Note: {note}." for note in notes]

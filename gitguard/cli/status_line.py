@@ -21,7 +21,7 @@ def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str
 
 
 def _command(host: Host, event: HookEvent) -> str:
-    from gitguard.cli import process_environment
+    from gitguard import process
     from gitguard.model.config.config import DEFAULTS
     from gitguard.settings.installer import called_status_line
     from gitguard.store.git.place import locate
@@ -30,10 +30,7 @@ def _command(host: Host, event: HookEvent) -> str:
     # The folder of the working files does not matter here, so a broken configuration does not.
     place = locate(os.environ.get("GITGUARD_ROOT") or event.project_dir)
     workspace = Workspace(
-        place,
-        process_environment.places(os.environ),
-        DEFAULTS.store.directory,
-        process_environment.clock,
+        place, process.places(os.environ), DEFAULTS.store.directory, process.clock
     )
     return called_status_line(workspace, host)
 

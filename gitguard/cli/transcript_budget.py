@@ -13,11 +13,9 @@ from gitguard.cli.transcript_naming import (
     naming_a_model,
     naming_a_transcript,
     telling,
-    transcripts_of,
 )
 from gitguard.model.codec import load_json
 from gitguard.model.text import counted, one_line
-from gitguard.store.session.current import current_session
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
@@ -69,11 +67,11 @@ def budget(
     Example: `gitguard transcript budget --turns 20`
     """
     talk = find_transcript(console, path, format_name, conversation)
-    key = session_key or ("" if path else current_session(console.guard.workspace).key)
+    key = session_key or ("" if path else console.guard.current_session().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}
-        found = transcripts_of(console).budget(talk, **wishes)
+        found = console.anywhere.transcripts.budget(talk, **wishes)
     console.say(_text(found), _document(found))
 
 
@@ -140,7 +138,7 @@ def prune(
     """
     talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
-        found = transcripts_of(console).prune(
+        found = console.anywhere.transcripts.prune(
             talk, model=model, dry_run=dry_run, seen=telling(talk, tell)
         )
     console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))

@@ -14,7 +14,6 @@ from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
     naming_a_transcript,
-    transcripts_of,
 )
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
@@ -72,13 +71,13 @@ def compact(
     from gitguard.compaction.with_session import Asking, Surroundings
 
     named = find_transcript(console, path, format_name, conversation)
-    transcripts = console.guard.transcripts if console.named_session else transcripts_of(console)
+    opened = console.guard if console.named_session else console.anywhere
     asking = Asking(os.environ, time.monotonic, time.sleep, random.random, _say_trying)
     given = Surroundings(os.urandom, None if mechanical else asking)
     with progress("bytes") as tell_read, progress("parts") as tell:
         if not console.as_json:
             given = given.replace(tell=tell, tell_read=tell_read)
-        done = transcripts.compact(
+        done = opened.transcripts.compact(
             named, given, keep_turns=keep_turns or 0, window=window or 0, dry_run=dry_run
         )
     console.say(_text(done), fields_of(done))

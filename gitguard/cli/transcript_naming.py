@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gitguard.cli import process_environment
 from gitguard.cli.console import Console
-from gitguard.cli.process_environment import places
 from gitguard.errors import InvalidInput, NotARepository
 from gitguard.transcripts import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.compaction.transcripts import Transcripts
-    from gitguard.model.config.config import Config
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
 
@@ -71,9 +67,7 @@ def find_transcript(
                 "Leave it out for the newest one; a variable in its place may not be set",
             )
     if path:
-        from gitguard.compaction.transcripts import Transcripts
-
-        return Transcripts.find(path, format_name or "", conversation or "")
+        return console.anywhere.transcripts.find(path, format_name or "", conversation or "")
     if format_name or conversation:
         raise InvalidInput(
             "--format and --conversation are about a path, and none is named",
@@ -86,27 +80,6 @@ def find_transcript(
             f"{error.message}, and no transcript is named",
             "Name a transcript's file, database or folder, which works anywhere",
         ) from error
-
-
-def transcripts_of(console: Console) -> Transcripts:
-    """Return the use cases of transcripts, outside of a repository by the user's configuration."""
-    from gitguard.compaction.transcripts import Transcripts
-
-    try:
-        return console.guard.transcripts
-    except NotARepository:
-        return Transcripts(config_of(console), process_environment.clock)
-
-
-def config_of(console: Console) -> Config:
-    """Return the configuration in force; outside of a repository the user's own."""
-    try:
-        return console.guard.config
-    except NotARepository:
-        from gitguard.store.session.settings_files import load_user_config
-
-        here = places(os.environ)
-        return load_user_config(here.config_home, here.state_home)
 
 
 def telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:

@@ -16,7 +16,6 @@ from gitguard.cli.transcript_naming import (
     find_transcript,
     naming_a_model,
     naming_a_transcript,
-    transcripts_of,
 )
 from gitguard.errors import InvalidInput, NotWritable
 from gitguard.model.text import one_line, spelled_out
@@ -67,7 +66,7 @@ def usage(
     Example: `gitguard transcript usage session.jsonl`
     """
     talk = find_transcript(console, path, format_name, conversation)
-    found = transcripts_of(console).usage(talk, model=model)
+    found = console.anywhere.transcripts.usage(talk, model=model)
     document = fields_of(found)
     console.say(_usage_text(found), document)
 
@@ -149,7 +148,7 @@ def export(
         )
     talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell, _opened(output) as put:
-        exporting = transcripts_of(console).export
+        exporting = console.anywhere.transcripts.export
         for line in exporting(talk, _wishes(**wanted), kind, redact=redact, tell=tell):
             put(line)
             del line  # which may be long, and is not to be held while more is read

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gitguard.cli import process_environment
 from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
 from gitguard.model.text import counted, one_line
@@ -61,12 +60,9 @@ def repair(
 
     Example: `gitguard transcript repair session.jsonl --dry-run`
     """
-    from gitguard.transcripts.rewriting.repair import repair as repair_file
-
-    rehearse = wishes.pop("dry_run")
     with progress("bytes") as tell:
         named = find_transcript(console, path, format_name, conversation)
-        told = repair_file(named, process_environment.clock, rehearse=rehearse, tell=tell, **wishes)
+        told = console.anywhere.transcripts.repair(named, tell=tell, **wishes)
     console.say(_text(told), _document(told))
 
 

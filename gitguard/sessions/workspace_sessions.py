@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.store.session.current import current_session
+from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.state_file import Durable
 from gitguard.store.session.store import SessionStore
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class WorkspaceSessions:
-    """What is done with sessions as a whole; the half of `Guard` that is about them."""
+    """`Guard.sessions`: what is done with the sessions of a workspace as a whole."""
 
     def __init__(self, workspace: Workspace, config: Config) -> None:
         """Begin with an open workspace and the configuration in force."""
@@ -45,6 +45,17 @@ class WorkspaceSessions:
         from gitguard.store.session.identity import take_unsaid
 
         return take_unsaid(self.workspace)
+
+    def current(self) -> Session:
+        """Return the session that work in this workspace belongs to.
+
+        Raises `NotInitialised` where none was begun.
+        """
+        return current_session(self.workspace)
+
+    def current_name(self) -> str:
+        """Return the name of the current session, empty where there is none."""
+        return current_name(self.workspace)
 
     def store(self, session: Session | None = None) -> SessionStore:
         """Return a session's store, the current session's by default."""
@@ -66,34 +77,34 @@ class WorkspaceSessions:
             raise completion(startup.state)
         return startup
 
-    def sessions(self) -> dict[str, str]:
+    def heads(self) -> dict[str, str]:
         """Return every session of the repository: name and head, empty without a checkpoint."""
         from gitguard.store.session.chain import own_sessions
 
         heads = own_sessions(self.repository(), self.config.store.ref_prefix)
         return {**dict.fromkeys(self.workspace.session_names(), ""), **heads}
 
-    def remote_sessions(self) -> dict[str, str]:
+    def remote(self) -> dict[str, str]:
         """Return the sessions that only a remote-tracking branch has: name and head."""
         from gitguard.store.session.chain import remote_sessions
 
-        here = self.sessions()
+        here = self.heads()
         remote = remote_sessions(self.repository())
         return {name: head for name, head in remote.items() if not here.get(name)}
 
-    def find_session(self, wanted: str) -> Session:
+    def find(self, wanted: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""
         from gitguard.store.session.naming import Session
 
         if wanted in self.workspace.session_names():
             return Session(read_record(self.workspace, Session(wanted, wanted)).key, wanted)
-        if wanted in self.sessions():
+        if wanted in self.heads():
             store = self.store(Session(wanted, wanted))
             for checkpoint in store.chain.history(store.chain.head().id):
                 return Session(checkpoint.session_key, wanted)
         return Session.of(wanted)
 
-    def use_session(self, session: Session) -> Startup:
+    def use(self, session: Session) -> Startup:
         """Make a session the workspace's current one, beginning or restoring it.
 
         Raises `InvalidInput` where another worktree owns it, or a named session overrides.
@@ -111,7 +122,7 @@ class WorkspaceSessions:
             self.workspace, self.repository(), self.config, session, circumstances=circumstances
         )
 
-    def fork_session(self, session: Session) -> Saved:
+    def fork(self, session: Session) -> Saved:
         """Go on with the current state in a new session of its own."""
         from gitguard.sessions.forking import fork
 
@@ -125,7 +136,7 @@ class WorkspaceSessions:
 
     # What there is
 
-    def session_keys(self) -> dict[str, str]:
+    def keys(self) -> dict[str, str]:
         """Return the keys of the repository's sessions by their names.
 
         Without working files it is what the newest checkpoint says, and else the name.
@@ -134,16 +145,16 @@ class WorkspaceSessions:
         from gitguard.sessions.stored_sessions import committed_keys
 
         keys = keys_of(self.workspace)
-        heads = {name: head for name, head in self.sessions().items() if name not in keys}
+        heads = {name: head for name, head in self.heads().items() if name not in keys}
         return {**committed_keys(self.repository(), heads), **keys}
 
-    def archived_sessions(self) -> list[Archived]:
+    def archived(self) -> list[Archived]:
         """Return the archived histories of all sessions."""
         from gitguard.sessions.archiving import all_archived
 
         return all_archived(self.workspace, self.config)
 
-    def show_session(self, wanted: str = "") -> StoredSession:
+    def show(self, wanted: str = "") -> StoredSession:
         """Describe a session by its key or name, the current one by default, or an archived one.
 
         Raises `NotInitialised` where nothing is known of it.
@@ -174,7 +185,7 @@ class WorkspaceSessions:
         from gitguard.sessions.choice import refuse_unknown
         from gitguard.store.session.archive import archived_names
 
-        store = self.store(self.find_session(wanted) if wanted else None)
+        store = self.store(self.find(wanted) if wanted else None)
         is_other = wanted not in ("", store.session.name)
         if is_other and wanted in archived_names(self.workspace):
             store = self.store(find_archived(store, wanted)[0])
@@ -183,7 +194,7 @@ class WorkspaceSessions:
 
     # Put away and brought back
 
-    def close_session(self, session: Session | None = None) -> Archived:
+    def close(self, session: Session | None = None) -> Archived:
         """Take a last checkpoint and put a session away, the current one by default.
 
         Raises `InvalidInput` while a conversation of it is halted, or where another worktree owns
@@ -193,11 +204,11 @@ class WorkspaceSessions:
 
         return close(self.store(session))
 
-    def reopen_session(self, wanted: str, head: str = "") -> Startup:
+    def reopen(self, wanted: str, head: str = "") -> Startup:
         """Bring an archived session back by its key or name, and work at it.
 
         head names one of several histories; else it is the last. Raises `NotInitialised` for none,
-        and what `use_session` raises, before anything is changed.
+        and what `use` raises, before anything is changed.
         """
         from gitguard.sessions.archiving import bring_back, find_archived
         from gitguard.sessions.choice import refuse_use

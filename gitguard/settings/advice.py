@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
-from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.adviser import Surroundings
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
@@ -19,6 +19,8 @@ from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileChange, content
 from gitguard.store.disk.lock import Lock
 from gitguard.store.disk.program import find_program
+from gitguard.store.session.current import current_session
+from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.changes_file import MadeChange
     from gitguard.store.disk.program import ProgramOutcome
-    from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import Places, Workspace
 
 _NAMED = ("named",)
 """The evidence for a way of working that nothing but its name tells."""
@@ -100,6 +101,24 @@ class Desk(Value):
             return True
         folder = self.state_folder
         return bool(folder) and self.worktree in LedgerFile(folder, host).read()
+
+
+def desk_in(workspace: Workspace, config: Config) -> Desk:
+    """Return the desk of a workspace, with its current session where one is begun and reads."""
+    place = workspace.place
+    try:
+        store = SessionStore(workspace, current_session(workspace), config)
+    except GitguardError:
+        store = None
+    return Desk(
+        workspace.places,
+        config,
+        workspace.clock,
+        place.worktree,
+        place.common_dir,
+        workspace.state_folder,
+        store,
+    )
 
 
 class ObservedWork(Value):

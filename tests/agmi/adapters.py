@@ -145,9 +145,9 @@ class GitguardAdapter(MemoryAdapter):  # type: ignore[misc]
     # Replays and metadata
 
     def seed_other(self, n: int) -> None:
-        self.guard.use_session(Session.of(OTHERS))
+        self.guard.sessions.use(Session.of(OTHERS))
         self.seed(n)
-        self.guard.use_session(Session.of(OURS))
+        self.guard.sessions.use(Session.of(OURS))
 
     def read_other_raw(self) -> list[Record]:
         return [record_of(number, entry) for number, entry in enumerate(self.raw.chain(OTHERS))]

@@ -157,16 +157,16 @@ def _accept(world: World) -> object:
 
 
 def _fork(world: World) -> object:
-    return world.guard().fork_session(Session.of("fork"))
+    return world.guard().sessions.fork(Session.of("fork"))
 
 
 def _fork_again(world: World) -> object:
     world.clock.advance(120)  # what died has left nothing that somebody may still need
     with suppress(InvalidInput):  # the fork is there
         _fork(world)
-    world.guard().use_session(Session.of("fork"))
+    world.guard().sessions.use(Session.of("fork"))
     world.guard().checkpoint("The fork can be used.")
-    return world.guard().use_session(Session.of("main"))
+    return world.guard().sessions.use(Session.of("main"))
 
 
 def _with_journal(world: World, entries: int) -> None:
@@ -193,7 +193,7 @@ def _reopen(world: World) -> object:
     guard = world.guard()
     session, archived = find_archived(guard.store(guard.any_session()), "main")
     bring_back(guard.store(session), archived)
-    return guard.use_session(session)
+    return guard.sessions.use(session)
 
 
 def _close_and_reopen(world: World) -> object:
@@ -206,7 +206,7 @@ def _come_back(world: World) -> object:
     try:
         return _reopen(world)
     except NotInitialised:  # it was not archived yet, or is back
-        return world.guard().use_session(Session.of("main"))
+        return world.guard().sessions.use(Session.of("main"))
 
 
 def _sandboxed_note(world: World) -> object:

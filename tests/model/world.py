@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
 
+from gitguard import process
 from gitguard.cli import hook, process_environment
 from gitguard.cli.app import run_app
 from gitguard.store.disk import lock
@@ -73,15 +74,15 @@ class World:
     @contextmanager
     def surrounded(self) -> Iterator[None]:
         """Have the user's environment and clock, and stand in the repository."""
-        environment, folder, clock = dict(os.environ), Path.cwd(), process_environment.clock
+        environment, folder, clock = dict(os.environ), Path.cwd(), process.clock
         os.environ.clear()
         os.environ.update(PATH=environment["PATH"], HOME=str(self.home), LANG="C.UTF-8", TZ="UTC")
         os.chdir(self.root)
-        process_environment.clock = self.clock
+        process.clock = self.clock
         try:
             yield
         finally:
-            process_environment.clock = clock
+            process.clock = clock
             os.chdir(folder)
             os.environ.clear()
             os.environ.update(environment)
@@ -223,7 +224,7 @@ def _become(
     try:
         for number, handle in enumerate(handles):
             os.dup2(handle, number)
-        process_environment.at_step = at_step
+        process.at_step = at_step
         modes = ("rb", "wb", "wb")
         files = [os.fdopen(number, mode, closefd=False) for number, mode in enumerate(modes)]
         streams = [io.TextIOWrapper(file, encoding="utf-8") for file in files]

@@ -52,7 +52,7 @@ class Purged(Value):
     """What is left in files and other sessions, which were left alone."""
 
 
-class Secrets:
+class SessionSecrets:
     """The secrets that one session's history and files hold by a set of rules."""
 
     def __init__(self, store: SessionStore, redaction: RedactionConfig, value: str = "") -> None:

@@ -1,7 +1,8 @@
 """The library's front door: every use case, for the command line, hooks and other programs.
 
 What a use case decides lies in the floors below; here they are put in order under the session's
-lock. Nothing here prints, exits or looks at the environment.
+lock. Nothing here prints or exits. `Guard.open` and `Anywhere.open` look at the process's
+environment and clock; everything else is handed them.
 """
 
 from __future__ import annotations
@@ -11,47 +12,120 @@ from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.conversations import read_conversation
-from gitguard.store.session.settings_files import open_workspace
+from gitguard.store.session.settings_files import load_user_config, open_workspace
 from gitguard.store.session.state_file import Durable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, Self
 
     from gitguard.compaction.transcripts import Transcripts
+    from gitguard.guard.delegation import Delegation
+    from gitguard.guard.profile import Profiles
+    from gitguard.guard.secrets import WorkspaceSecrets
+    from gitguard.guard.settings import Settings
     from gitguard.hooks.bundle import Bundle, ContextItem
     from gitguard.hooks.conversation_gate import Gated
+    from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
-    from gitguard.profile.learning import Past
     from gitguard.sessions.diagnosis import Problem
+    from gitguard.sessions.handoff.handoff_file import Handoff
     from gitguard.sessions.history import Difference
     from gitguard.sessions.notes import Noted
-    from gitguard.sessions.secrets.leaks import Leak
-    from gitguard.sessions.secrets.purging import Purged, Secrets
+    from gitguard.sessions.startup import Startup
     from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.status import Overview
     from gitguard.sessions.verification_report import VerificationReport
+    from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
     from gitguard.settings.project_install import InstallWishes
+    from gitguard.store.git.repository import Repository
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.store import Saved
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Places
 
 
-class Guard(WorkspaceSessions):
-    """gitguard for one workspace; what it does with sessions is in its base."""
+class Anywhere:
+    """What works outside of a repository too: transcripts, profiles and hosts' settings."""
+
+    def __init__(self, places: Places, config: Config, clock: Callable[[], float]) -> None:
+        """Judge by a configuration; clock returns Unix seconds."""
+        self.places = places
+        self.config = config
+        self.clock = clock
+
+    @classmethod
+    def open(cls) -> Self:
+        """Open what the user of this process has set up; raise `InvalidConfig`."""
+        from gitguard import process
+
+        return cls.at(process.places(process.environment()), process.clock)
+
+    @classmethod
+    def at(cls, places: Places, clock: Callable[[], float]) -> Self:
+        """Open what a user has set up at places; raise `InvalidConfig`."""
+        return cls(places, load_user_config(places.config_home, places.state_home), clock)
+
+    @property
+    def transcripts(self) -> Transcripts:
+        """What is done with conversations of hosts."""
+        from gitguard.compaction.transcripts import Transcripts
+
+        return Transcripts(self.config, self.clock)
+
+    @property
+    def profile(self) -> Profiles:
+        """What eats a conversation's context, and what past sessions advise."""
+        from gitguard.guard.profile import Profiles
+
+        return Profiles(self.config, self.transcripts.known)
+
+    @property
+    def settings(self) -> Settings:
+        """Hosts' settings: advised, changed, and put back."""
+        from gitguard.guard.settings import Settings
+
+        return Settings(self._desk(), self.profile)
+
+    def _desk(self) -> Desk:
+        from gitguard.settings.advice import Desk
+
+        return Desk(self.places, self.config, self.clock)
+
+
+class Guard:
+    """gitguard for one workspace: its current session here, and the rest by subject.
+
+    The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff` and
+    `secrets`.
+    """
 
     def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
         """Open the workspace that root lies in.
 
         clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
         """
-        workspace, config = open_workspace(root, places, clock)
-        super().__init__(workspace, config)
+        self.workspace, self.config = open_workspace(root, places, clock)
+        self.clock = clock
+        self.sessions = WorkspaceSessions(self.workspace, self.config)
         self._folder = root
+
+    @classmethod
+    def open(cls, path: str = ".", session: str = "") -> Self:
+        """Open the workspace that a path lies in, as the command line does in this process.
+
+        session is the key of the one to work at; else it is `GITGUARD_SESSION`, or the workspace's
+        current one. Raises `NotARepository` and `InvalidConfig`.
+        """
+        from gitguard import process
+
+        return cls(path, process.places(process.environment(), session), process.clock)
+
+    # By subject
 
     @property
     def transcripts(self) -> Transcripts:
@@ -59,6 +133,78 @@ class Guard(WorkspaceSessions):
         from gitguard.compaction.transcripts import Transcripts
 
         return Transcripts(self.config, self.clock, self.workspace)
+
+    @property
+    def profile(self) -> Profiles:
+        """What eats a conversation's context, and what past sessions advise."""
+        from gitguard.guard.profile import Profiles
+
+        return Profiles(self.config, self.transcripts.known, self.sessions)
+
+    @property
+    def settings(self) -> Settings:
+        """Hosts' settings: advised, changed, and put back."""
+        from gitguard.guard.settings import Settings
+        from gitguard.settings.advice import desk_in
+
+        return Settings(desk_in(self.workspace, self.config), self.profile)
+
+    @property
+    def delegation(self) -> Delegation:
+        """What goes to a sub-agent, and what the sub-agent has to know."""
+        from gitguard.guard.delegation import Delegation
+
+        return Delegation(self.sessions)
+
+    @property
+    def handoff(self) -> Handoff:
+        """The hand-off file: written, read back once, cleared."""
+        from gitguard.sessions.handoff.handoff_file import Handoff
+
+        return Handoff(self.store(self.any_session()), self.config.handoff)
+
+    @property
+    def secrets(self) -> WorkspaceSecrets:
+        """The secrets that were written: found, and taken out."""
+        from gitguard.guard.secrets import WorkspaceSecrets
+
+        return WorkspaceSecrets(self.sessions)
+
+    # The session
+
+    def current_session(self) -> Session:
+        """Return the session that work in this workspace belongs to.
+
+        Raises `NotInitialised` where none was begun.
+        """
+        return self.sessions.current()
+
+    def any_session(self) -> Session:
+        """Return the current session, or the one that `ensure` would begin."""
+        return self.sessions.any_session()
+
+    def store(self, session: Session | None = None) -> SessionStore:
+        """Return a session's store, the current session's by default."""
+        return self.sessions.store(session)
+
+    def repository(self) -> Repository:
+        """Return the door to git."""
+        return self.sessions.repository()
+
+    def ensure(self, circumstances: Circumstances | None = None) -> Startup:
+        """Begin, restore or continue the session (references/design/contract.md, "Startup").
+
+        Raises `Complete` when the task says it is done, after its final state is written.
+        """
+        return self.sessions.ensure(circumstances)
+
+    def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
+        """Begin, restore or continue a session, without asking whose it is."""
+        return self.sessions.begin(session, circumstances)
+
+    def take_notice(self) -> str:
+        """Return once what a person should hear of this repository, such as that it was moved."""
+        return self.sessions.take_notice()
 
     # State
 
@@ -313,55 +459,9 @@ class Guard(WorkspaceSessions):
 
         own = self.store(self.any_session())
         if every_session:
-            keys = {name: name for name in self.remote_sessions()} | self.session_keys()
+            keys = {name: name for name in self.sessions.remote()} | self.sessions.keys()
             return verify_each(stores_of(own, keys), tell=tell)
         return [verify(own, tell=tell)]
-
-    # Secrets
-
-    def scan(self, tell: Callable[[int, int], None] | None = None) -> Iterator[Leak]:
-        """Yield the secrets that the session's history and files hold.
-
-        tell is called with how many checkpoints are looked through, of how many.
-        """
-        return self._secrets("").scan(tell)
-
-    def purge(
-        self,
-        wanted: str,
-        *,
-        reason: str = "",
-        value: str = "",
-        tell: Callable[[int, int], None] | None = None,
-        dry_run: bool = False,
-    ) -> Purged:
-        """Take secrets out of a checkpoint and all that follows it, or say what would be.
-
-        value is one that no rule recognises. tell is called with how many checkpoints are written
-        of how many.
-        """
-        from gitguard.store.session.naming import Session
-
-        secrets = self._secrets(value)
-        with secrets.lock():
-            if dry_run:
-                return secrets.plan(wanted)
-            done = secrets.purge(wanted, reason, tell)
-        own = self.any_session().name
-        others = (Session(name, name) for name in self.sessions() if name != own)
-        return done.replace(elsewhere=done.elsewhere + secrets.held_by(map(self.store, others)))
-
-    def past_advice(self) -> Past:
-        """Return what was advised on hosts' settings in all sessions, and what became of it."""
-        from gitguard.profile.learning import past_advice
-
-        archived = self.archived_sessions()
-        return past_advice(self.store, self.sessions(), archived, self.workspace.state_folder)
-
-    def _secrets(self, value: str) -> Secrets:
-        from gitguard.sessions.secrets.purging import Secrets
-
-        return Secrets(self.store(self.any_session()), self.config.redaction, value)
 
     def status(self) -> Overview:
         """Describe the session without changing anything."""
