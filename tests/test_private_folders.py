@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.process import places
 from gitguard.errors import InvalidConfig
+from gitguard.process import places
 
 from .another_user import ALICE, BOB, GROUP, run_as
 from .conftest import Git, OpenGuard
