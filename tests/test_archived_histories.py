@@ -284,6 +284,6 @@ def test_an_import_of_an_old_conversation_keeps_no_session_from_being_put_away(
 ) -> None:
     at(guard, "old")
     clock.advance(31 * DAY)
-    guard.sessions.sessions.sessions.sessions.import_transcript(recognise(str(lines(tmp_path / "S9.jsonl", said(1, "one")))))
+    guard.sessions.import_transcript(recognise(str(lines(tmp_path / "S9.jsonl", said(1, "one")))))
     at(guard, "main")
     assert [one.name for one in maintain(guard).archived] == ["old"]

@@ -59,7 +59,7 @@ def test_a_transcript_is_imported_and_told_of(guard: Guard, chat: Path) -> None:
     with pytest.raises(InvalidInput, match="no conversation"):
         guard.transcripts.newest()
     named = guard.transcripts.find(str(chat))
-    assert guard.sessions.sessions.import_transcript(named).turns == 5
+    assert guard.sessions.import_transcript(named).turns == 5
     (stored,) = guard.sessions.conversations(Session.of("main"))
     assert (stored.transcript, stored.turns) == (str(chat), 5)
     assert guard.transcripts.newest().path == str(chat)
@@ -97,7 +97,7 @@ def test_a_compaction_is_the_sessions_and_asks_the_users_summarizer(
     guard.ensure()
     guard.note({"goal": "Ship it"})
     named = guard.transcripts.find(str(chat))
-    guard.sessions.sessions.import_transcript(named)
+    guard.sessions.import_transcript(named)
     told: list[tuple[int, int]] = []
     asking = Asking(places.environment, time.monotonic, time.sleep, random.random)
     given = Surroundings(os.urandom, asking, lambda *done: told.append(done))

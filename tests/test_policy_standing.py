@@ -51,7 +51,7 @@ def _work(calls: int) -> Iterator[Part]:
 
 def imported(guard: Guard, path: Path, *, calls: int = 15) -> Path:
     write(path, worked(calls, 1_000, 146_000, guard.clock() - 60))
-    guard.sessions.sessions.import_transcript(recognise(str(path)))
+    guard.sessions.import_transcript(recognise(str(path)))
     return path
 
 

@@ -28,7 +28,7 @@ def import_transcript(
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
-        done = console.guard.sessions.sessions.import_transcript(named, tell)
+        done = console.guard.sessions.import_transcript(named, tell)
     again = "again, with newer counts" if done.was_known else "as a conversation of it"
     text = (
         f"Session `{done.session}` knows `{done.conversation}` {again}: "
