@@ -13,7 +13,6 @@ import click
 from gitguard import __version__
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.option_values import refuse_repeated
-from gitguard.cli.process_environment import places
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction.redactor import Redactor

@@ -10,8 +10,8 @@ import click
 from gitguard import process
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.share_option import share_up_to
 from gitguard.cli.process_environment import host_session, refuse_agents, shell
+from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
 from gitguard.hooks.conversation_gate import halt_reason
