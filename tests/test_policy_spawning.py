@@ -473,9 +473,9 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
     advice = "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is."
     assert shown.splitlines() == [
         "[Context: 72% | 144k/200k tokens] by transcript",
-        f"Band: hand-over-any, from 70%, for all that remains. {advice}",
+        f"Band: hand-over-any, from 70%. {advice}",
         "Warning: hand over",
-        "Runway: not known; 0 tool calls so far",
+        "Runway: unknown; 0 tool calls so far",
         "Rules of `policy spawn`, which decide for one task: .context-policy.yml",
         "- above 60%: ask",
         "- never spawn: audit",

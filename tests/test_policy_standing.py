@@ -183,7 +183,7 @@ def test_calls_that_nobody_counts_are_not_known(begun: Guard) -> None:
     assert json.loads(document)["calls"] is None
     lines = shown(begun).splitlines()
     assert lines[0] == "[Context: 65% | 130k/200k tokens] as the gate was told"
-    assert "Runway: not known" in lines
+    assert "Runway: unknown" in lines
 
 
 def shown(guard: Guard, *options: str) -> str:

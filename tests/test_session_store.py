@@ -492,7 +492,7 @@ def test_an_archived_session_is_shown_as_such(key: str, typed: Place) -> None:
         (one,) = json.loads(typed.type(f"gitguard session show {named} --json"))["archived"]
         shown = typed.type(f"gitguard session show {named}")
         way_out = f"gitguard session reopen {Session.of(key).name} --head {one['commit'][:12]}"
-        assert f"Archived: {one['ref']}; `{way_out}` brings it back" in shown
+        assert f"Archived: {one['ref']}; `{way_out}` restores it" in shown
     typed.type(way_out)
     assert "Archived" not in typed.type(f"gitguard session show {key}")
 

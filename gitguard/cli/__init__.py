@@ -31,11 +31,11 @@ def _interrupted() -> None:
     """Say so and end, with what is loaded for certain."""
     import os
 
-    said = b"error: interrupted\n"
+    message = b"error: interrupted\n"
     if "--json" in sys.argv:
-        said = b"""{
+        message = b"""{
   "error": {"kind": "Interrupted", "message": "interrupted", "hint": "", "exit_code": 130}
 }
 """
-    os.write(1 if "--json" in sys.argv else 2, said)
+    os.write(1 if "--json" in sys.argv else 2, message)
     os._exit(130)

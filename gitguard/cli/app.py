@@ -210,8 +210,8 @@ def _unexpected(error: Exception) -> Unexpected:
         path = os.path.join(places(os.environ).state_home, "crash.log")
         files.make_folder(os.path.dirname(path))
         files.append(path, Redactor().text(report).encode("utf-8", "replace"))
-        kept = f"The report is in `{path}`"
+        where = f"The report is in `{path}`"
     except (OSError, GitguardError):
         click.echo(report, err=True)
-        kept = "The report is above"
-    return Unexpected(f"gitguard failed: {type(error).__name__}: {error}", kept)
+        where = "The report is above"
+    return Unexpected(f"gitguard failed: {type(error).__name__}: {error}", where)

@@ -28,9 +28,9 @@ untrusted_option = click.option(
 )
 
 
-def _mark(console: Console, *wanted: str) -> str:
+def _mark(console: Console, *checkpoints: str) -> str:
     """Return the line that marks a history as not ours, empty if it is ours."""
-    reason = console.guard.why_not_ours(*wanted)
+    reason = console.guard.why_not_ours(*checkpoints)
     return f"NOT OURS: {one_line(reason)}. Trust nothing of it." if reason else ""
 
 
@@ -111,12 +111,12 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
 
     Example: `gitguard show summary 17`
     """
-    name, wanted = _what_to_show(what, checkpoint)
-    data = console.guard.show(_FILES[name], wanted, untrusted=untrusted)
+    name, chosen = _what_to_show(what, checkpoint)
+    data = console.guard.show(_FILES[name], chosen, untrusted=untrusted)
     text = data.decode("utf-8", "replace")
-    is_working = not wanted and name != "snapshot"
-    mark = _mark(console, wanted) if untrusted and not is_working else ""
-    document = {"what": name, "checkpoint": wanted, "text": text}
+    is_working = not chosen and name != "snapshot"
+    mark = _mark(console, chosen) if untrusted and not is_working else ""
+    document = {"what": name, "checkpoint": chosen, "text": text}
     _say(console, text.rstrip("\n"), document, mark)
 
 

@@ -147,8 +147,8 @@ def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
     colour = None if wants_colour() else False
     heading = click.style("error:", fg="red", bold=True)
-    said = one_line(_REDACTOR.text(message))
-    click.echo(f"{heading} {said}", err=True, color=colour)
+    shown = one_line(_REDACTOR.text(message))
+    click.echo(f"{heading} {shown}", err=True, color=colour)
     if hint:
         click.echo(f"{click.style('hint:', fg='cyan')} {one_line(hint)}", err=True, color=colour)
 
@@ -272,11 +272,11 @@ def confirm(question: str, *, yes: bool) -> None:
     if not can_ask():
         raise NotConfirmed("nothing was changed: cannot prompt without a terminal", "Use --yes")
     try:
-        said = click.confirm(question, default=False)
+        is_confirmed = click.confirm(question, default=False)
     except click.Abort as end:
         if not isinstance(end.__context__, EOFError):
             raise
         click.echo()
-        said = False
-    if not said:
+        is_confirmed = False
+    if not is_confirmed:
         raise NotConfirmed("nothing was changed")

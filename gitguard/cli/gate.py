@@ -173,7 +173,7 @@ def _halt(verdict: Verdict) -> HaltContextLimit | None:
     help="With --bootstrap: the files' host; by default that of the newest conversation",
 )
 @with_console
-def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None:
+def bundle(console: Console, pressure: float, items: Any, **wishes: Any) -> None:
     """Print the working context for the next major action
 
     Goal, phase, next action, last successful action, constraints and relevant artifacts; never the
@@ -182,13 +182,13 @@ def bundle(console: Console, pressure: float, items: Any, **wanted: Any) -> None
 
     Example: `gitguard bundle --summary --pressure 0.7`
     """
-    if wanted["host"] and not wanted["with_bootstrap"]:
+    if wishes["host"] and not wishes["with_bootstrap"]:
         raise InvalidInput(
             "`--host` says whose context files are added, and none are", "Add them: --bootstrap"
         )
-    wanted["host"] = wanted["host"] or ""
-    given = _context_items(items.read()) if items else ()
-    built = console.guard.bundle(given, pressure=pressure, **wanted)
+    wishes["host"] = wishes["host"] or ""
+    context_items = _context_items(items.read()) if items else ()
+    built = console.guard.bundle(context_items, pressure=pressure, **wishes)
     lines = [
         f"Goal: {one_line(built.goal)}",
         f"Phase: {one_line(built.phase)}",

@@ -49,7 +49,7 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     if delete:
         refuse_agents("session maintain --delete")
         doomed = maintenance.to_delete(delete, mode or "")
-        confirm(f"Delete {', '.join(one.label for one in doomed)} for good?", yes=yes)
+        confirm(f"Delete {', '.join(archived.label for archived in doomed)} for good?", yes=yes)
     with progress("sessions") as tell:
         done = maintenance.run(mode or "", delete=delete, tell=tell)
     document = fields_of(done)
@@ -57,32 +57,35 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
 
 
 def _problem_of(done: Maintained) -> GitguardError | None:
-    kept = "; ".join(f"`{one.label}` is not deleted: {one.refusal}" for one in done.undeleted)
-    return GitguardError(kept, "Run it again") if kept else None
+    refusals = "; ".join(
+        f"`{session.label}` is not deleted: {session.refusal}" for session in done.undeleted
+    )
+    return GitguardError(refusals, "Run it again") if refusals else None
 
 
 def _maintained_text(done: Maintained) -> str:
     lines = [f"{counted(done.sessions, 'session')}, {_megabytes(done.size)} of files."]
-    lines += [_examined_line(one) for one in done.found]
-    lines += [f"Archived {_archived_line(one)}" for one in done.archived]
+    lines += [_examined_line(session) for session in done.found]
+    lines += [f"Archived {_archived_line(session)}" for session in done.archived]
     lines += [
-        f"Deleted {one.label}; its objects stay until `git gc` collects them"
-        for one in done.deleted
+        f"Deleted {session.label}; its objects stay until `git gc` collects them"
+        for session in done.deleted
     ]
-    if any(one.is_due for one in done.found):
+    if any(session.is_due for session in done.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
     return "\n".join(map(one_line, lines))
 
 
-def _examined_line(one: Examined) -> str:
-    key = f" ({one.session.key})" if one.session.key != one.session.name else ""
-    kept = f"; kept: {one.kept}" if one.kept else ""
-    return f"{one.session.name}{key}  {_megabytes(one.size)}  {'; '.join(one.reasons)}{kept}"
+def _examined_line(examined: Examined) -> str:
+    key = f" ({examined.session.key})" if examined.session.key != examined.session.name else ""
+    reasons = "; ".join(examined.reasons) + (f"; kept: {examined.kept}" if examined.kept else "")
+    return f"{examined.session.name}{key}  {_megabytes(examined.size)}  {reasons}"
 
 
-def _archived_line(one: Archived) -> str:
-    files = f", its files to {one.folder}" if one.folder else ""
-    return f"{one.name} to {one.ref}{files}; `gitguard session reopen {one.name}` brings it back"
+def _archived_line(archived: Archived) -> str:
+    files = f", its files to {archived.folder}" if archived.folder else ""
+    way_back = f"`gitguard session reopen {archived.name}` restores it"
+    return f"{archived.name} to {archived.ref}{files}; {way_back}"
 
 
 def _megabytes(size: int) -> str:

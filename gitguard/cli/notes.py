@@ -75,7 +75,7 @@ def _field_options(command: F) -> F:
 @click.option("--confidence", type=float, metavar="0..1", help="How certain this state is")
 @click.option("--new-task", is_flag=True, help="Begin a new task in this session")
 @with_console
-def note(console: Console, new_task: bool, **given: Any) -> None:
+def note(console: Console, new_task: bool, **values: Any) -> None:
     """Record what the agent knows
 
     A noted value stays until you change it; a list grows. To replace a list, use `gitguard update`.
@@ -83,7 +83,7 @@ def note(console: Console, new_task: bool, **given: Any) -> None:
 
     Example: `gitguard note --goal "Port the parser" --next "Write the tokenizer's tests"`
     """
-    changes = _changes(given)
+    changes = _changes(values)
     for artifact in changes.get("artifacts", ()):
         artifact["path"] = _from_here(console, artifact["path"])
     _say_noted(console, console.guard.note(changes, new_task=new_task))
@@ -94,20 +94,20 @@ def _from_here(console: Console, path: str) -> str:
     return path if "://" in path else console.guard.workspace.place.relative(os.path.realpath(path))
 
 
-def _changes(given: dict[str, Any]) -> dict[str, Any]:
-    texts = {field: given[name] for name, (field, _) in _TEXTS.items()}
+def _changes(values: dict[str, Any]) -> dict[str, Any]:
+    texts = {field: values[name] for name, (field, _) in _TEXTS.items()}
     changes = {field: text for field, text in texts.items() if text is not None}
     for name, (field, _) in _LISTS.items():
-        if given[name]:
-            changes[field] = [_item(name, text) for text in given[name]]
-    if given["done"]:
-        changes["last_action"] = {"summary": given["done"][-1]}
+        if values[name]:
+            changes[field] = [_item(name, text) for text in values[name]]
+    if values["done"]:
+        changes["last_action"] = {"summary": values["done"][-1]}
     for name, (field, detail, _, _) in _PAIRS.items():
-        entries = pairs(click.get_current_context(), name, detail, given)
+        entries = pairs(click.get_current_context(), name, detail, values)
         if entries:
             changes[field] = [{"what": what, detail: text} for what, text in entries]
-    if given["confidence"] is not None:
-        changes["state_confidence"] = given["confidence"]
+    if values["confidence"] is not None:
+        changes["state_confidence"] = values["confidence"]
     return changes
 
 
@@ -142,7 +142,8 @@ def _say_noted(console: Console, noted: Noted) -> None:
     if noted.saved is not None and noted.saved.trigger == triggers.START:
         lines.insert(0, f"A new task begins: {noted.state.task_id}")
     lines += [
-        f"{found.path}: redacted, it looks like a secret ({found.rule})" for found in noted.redacted
+        f"{secret.path}: redacted, it looks like a secret ({secret.rule})"
+        for secret in noted.redacted
     ]
     if noted.is_apart:
         lines.append("The note is saved in the state directory.")

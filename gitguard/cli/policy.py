@@ -50,22 +50,26 @@ def show(console: Console, key: str) -> None:
 
     Example: `gitguard policy show`
     """
-    found = console.guard.delegation.standing(key, host_session())
-    console.say("\n".join((*_standing_lines(found), *_rule_lines(found.policy))), fields_of(found))
+    reading = console.guard.delegation.standing(key, host_session())
+    lines = (*_standing_lines(reading), *_rule_lines(reading.policy))
+    console.say("\n".join(lines), fields_of(reading))
 
 
-def _standing_lines(found: ConversationStanding) -> list[str]:
-    if found.pressure is None or found.band is None:
-        return [f"Context: not known: {one_line(found.problem)}"]
-    advice = found.band.advice or "Go on."
-    runway = "not known" if found.runway is None else f"about {counted(found.runway, 'tool call')}"
-    calls = "" if found.calls is None else f"; {counted(found.calls, 'tool call')} so far"
-    source = found.pressure.source
+def _standing_lines(reading: ConversationStanding) -> list[str]:
+    if reading.pressure is None or reading.band is None:
+        return [f"Context: unknown: {one_line(reading.problem)}"]
+    advice = reading.band.advice or "Continue."
+    runway, calls = "unknown", ""
+    if reading.runway is not None:
+        runway = f"about {counted(reading.runway, 'tool call')}"
+    if reading.calls is not None:
+        calls = f"; {counted(reading.calls, 'tool call')} so far"
+    source = reading.pressure.source
     by = "as the gate was told" if source == "given" else f"by {source}"
     return [
-        f"{found.pressure.gauge_line()} {by}",
-        f"Band: {found.band.name}, from {found.band.begins:.0%}, for all that remains. {advice}",
-        f"Warning: {_WARNINGS[found.warning]}",
+        f"{reading.pressure.gauge_line()} {by}",
+        f"Band: {reading.band.name}, from {reading.band.begins:.0%}. {advice}",
+        f"Warning: {_WARNINGS[reading.warning]}",
         f"Runway: {runway}{calls}",
     ]
 

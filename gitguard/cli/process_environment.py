@@ -50,16 +50,16 @@ def executable() -> str:
         runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
         if runs and os.path.basename(candidate) == "gitguard":
             return os.path.abspath(candidate)
-    found = shutil.which("gitguard")
-    return os.path.abspath(found) if found else ""
+    on_path = shutil.which("gitguard")
+    return os.path.abspath(on_path) if on_path else ""
 
 
-def host_session(given: str = "") -> str:
+def host_session(named: str = "") -> str:
     """Return the conversation a command belongs to: named, the host's around it, the session."""
     from gitguard.hosts import surrounding_session
 
-    found = given or os.environ.get("GITGUARD_HOST_SESSION", "") or surrounding_session(os.environ)
-    return found or THIS_SESSION
+    named = named or os.environ.get("GITGUARD_HOST_SESSION", "")
+    return named or surrounding_session(os.environ) or THIS_SESSION
 
 
 def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> None:

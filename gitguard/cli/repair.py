@@ -1,6 +1,6 @@
-"""Commands that repair, and that change course: each shows its change and asks before it.
+"""Commands that repair or restore a session: each shows its change and asks first.
 
-`recover`, `accept`, `trust` and `migrate` are what `repair` was before; they stay for scripts.
+`recover`, `accept`, `trust` and `migrate` are older names of `repair`.
 """
 
 from __future__ import annotations
@@ -260,8 +260,8 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
         console.say(f"It {planned}.", {"planned": planned})
         return
     confirm(f"Set this machine's anchor of `{key}` aside?", yes=yes)
-    said = console.guard.forget()
-    console.say(f"Done: {said}.", {"done": [said]})
+    done = console.guard.forget()
+    console.say(f"Done: {done}.", {"done": [done]})
 
 
 @click.command(hidden=True)
@@ -285,8 +285,8 @@ def migrate(console: Console) -> None:
 
 def _show_plan(console: Console, plan: StateChange) -> None:
     changes = compare_states(plan.before, plan.after)
-    told = [change for change in changes if not change.is_empty]
-    lines = [line for change in told for line in change.lines()] or ["The state stays the same."]
+    lines = [line for change in changes if not change.is_empty for line in change.lines()]
+    lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
         lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject}")

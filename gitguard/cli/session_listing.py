@@ -30,16 +30,16 @@ def list_sessions(console: Console) -> None:
     Example: `gitguard session list`
     """
     guard = console.guard
-    current, found = guard.sessions.current_name(), guard.sessions.heads()
+    current, sessions = guard.sessions.current_name(), guard.sessions.heads()
     keys = guard.sessions.keys()
     archived, remote = guard.sessions.archived(), guard.sessions.remote()
-    ordered = sorted(found.items())
+    ordered = sorted(sessions.items())
     lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
     lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
-    lines += [_put_away_line(one) for one in archived]
+    lines += [_put_away_line(history) for history in archived]
     document = {
         "current": current,
-        "sessions": found,
+        "sessions": sessions,
         "keys": keys,
         "archived": archived,
         "remote": remote,
@@ -51,8 +51,8 @@ def list_sessions(console: Console) -> None:
 
 def _line(name: str, head: str, key: str, current: str) -> str:
     mark = "*" if name == current else " "
-    said = one_line(key) if key != name else ""
-    return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {said}".rstrip()
+    shown_key = one_line(key) if key != name else ""
+    return f"{mark} {name}  {head[:12] or 'no checkpoint'}  {shown_key}".rstrip()
 
 
 def _remote_line(name: str, head: str) -> str:
@@ -60,21 +60,21 @@ def _remote_line(name: str, head: str) -> str:
     return f"  {name}  {head[:12]}  only on a remote-tracking branch; {adopt}"
 
 
-def _put_away_line(one: Archived) -> str:
-    problem = f"; {one_line(one.problem)}" if one.problem else ""
-    return f"  {one.name}  {one.commit[:12]}  archived{problem}"
+def _put_away_line(archived: Archived) -> str:
+    problem = f"; {one_line(archived.problem)}" if archived.problem else ""
+    return f"  {archived.name}  {archived.commit[:12]}  archived{problem}"
 
 
 def _conversations(
     console: Console, keys: Mapping[str, str]
 ) -> dict[str, list[StoredConversation]]:
-    found = {}
+    conversations = {}
     for name, key in keys.items():
         try:
-            found[name] = [*console.guard.sessions.conversations(Session(key, name))]
+            conversations[name] = [*console.guard.sessions.conversations(Session(key, name))]
         except GitguardError:
             continue  # its own `session show` tells what is wrong with it
-    return found
+    return conversations
 
 
 @click.command()
@@ -88,37 +88,39 @@ def show(console: Console, key: str) -> None:
 
     Example: `gitguard session show payments`
     """
-    found = console.guard.sessions.show(key)
-    branch = f"Branch: {found.branch} {found.head[:12]} {found.standing}"
-    where = [_archived_line(one) for one in found.archived] or [branch]
-    told = [line for one in found.conversations for line in _lines(one)]
-    lines = [f"Session: {found.session}", *where, *told]
-    document = fields_of(found)
+    session = console.guard.sessions.show(key)
+    branch = f"Branch: {session.branch} {session.head[:12]} {session.standing}"
+    where = [_archived_line(part) for part in session.archived] or [branch]
+    conversations = [line for part in session.conversations for line in _lines(part)]
+    lines = [f"Session: {session.session}", *where, *conversations]
+    document = fields_of(session)
     console.say("\n".join(map(one_line, lines)), document)
 
 
-def _archived_line(one: Archived) -> str:
-    if one.problem:
-        return f"Archived: {one.ref}; {one.problem}"
+def _archived_line(archived: Archived) -> str:
+    if archived.problem:
+        return f"Archived: {archived.ref}; {archived.problem}"
     return (
-        f"Archived: {one.ref}; `gitguard session reopen {one.name} --head {one.commit[:12]}` "
-        "brings it back"
+        f"Archived: {archived.ref}; `gitguard session reopen {archived.name} "
+        f"--head {archived.commit[:12]}` restores it"
     )
 
 
-def _lines(one: StoredConversation) -> list[str]:
-    tokens = "not counted" if one.total_tokens is None else f"{one.total_tokens:,}"
-    stale = "" if one.total_tokens_fresh or one.total_tokens is None else ", as last known"
+def _lines(conversation: StoredConversation) -> list[str]:
+    tokens, stale = "not counted", ""
+    if conversation.total_tokens is not None:
+        tokens = f"{conversation.total_tokens:,}"
+        stale = "" if conversation.total_tokens_fresh else ", as last known"
     lines = [
-        f"Conversation {one.conversation}: {counted(one.turns, 'turn')}, "
-        f"{counted(one.compaction_count, 'compaction')}, used {one.updated_at}",
-        f"  Tokens: {tokens} of {one.context_tokens:,}{stale}",
+        f"Conversation {conversation.conversation}: {counted(conversation.turns, 'turn')}, "
+        f"{counted(conversation.compaction_count, 'compaction')}, used {conversation.updated_at}",
+        f"  Tokens: {tokens} of {conversation.context_tokens:,}{stale}",
     ]
-    if one.assumption:
-        lines.append(f"  Note: {one.assumption}")
-    if one.transcript:
-        lines.append(f"  Transcript: {one.transcript} ({one.format})")
-    return lines + [f"  Problem: {one.problem}"] * bool(one.problem)
+    if conversation.assumption:
+        lines.append(f"  Note: {conversation.assumption}")
+    if conversation.transcript:
+        lines.append(f"  Transcript: {conversation.transcript} ({conversation.format})")
+    return lines + [f"  Problem: {conversation.problem}"] * bool(conversation.problem)
 
 
 COMMANDS: list[click.Command] = [list_sessions, show]

@@ -71,8 +71,8 @@ def _say_faults(console: Console, problem: GitguardError) -> None:
 
 def _fault_text(fault: Mapping[str, Any]) -> str:
     often = f" ({fault['times']} times, last {fault.get('last')})" if fault.get("times") else ""
-    said = f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
-    return one_line(said)
+    line = f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
+    return one_line(line)
 
 
 def _overview_text(overview: Overview) -> str:
@@ -106,14 +106,14 @@ def _some(overview: Overview) -> str:
     return shown + more * (len(overview.others) > _MOST_OTHERS)
 
 
-def _conversation(known: HostSession) -> list[str]:
-    parts = [counted(known.turns, "turn"), counted(known.epoch, "compaction")]
-    if known.halt is not None:
-        parts.append(f"HALTED at {known.halt.at}: {known.halt.reason}")
-    if known.override is not None:
-        parts.append(f"halt overridden: {known.override.reason}")
-    if known.delivery is not None:
-        delivery = known.delivery
+def _conversation(conversation: HostSession) -> list[str]:
+    parts = [counted(conversation.turns, "turn"), counted(conversation.epoch, "compaction")]
+    if conversation.halt is not None:
+        parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")
+    if conversation.override is not None:
+        parts.append(f"halt overridden: {conversation.override.reason}")
+    if conversation.delivery is not None:
+        delivery = conversation.delivery
         parts.append(
             f"handed {delivery.characters} characters of {delivery.head[:12] or 'no checkpoint'} "
             f"at {delivery.event}"
@@ -157,8 +157,8 @@ def override(console: Console, reason: str, key: str) -> None:
 
 def _halted(console: Console) -> str:
     overview = console.guard.status()
-    known = overview.host_sessions
-    halted = [key for key, conversation in known.items() if conversation.halt is not None]
+    conversations = overview.host_sessions
+    halted = [key for key, conversation in conversations.items() if conversation.halt is not None]
     around = host_session()
     if around in halted and (around != THIS_SESSION or len(halted) == 1):
         return around

@@ -136,9 +136,9 @@ def completion(shell: str) -> None:
     Example: `gitguard completion bash >> ~/.bashrc`
     """
     app = click.get_current_context().find_root().command
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(app, {}, "gitguard", "_GITGUARD_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    click.echo(completion_class(app, {}, "gitguard", "_GITGUARD_COMPLETE").source())
 
 
 COMMANDS: list[click.Command] = [init, uninstall, hook, completion]

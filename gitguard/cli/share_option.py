@@ -15,10 +15,10 @@ def share_up_to(most: float) -> Callable[[object], float]:
     """Return what reads a share of at most so much, as the type of an option."""
 
     def read_share(text: object) -> float:
-        found = _number(str(text).strip())
-        if not 0 <= found <= most:
+        share = _number(str(text).strip())
+        if not 0 <= share <= most:
             raise click.BadParameter(f"'{text}' is not a share of the window: write 0.6 or 60%")
-        return found
+        return share
 
     return read_share
 

@@ -121,14 +121,24 @@ def restore(scene: Scene) -> str:
 
 
 def handoff(scene: Scene) -> str:
-    action = scene.random.choice(("write", "clear"))
+    action = scene.random.choice(("write", "read", "clear"))
     _expect(scene.world.run("handoff", action), f"handoff {action}", {0, 12, 21, 23})
     return f"handoff {action}"
 
 
+REPAIRS = (
+    ("ensure",),
+    ("recover",),
+    ("repair", "--accept", "--yes"),
+    ("repair", "--archive-theirs", "--yes"),
+    ("repair", "--dry-run"),
+    ("repair", "--local"),
+)
+
+
 def repair(scene: Scene) -> str:
     """Ask for a repair where there is nothing to repair."""
-    words = scene.random.choice((("recover",), ("migrate",), ("accept", "--yes"), ("ensure",)))
+    words = scene.random.choice(REPAIRS)
     _expect(scene.world.run(*words), " ".join(words), {0, 12, 23})
     return " ".join(words)
 
@@ -309,8 +319,8 @@ def lose_working_files(scene: Scene) -> str:
         return ""
     path.unlink()
     _expect(scene.world.run("ensure"), "ensure", {0, 10, 12})
-    _expect(scene.world.run("recover"), "recover", {0, 12, 23})
-    return f"rm {path.name}; recover"
+    _expect(scene.world.run("repair", "--local"), "repair --local", {0, 12, 23})
+    return f"rm {path.name}; repair --local"
 
 
 def make_a_folder(scene: Scene) -> str:
