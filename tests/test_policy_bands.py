@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.hooks.gate import HALT
-from gitguard.hooks.gate import decide as gate_decision
+from gitguard.hooks.gate_decision import HALT
+from gitguard.hooks.gate_decision import decide as gate_decision
 from gitguard.hooks.notices import Moment, halt_line, line_of
 from gitguard.hosts.openclaw import hooks
 from gitguard.model.config.config import DEFAULTS, Thresholds

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.hooks import tool_calls, warnings
 from gitguard.hooks.conversation import Conversation as OpenConversation
-from gitguard.hooks.gate import decide as gate_decision
+from gitguard.hooks.gate_decision import decide as gate_decision
 from gitguard.hooks.notices import Moment, calls_left, line_of
 from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line

@@ -14,7 +14,7 @@ from gitguard.cli.process_environment import host_session, refuse_agents, shell
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
-from gitguard.hooks.conversation_gate import halt_reason
+from gitguard.hooks.gate_question import halt_reason
 from gitguard.hosts import CONTEXT_FILES, names, surrounding_host
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
@@ -23,8 +23,8 @@ from gitguard.process import places
 from gitguard.store.session import holds
 
 if TYPE_CHECKING:
-    from gitguard.hooks.conversation_gate import Gated
-    from gitguard.hooks.gate import Verdict
+    from gitguard.hooks.gate_decision import Verdict
+    from gitguard.hooks.gate_question import Gated
 
 _OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"
 _WAY_OUT = f"Compact the context or begin a new conversation. {_OVERRIDE}"

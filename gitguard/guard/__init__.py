@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
     from gitguard.hooks.bundle import Bundle, ContextItem
-    from gitguard.hooks.conversation_gate import Gated
+    from gitguard.hooks.gate_question import Gated
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
     from gitguard.sessions.diagnosis import Problem
@@ -257,7 +257,7 @@ class Guard:
         one whose conversation asks, as far as the caller knows. Raises
         `MissingState` and `Complete`.
         """
-        from gitguard.hooks.conversation_gate import Question, ask
+        from gitguard.hooks.gate_question import Question, ask
 
         if reading is not None and reading.share is not None and not reading.share >= 0:
             raise InvalidInput(f"the pressure `{reading.share}` is not a share of the window")
@@ -326,7 +326,7 @@ class Guard:
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""
-        from gitguard.hooks.conversation_gate import override
+        from gitguard.hooks.gate_question import override
 
         if not reason.strip():
             raise InvalidInput("an override needs a reason", "Say why with --reason")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, InvalidInput
-from gitguard.hooks.gate import HALT, HALT_STATUS, Verdict, decide
+from gitguard.hooks.gate_decision import HALT, HALT_STATUS, Verdict, decide
 from gitguard.hooks.rises import OVERRIDE_ROOM, checkpointed, risen_to
 from gitguard.model import triggers
 from gitguard.model.pressure import Pressure
