@@ -14,7 +14,7 @@ from gitguard.cli.process_environment import host_session, refuse_agents, shell
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
 from gitguard.hooks.bundle import ContextItem
-from gitguard.hooks.gate_question import halt_reason
+from gitguard.hooks.gate_record import halt_reason
 from gitguard.hosts import CONTEXT_FILES, names, surrounding_host
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hooks import gate_question
+from gitguard.hooks import gate_record
 from gitguard.model import triggers
 from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
@@ -124,7 +124,7 @@ class SessionHooks:
         key, known = self._record()
         if key:
             workspace, config = self._store.workspace, self._store.config
-            noted = gate_question.notice_compaction(known, config, self._transcript, "")
+            noted = gate_record.notice_compaction(known, config, self._transcript, "")
             keep_conversation(workspace, self._store.session, key, noted)
 
     def _record(self) -> tuple[str, HostSession]:

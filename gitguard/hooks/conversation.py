@@ -16,7 +16,7 @@ from gitguard.errors import (
     NotReadable,
     Tampered,
 )
-from gitguard.hooks import gate_question, rises
+from gitguard.hooks import gate_record, rises
 from gitguard.model import events
 from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.pressure import FIRST_TURN
@@ -227,7 +227,7 @@ class Conversation:
         """Return the record after a compaction of which only the transcript tells."""
         known, transcript = self.record, self.event.transcript
         try:
-            noticed = gate_question.notice_compaction(
+            noticed = gate_record.notice_compaction(
                 known, self.config, transcript, self.event.model
             )
         except GitguardError as error:

@@ -87,7 +87,7 @@ def _judge_alone(
 ) -> HookReply | None:
     """Deny a call at critical pressure; nothing is recorded, so that it ends with the pressure."""
     from gitguard.errors import GitguardError
-    from gitguard.hooks import gate_question
+    from gitguard.hooks import gate_record
     from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.model.text import timestamp
     from gitguard.pressure.readings import measure_pressure
@@ -107,7 +107,7 @@ def _judge_alone(
         )
     except GitguardError:
         return None  # nothing tells the pressure
-    verdict = gate_question.judge(known, pressure, config)
+    verdict = gate_record.judge(known, pressure, config)
     if not verdict.halts or pressure is None or is_exempt(event, places):
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
 
+ASSESS_EVERY = 5
+"""Tool calls after which hooks look at the pressure band of a conversation again."""
 OVERRIDE_ROOM = 0.05
 """How far pressure may rise above that of an overridden halt before the next halt.
 

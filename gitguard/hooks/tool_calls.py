@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError
-from gitguard.hooks import gate_question, rises
+from gitguard.hooks import gate_record, rises
 from gitguard.hooks.shell_commands import destructive_rule
 from gitguard.model import events, triggers
 from gitguard.model.config.config import DESTRUCTIVE
@@ -37,7 +37,7 @@ def _tool_start(conversation: Conversation) -> HookReply:
     measured, pressure = conversation.measure()
     if not measured and conversation.record.halt is None:
         return _begin_tool(conversation)
-    verdict = gate_question.judge(conversation.record, pressure, conversation.config)
+    verdict = gate_record.judge(conversation.record, pressure, conversation.config)
     if verdict.halts:
         return _halt(conversation, verdict, pressure)
     if verdict.write_summary:
@@ -77,7 +77,7 @@ def _halt(conversation: Conversation, verdict: Verdict, pressure: Pressure | Non
     if is_exempt(event, workspace.places):
         return _begin_tool(conversation)
     noted, warning = halt_line(conversation.record, pressure, conversation.config)
-    known = gate_question.halted(conversation.record, conversation.store.now, verdict).replace(
+    known = gate_record.halted(conversation.record, conversation.store.now, verdict).replace(
         warned=noted.warned
     )
     assert known.halt is not None
@@ -118,7 +118,7 @@ def _save_halt(
             text = _SAVED_BEFORE
             if recorded is None or recorded.halt is None:
                 reason = verdict.reasons[0]
-                text = gate_question.saved_text(
+                text = gate_record.saved_text(
                     conversation.checkpoint(triggers.HALT, reason, pressure=pressure)
                 )
             halt = known.halt.replace(saved=text)
@@ -157,7 +157,7 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
         if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):
             return HookReply(context=complete)
     _, pressure = conversation.measure()
-    assess = calls % gate_question.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
+    assess = calls % rises.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
     calm = rises.is_calm(conversation.record, pressure, conversation.config)
     if conversation.record.halt is not None or (calm and not assess):
         return NEUTRAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.hooks import capture, delivery, gate_question
+from gitguard.hooks import capture, delivery, gate_record, rises
 from gitguard.hooks.gate_decision import HALT_STATUS
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
@@ -107,7 +107,7 @@ def _about_halt(conversation: Conversation) -> str:
         saved = conversation.checkpoint(
             triggers.HALT, halt.reason, pressure=pressure, if_changed=True
         )
-        halt = halt.replace(saved=gate_question.saved_text(saved))
+        halt = halt.replace(saved=gate_record.saved_text(saved))
         conversation.record = conversation.record.replace(halt=halt)
     return pass_prompt(conversation.abilities, halt, pressure)
 
@@ -120,7 +120,7 @@ def _about_context(conversation: Conversation) -> str:
     told = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
     since = calls - told if calls >= told else calls
-    due = not conversation.abilities.hears_after_tools and since >= gate_question.ASSESS_EVERY
+    due = not conversation.abilities.hears_after_tools and since >= rises.ASSESS_EVERY
     return conversation.line(pressure, calls, assess=due, begins_turn=True)
 
 
@@ -210,7 +210,7 @@ def _compacted(conversation: Conversation) -> None:
     with conversation.recording():
         now = conversation.workspace.clock()
         try:
-            conversation.record = gate_question.after_compaction(
+            conversation.record = gate_record.after_compaction(
                 conversation.record,
                 conversation.config,
                 now,
