@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MARK = "\ufeff"
-"""What some editors put before a text; Codex passes it (0.169.0)."""
+"""What some editors put before a text; it is no part of the document."""
 
 
 def load(text: str, *, what: str) -> dict[str, Any]:
