@@ -216,9 +216,10 @@ def _rules_for(task: Task, policy: SpawnPolicy) -> tuple[tuple[str, ...], tuple[
 
 
 def _holds(rule: CategoryRule, task: Task) -> bool:
-    count = getattr(task, rule.count) if rule.count else 0
-    assert count is not None
-    return not rule.count or (rule.least <= count and (rule.most is None or count <= rule.most))
+    if not rule.count:
+        return True
+    count: int = getattr(task, rule.count)  # `_decide` asks for a number that nobody gave
+    return rule.least <= count and (rule.most is None or count <= rule.most)
 
 
 def _open_count(task: Task, policy: SpawnPolicy) -> CategoryRule | None:

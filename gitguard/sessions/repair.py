@@ -86,8 +86,7 @@ def _repair_working_files(store: SessionStore) -> list[str]:
 
 
 def _put_back(store: SessionStore, head: Head) -> str:
-    anchor = head.anchor
-    assert anchor is not None
+    anchor = head.own_anchor
     if not store.chain.owns_objects(anchor.committed):
         raise Tampered(
             f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",

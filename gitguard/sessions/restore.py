@@ -6,12 +6,14 @@ from gitguard.errors import GitguardError, Untrusted
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.sessions.state_comparison import StateChange
-from gitguard.store.session import state_file
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
 
 _NOTHING = Circumstances()
 
@@ -20,8 +22,13 @@ def plan_restore(store: SessionStore, name: str, *, untrusted: bool = False) -> 
     """Show what restoring a checkpoint would change.
 
     name is a checkpoint's name, number or commit. An archived one that may be somebody else's is
-    refused, unless untrusted is given.
+    refused with `Untrusted`, unless untrusted is given.
     """
+    checkpoint, after = _look_up(store, name, untrusted=untrusted)
+    return StateChange(store.state().state, after, checkpoint)
+
+
+def _look_up(store: SessionStore, name: str, *, untrusted: bool) -> tuple[Checkpoint, TaskState]:
     head = store.own_head()
     checkpoint = store.chain.find(head.id, name)
     doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
@@ -30,24 +37,29 @@ def plan_restore(store: SessionStore, name: str, *, untrusted: bool = False) -> 
         raise Untrusted(
             doubt,
             f"Review it with `gitguard show state {short} --untrusted`; a person can restore it "
-            "with "
-            f"`gitguard restore {short} --untrusted`",
+            f"with `gitguard restore {short} --untrusted`",
         )
     contents = store.chain.read(checkpoint.id).contents
-    after = state_file.decode_state(contents[STATE_FILE], "the checkpoint's state")
-    return StateChange(store.state().state, after, checkpoint)
+    return checkpoint, decode_state(contents[STATE_FILE], "the checkpoint's state")
 
 
-def restore(store: SessionStore, wanted: str, *, untrusted: bool = False) -> StateChange:
-    """Make the state of an earlier checkpoint the newest; files in the worktree stay."""
-    change = plan_restore(store, wanted, untrusted=untrusted)
-    assert change.checkpoint is not None
-    name = change.checkpoint.name
-    before = store.checkpoint(triggers.PRE_RESTORE, f"Before {name} is restored.", _NOTHING)
-    if before.pending:
+def restore(store: SessionStore, name: str, *, untrusted: bool = False) -> StateChange:
+    """Make the state of an earlier checkpoint the newest; files in the worktree stay.
+
+    The state before is checkpointed first, so nothing is lost. Raises what `plan_restore` raises,
+    and `GitguardError` where that first checkpoint cannot be committed yet.
+    """
+    checkpoint, after = _look_up(store, name, untrusted=untrusted)
+    before = store.state().state
+    safety = store.checkpoint(
+        triggers.PRE_RESTORE, f"Before {checkpoint.name} is restored.", _NOTHING
+    )
+    if safety.pending:
         raise GitguardError(
-            f"nothing was restored, because the safety checkpoint is pending: {before.pending}"
+            f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
         )
-    ready = store.save(change.after.replace(updated_at=store.now), store.state())
-    saved = store.checkpoint(triggers.MANUAL, f"Restored from {name}.", _NOTHING, ready=ready)
-    return change.replace(saved=saved, notes=(f"restored {name}",))
+    ready = store.save(after.replace(updated_at=store.now), store.state())
+    why = f"Restored from {checkpoint.name}."
+    saved = store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
+    notes = (f"restored {checkpoint.name}",)
+    return StateChange(before, after, checkpoint, saved, notes)

@@ -122,8 +122,7 @@ def _take(store: SessionStore, head: Head, most: int) -> tuple[str, ...]:
 
 
 def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
-    anchor = head.anchor
-    assert anchor is not None
+    anchor = head.own_anchor
     newer = takewhile(lambda c: c.id != anchor.committed, store.chain.history(head.id))
     return Ahead(
         session=store.session,

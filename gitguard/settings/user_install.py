@@ -119,7 +119,8 @@ class UserPart:
         names = {setting.name for setting in planned.settings}
         unwanted = {n: entry for n, entry in self._known.settings.items() if n not in names}
         changed = (setting for setting in planned.settings if setting.before != setting.after)
-        return (*changed, *(self._given_back(unwanted) if self._program else ()))
+        program = self._program
+        return (*changed, *(self._given_back(unwanted, program) if program else ()))
 
     def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, KeptSetting]:
         """Return what stood there before us; what we set before is not what stood there."""
@@ -178,10 +179,13 @@ class UserPart:
 
         A setting that the host's version does not have is not made, and nothing went wrong.
         """
-        refused, failures = set(), []
-        for setting in settings if self._program else ():
-            assert self._program is not None
-            answer = self._program.run(self._settings.write_command(setting.name, setting.after))
+        refused: set[str] = set()
+        failures: list[str] = []
+        program = self._program
+        if program is None:
+            return refused, failures  # the plan names the commands to run by hand
+        for setting in settings:
+            answer = program.run(self._settings.write_command(setting.name, setting.after))
             if answer.returncode == 0:
                 continue
             refused.add(setting.name)
@@ -239,13 +243,14 @@ class UserPart:
             }
             by_hand = f"`{self._settings.PROGRAM}` is not on PATH; run by hand: "
             return (), [by_hand + ", ".join(f"`{run}`" for run in runs)] if runs else []
-        return self._given_back(entries), []
+        return self._given_back(entries, self._program), []
 
-    def _given_back(self, entries: Mapping[str, KeptSetting]) -> tuple[HostSetting, ...]:
+    def _given_back(
+        self, entries: Mapping[str, KeptSetting], program: Program
+    ) -> tuple[HostSetting, ...]:
         settings = {}
         for name, item in entries.items():
-            assert self._program is not None
-            answer = self._program.run(self._settings.read_command(name))
+            answer = program.run(self._settings.read_command(name))
             setting = given_back(name, item, self._settings.value_of(answer))
             if setting is not None:
                 settings[setting.name] = setting  # one object may hold several of them

@@ -193,9 +193,8 @@ class SessionSecrets:
     def _replace_head(self, head: Head, new: str, done: str) -> None:
         if new == head.id:
             return
-        assert head.anchor is not None
         contents = self._chain.read(new).contents
-        self._rewriting.replace_head(head.anchor, new, sha256(contents[STATE_FILE]), done)
+        self._rewriting.replace_head(head.own_anchor, new, sha256(contents[STATE_FILE]), done)
         self._store.write_snapshot(contents[SNAPSHOT_FILE])
 
     def _archives(self) -> Iterator[tuple[str, list[Past] | None]]:

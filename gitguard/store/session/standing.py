@@ -44,6 +44,13 @@ class Head(Value):
         """The newest checkpoint of ours, empty before the first."""
         return self.anchor.committed if self.anchor else ""
 
+    @property
+    def own_anchor(self) -> Anchor:
+        """The anchor of a head that has one; `ValueError` for one that this machine never wrote."""
+        if self.anchor is None:
+            raise ValueError(f"a head that is {self.standing} has no anchor")
+        return self.anchor
+
 
 def refuse_head(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
