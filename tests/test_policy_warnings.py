@@ -422,6 +422,19 @@ def test_a_program_that_asks_the_gate_is_warned_the_same_way(talk: Conversation)
     assert asked(talk, 0.87).endswith(CRITICAL), "every halt's message says it"
 
 
+@pytest.mark.parametrize(("host", "command"), [("claude-code", "/clear"), ("openclaw", "/new")])
+@pytest.mark.parametrize("key", ["one", "halted"])
+def test_the_gates_line_names_the_command_of_the_conversations_host(
+    talk: Conversation, host: str, command: str, key: str
+) -> None:
+    share = 0.9 if key == "halted" else 0.849
+    own = "gauge: {warn_critical: 0.84}"
+    (talk.root / ".gitguard" / "config.yaml").write_text(own)
+    gated = talk.guard.gate(key, Reading("given", talk.clock(), share=share), host=host)
+    assert gated.verdict.halts == (key == "halted")
+    assert gated.line.endswith(f"Run /compact or {command}.")
+
+
 # The death spiral
 
 SPIRAL = "A new conversation would keep more than another compaction."

@@ -131,12 +131,24 @@ def _said(
 
     if pressure is None:
         return known, ""
+    begins_new = _new_conversation(question.host)
     if verdict.halts:
         is_saved = saved is not None and not saved.pending
-        return halt_line(known, pressure, store.config, saved=is_saved)
+        return halt_line(known, pressure, store.config, saved=is_saved, new_conversation=begins_new)
     calls = store.journal.calls(question.host_session)
     is_saved = saved is not None and bool(saved.commit)
-    return line_of(known, pressure, store.config, Moment(calls, saved=is_saved))
+    moment = Moment(calls, saved=is_saved, new_conversation=begins_new)
+    return line_of(known, pressure, store.config, moment)
+
+
+def _new_conversation(host: str) -> str:
+    """Return a host's command that begins a new conversation; the usual one for an unknown host."""
+    from gitguard.hooks.warnings import USUAL_NEW_CONVERSATION
+    from gitguard.hosts import HOOKS, find_host, names
+
+    if host not in names(HOOKS):
+        return USUAL_NEW_CONVERSATION
+    return find_host(host).ABILITIES.new_conversation
 
 
 def _refuse_hearsay(question: Question) -> None:

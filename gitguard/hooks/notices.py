@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitguard.hooks.rises import OVERRIDE_ROOM, has_shrunk, rearmed
 from gitguard.hooks.warnings import (
     CRITICAL,
+    USUAL_NEW_CONVERSATION,
     highest,
     spiral_line,
     tokens_per_call,
@@ -37,7 +38,7 @@ class Moment(Value):
     """Whether a checkpoint was taken because of the pressure."""
     begins_turn: bool = False
     """Whether a turn begins, and with it the gauge is shown from its threshold on."""
-    new_conversation: str = "/clear"
+    new_conversation: str = USUAL_NEW_CONVERSATION
     """The host's command that begins a new conversation."""
 
 
@@ -122,7 +123,12 @@ def advice_line(pressure: Pressure, thresholds: Thresholds) -> str:
 
 
 def halt_line(
-    known: HostSession, pressure: Pressure | None, config: Config, *, saved: bool = False
+    known: HostSession,
+    pressure: Pressure | None,
+    config: Config,
+    *,
+    saved: bool = False,
+    new_conversation: str = USUAL_NEW_CONVERSATION,
 ) -> tuple[HostSession, str]:
     """Return the record and the critical warning, which is part of a halt's message.
 
@@ -131,5 +137,13 @@ def halt_line(
     if pressure is None or pressure.share < config.thresholds.critical:
         return known, ""
     window = pressure.window.tokens
-    line = warning_line(CRITICAL, pressure.share, pressure.used, window, 0, saved=saved)
+    line = warning_line(
+        CRITICAL,
+        pressure.share,
+        pressure.used,
+        window,
+        0,
+        saved=saved,
+        new_conversation=new_conversation,
+    )
     return known.replace(warned=CRITICAL), line

@@ -6,6 +6,8 @@ from gitguard.model.text import percent, thousands
 
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
 """The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
+USUAL_NEW_CONVERSATION = "/clear"
+"""What begins a new conversation where nobody tells which host has it."""
 LEAST_CALLS = 5
 """Fewer calls than this make no average."""
 
@@ -18,7 +20,7 @@ def warning_line(
     left: int | None,
     *,
     saved: bool = False,
-    new_conversation: str = "/clear",
+    new_conversation: str = USUAL_NEW_CONVERSATION,
 ) -> str:
     """Return a warning's one line.
 
