@@ -23,9 +23,10 @@ from gitguard.transcripts.entries import Unread, open_file, parse, read_line, to
 from gitguard.transcripts.exporting import Wishes
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.formats.opencode.messages import moment
+from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.identity import id_of
-from gitguard.transcripts.rewriting import applying, session_writing
+from gitguard.transcripts.rewriting import applying
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
 
@@ -238,7 +239,7 @@ def test_an_edit_of_what_is_no_entry_is_refused(tmp_path: Path, edit: Edit) -> N
     path = write(tmp_path / "chat.jsonl", [b"{", *pi([user()])])
     before = path.read_bytes()
     with pytest.raises(InvalidInput, match="no entry begins at byte 0"):
-        applying.rewrite(str(path), [edit], session_writing, now=0)
+        applying.rewrite(str(path), [edit], pi_writing, now=0)
     assert [path.read_bytes(), [*tmp_path.iterdir()]] == [before, [path]]
 
 

@@ -16,7 +16,7 @@ from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.store.session.conversations import keep_conversation, read_conversation
 from gitguard.store.session.current import current_session
-from gitguard.transcripts import NAMES
+from gitguard.transcripts.formats import NAMES
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.rewriting.repair import repair
 

@@ -19,7 +19,7 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import session_entries
 from gitguard.transcripts.formats.claude_code import entries, writing
 from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
-from gitguard.transcripts.rewriting import session_writing
+from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import clean_name
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
 
@@ -799,7 +799,7 @@ LOOKED_AT = ("kind", "id", "parent", "role", "message", "stopped", "is_aside", "
 SKETCHED: dict[str, tuple[Callable[[Document], Document], Writable]] = {
     "claude-code": (entries.fields_of, writing),
     "openclaw": (session_entries.fields_of_openclaw, openclaw_writing),
-    "pi": (session_entries.fields_of, session_writing),
+    "pi": (session_entries.fields_of, pi_writing),
 }
 
 

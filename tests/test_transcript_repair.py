@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked, NotWritable
 from gitguard.model.events import Transcript
 from gitguard.transcripts.formats.claude_code import writing
-from gitguard.transcripts.rewriting import session_writing
+from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.applying import rewrite
 from gitguard.transcripts.rewriting.details import host_lines, strip_details
 from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
@@ -615,7 +615,7 @@ def _at(path: Path) -> list[int]:
 
 
 def test_results_and_texts_can_be_cut(path: Path) -> None:
-    for writable, made in ((session_writing, pi), (writing, claude_code)):
+    for writable, made in ((pi_writing, pi), (writing, claude_code)):
         write(path, made([user("long"), agent("", "c1"), Result("c1", "long"), agent("end")]))
         first, _, result, _ = _at(path)[-4:]
         rewrite(str(path), [Cut(first, 0, "short"), Cut(result, 0, "cut")], writable, now=NOW)
@@ -635,7 +635,7 @@ def test_what_is_no_text_in_a_result_stays_when_it_is_cut(path: Path, name: str)
     long = {"type": "text", "text": "long"}
     holder["content"] = [others[0], long, *others[1:], long]
     write(path, documents)
-    writable = session_writing if name == "pi" else writing
+    writable = pi_writing if name == "pi" else writing
     rewrite(str(path), [Cut(_at(path)[-2], 0, "cut")], writable, now=NOW)
     [*_, result, _] = read(path)
     holder = result["message"] if name == "pi" else result["message"]["content"][0]
@@ -646,7 +646,7 @@ def test_whole_entries_can_go_and_lines_can_come(path: Path) -> None:
     write(path, pi(SOUND))
     at = _at(path)
     line = b'{"type":"custom","id":"new","parentId":"00000004"}'
-    rewrite(str(path), [Drop(at[2]), Drop(at[3]), Add(at[4], line)], session_writing, now=NOW)
+    rewrite(str(path), [Drop(at[2]), Drop(at[3]), Add(at[4], line)], pi_writing, now=NOW)
     after = read(path)
     assert [d.get("parentId") for d in after] == [None, None, "00000001", "00000004"]
     assert path.read_bytes().splitlines()[-1] == line
@@ -655,7 +655,7 @@ def test_whole_entries_can_go_and_lines_can_come(path: Path) -> None:
 def test_without_edits_a_file_is_not_touched(path: Path) -> None:
     write(path, pi(SOUND))
     before = path.stat()
-    assert rewrite(str(path), [], session_writing, now=NOW).backup == ""
+    assert rewrite(str(path), [], pi_writing, now=NOW).backup == ""
     assert path.stat() == before
 
 
@@ -665,13 +665,13 @@ def test_edits_of_an_older_file_are_refused(path: Path) -> None:
     _append(path)
     before = path.read_bytes()
     with pytest.raises(Locked, match="changed"):
-        rewrite(str(path), [Drop(_at(path)[1])], session_writing, now=NOW, seen=seen)
+        rewrite(str(path), [Drop(_at(path)[1])], pi_writing, now=NOW, seen=seen)
     assert path.read_bytes() == before
 
 
 def test_the_original_can_be_left_out(path: Path) -> None:
     write(path, pi(SOUND))
-    rewrite(str(path), [Drop(_at(path)[-1])], session_writing, now=NOW, keep=False)
+    rewrite(str(path), [Drop(_at(path)[-1])], pi_writing, now=NOW, keep=False)
     assert backups(path) == []
 
 

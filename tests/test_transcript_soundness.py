@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gitguard.transcripts.formats.claude_code import writing
 from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
-from gitguard.transcripts.rewriting import session_writing
+from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import Pairing, pair
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.scanning import Scan, scan
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMATS: dict[str, Writable] = {
     "claude-code": writing,
     "openclaw": openclaw_writing,
-    "pi": session_writing,
+    "pi": pi_writing,
 }
 ONE_CALL = (user(), agent("let me see", "c1"), Result("c1"), agent("end"))
 SOUND: tuple[Sequence[Part], ...] = (

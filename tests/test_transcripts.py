@@ -21,6 +21,7 @@ from gitguard.model.transcript import Compactions, Message
 from gitguard.store.disk.files import lines_backwards
 from gitguard.transcripts import entries, find_format, jsonl
 from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.formats import NAMES
 
 PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
 CLAUDE_CODE = find_format("claude-code")
@@ -90,7 +91,7 @@ def boundary_line(**more: Any) -> str:
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidDocument, match="`nobody`") as raised:
         find_format("nobody")
-    assert "claude-code, openclaw" in raised.value.hint
+    assert ", ".join(NAMES) in raised.value.hint
 
 
 def test_the_newest_usage_of_a_recorded_conversation_counts(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console
 from gitguard.errors import InvalidInput, NotARepository
-from gitguard.transcripts import NAMES
+from gitguard.transcripts.formats import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

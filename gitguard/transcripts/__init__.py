@@ -1,12 +1,12 @@
-"""Conversations as hosts keep them: one model, and one module a format."""
+"""Conversations as hosts keep them: one model, and one folder a format."""
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidDocument
+from gitguard.transcripts import formats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Protocol
 
     from gitguard.model.conversation import Entry
@@ -53,56 +53,5 @@ if TYPE_CHECKING:
 
 def find_format(name: str) -> Format:
     """Import and return a format's module; raise `InvalidDocument` for an unknown name."""
-    if name not in NAMES:
-        raise InvalidDocument(
-            f"no known transcript format is named `{name:.80}`", "Known: " + ", ".join(NAMES)
-        )
-    return _FORMATS[name]()
-
-
-def _claude_code() -> Format:
-    from gitguard.transcripts.formats.claude_code import reading
-
+    reading: Format = formats.load(name, formats.READING)
     return reading
-
-
-def _openclaw() -> Format:
-    from gitguard.transcripts.formats.openclaw import reading as openclaw
-
-    return openclaw
-
-
-def _pi() -> Format:
-    from gitguard.transcripts.formats.pi import reading as pi
-
-    return pi
-
-
-def _opencode() -> Format:
-    from gitguard.transcripts.formats.opencode import reading as opencode
-
-    return opencode
-
-
-def _codex() -> Format:
-    from gitguard.transcripts.formats.codex import reading as codex
-
-    return codex
-
-
-def _gemini() -> Format:
-    from gitguard.transcripts.formats.gemini import reading as gemini
-
-    return gemini
-
-
-_FORMATS: dict[str, Callable[[], Format]] = {
-    "claude-code": _claude_code,
-    "openclaw": _openclaw,
-    "codex": _codex,
-    "gemini": _gemini,
-    "pi": _pi,
-    "opencode": _opencode,
-}
-NAMES = tuple(_FORMATS)
-"""The formats there are."""

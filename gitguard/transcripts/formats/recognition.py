@@ -6,8 +6,9 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.events import Transcript
-from gitguard.transcripts import NAMES, find_format, jsonl
+from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.formats import FORMATS, MARKS, NAMES, READING, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,19 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SQLITE = b"SQLite format 3\0"
-_TABLES = {"openclaw": {"transcript_events"}, "opencode": {"message", "part", "session"}}
-"""By what databases are known: tables that they have."""
-_PLACES = {
-    "/.claude/projects/": "claude-code",
-    "/.codex/sessions/": "codex",
-    "/.gemini/tmp/": "gemini",
-    "/.pi/agent/sessions/": "pi",
-    "/.openclaw/agents/": "openclaw",
-}
-"""Where hosts keep their files, for those whose first lines tell nothing."""
-_CLAUDE_CODE = {"uuid", "leafUuid", "snapshot", "sessionId"}
-_ALIKE = {"openclaw": "pi"}
-"""Formats whose lines are those of another; only their place tells them apart."""
 
 
 def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
@@ -39,20 +27,21 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     """
     path = os.path.abspath(path)
     if name:
-        find_format(name)
+        load(name, READING)
     if os.path.isdir(path):
-        return _in_a_place_of_many(path, "openclaw", conversation)
+        kept_in_folders = next(key for key, row in FORMATS.items() if row.in_folders)
+        return _in_a_place_of_many(path, kept_in_folders, conversation)
     if is_database(path):
         return _in_a_place_of_many(path, name or _by_tables(path), conversation)
-    found = name or _by_lines(path) or _by_place(path)
-    if not found:
+    format_name = name or _by_lines(path) or _by_place(path)
+    if not format_name:
         raise _nobodys(path)
     if conversation and conversation != _stem(path):
         raise InvalidInput(
             f"`{path}` holds one conversation, and it is not `{conversation}`",
             "Leave --conversation out: it names one in a database or folder of many",
         )
-    return Transcript(path, found, _stem(path))
+    return Transcript(path, format_name, _stem(path))
 
 
 def refuse_another(transcript: Transcript) -> None:
@@ -64,18 +53,23 @@ def refuse_another(transcript: Transcript) -> None:
     path, named = transcript.path, transcript.format
     if os.path.isdir(path) or is_database(path):
         return  # by their tables they were told, and none is written
-    alike = _ALIKE.get(named, named)
+    alike = _lines_of(named)
     another = ""
     for name in _shown(path):
-        if _ALIKE.get(name, name) == alike:
+        if _lines_of(name) == alike:
             return
         another = another or name
     another = another or _by_place(path)
-    if another and _ALIKE.get(another, another) != alike:
+    if another and _lines_of(another) != alike:
         raise InvalidInput(
             f"`{path}` is a transcript of {another}, not of {named}; it was left as it is",
             "Leave --format out: what is in the file shows whose it is",
         )
+
+
+def _lines_of(name: str) -> str:
+    """Return the format whose lines a format's files have, most often its own."""
+    return FORMATS[name].alike or name
 
 
 def is_database(path: str) -> bool:
@@ -114,30 +108,21 @@ def _by_tables(path: str) -> str:
         tables = database.tables()
     finally:
         database.close()
-    for name, marks in _TABLES.items():
-        if marks <= tables:
+    for name, row in FORMATS.items():
+        if row.tables and row.tables <= tables:
             return name
     raise _nobodys(path)
 
 
 def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
-    if name not in _TABLES:
+    if not FORMATS[name].tables:
         raise InvalidDocument(f"`{path}` is no transcript of the format `{name}`")
-    session = conversation or _newest_session(path, name)
+    session = conversation or load(name, READING).newest_session(path)
     if not session:
         raise InvalidDocument(
             f"there is no conversation in `{path}`", "Name a transcript's file instead"
         )
     return Transcript(path, name, session)
-
-
-def _newest_session(path: str, name: str) -> str:
-    from gitguard.transcripts.formats.openclaw import reading
-    from gitguard.transcripts.formats.opencode import reading as opencode
-
-    if name == "openclaw":
-        return reading.newest_session(path)
-    return opencode.newest_session(path)
 
 
 def _by_lines(path: str) -> str:
@@ -148,26 +133,23 @@ def _by_lines(path: str) -> str:
 def _shown(path: str) -> Iterator[str]:
     """Yield what each of the first lines shows, those left out that tell nothing."""
     for line in jsonl.first_documents(path):
-        found = _by_line(path, line)
+        name = _by_line(path, line)
         del line
-        if found:
-            yield found
+        if name:
+            yield name
 
 
 def _by_line(path: str, line: dict[str, Any]) -> str:
-    if {"type", "payload", "timestamp"} <= line.keys():
-        return "codex"
-    if "projectHash" in line or "$set" in line:
-        return "gemini"
-    if {"id", "parentId"} <= line.keys() or (line.get("type") == "session" and "version" in line):
-        folder, sessions = os.path.split(os.path.dirname(path))
-        is_agents = sessions == "sessions" and os.path.basename(os.path.dirname(folder)) == "agents"
-        return "openclaw" if is_agents else "pi"
-    if "type" in line and line.keys() & _CLAUDE_CODE:
-        return "claude-code"
+    """Return the format that a line shows; the first in the table that claims it."""
+    for name in NAMES:
+        if load(name, MARKS).shows(path, line):
+            return name
     return ""
 
 
 def _by_place(path: str) -> str:
-    found = (name for place, name in _PLACES.items() if place in path.replace(os.sep, "/"))
-    return next(found, "")
+    place = path.replace(os.sep, "/")
+    for name, row in FORMATS.items():
+        if row.place and row.place in place:
+            return name
+    return ""

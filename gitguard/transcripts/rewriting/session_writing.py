@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from gitguard.errors import InvalidInput
 from gitguard.model.conversation import AGENT, MESSAGE, TOOL
-from gitguard.transcripts import session_entries
+from gitguard.transcripts import jsonl, session_entries
 from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.rewriting.sketching import result, sketched
 from gitguard.transcripts.rewriting.tree import Mended
@@ -15,11 +16,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.events import Transcript
+
 HAS_HEADER = True
 NOTES_BETWEEN = False
 RESULTS_NAME_TOOLS = True
 POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
+_NEWEST_SESSION = 3
+"""The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
 _OWN = ("type", "id", "parentId", "timestamp")
+
+
+def file_of(transcript: Transcript) -> str:
+    """Return the file that a transcript's lines are in."""
+    return transcript.path
+
+
+def refuse_newer(path: str) -> None:
+    """Refuse a file whose version is newer than the lines that we know."""
+    for line in jsonl.first_documents(path):
+        version = line.get("version") if line.get("type") == "session" else None
+        if isinstance(version, int) and version > _NEWEST_SESSION:
+            raise InvalidInput(
+                f"`{path}` is a session of version {version:,}, which is only read; up to "
+                f"{_NEWEST_SESSION} they are written",
+                "A newer gitguard may write it",
+            )
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
+    from gitguard.model.events import Transcript
+
     class Placed(Protocol):
         """What has a place in a tree: a link, or an entry itself."""
 
@@ -39,6 +41,15 @@ if TYPE_CHECKING:
         """Whether a result repeats its tool's name."""
         POINTERS: frozenset[str]
         """The members of entries that name others than the one they follow."""
+
+        def file_of(self, transcript: Transcript) -> str:
+            """Return the file that a transcript's lines are in, empty where none can be written."""
+
+        def refuse_newer(self, path: str, /) -> None:
+            """Raise `InvalidInput` for a file of a version that is only read."""
+
+        def fields_of(self, document: dict[str, Any]) -> dict[str, Any]:
+            """Return an entry's fields, as `Entry` has them."""
 
         def sketch(self, document: dict[str, Any]) -> dict[str, Any]:
             """Return those fields of an entry by which it is repaired."""

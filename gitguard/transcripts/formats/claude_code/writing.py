@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.events import Transcript
+
 HAS_HEADER = False
 NOTES_BETWEEN = True
 """The host puts results first by itself, before its own notes."""
@@ -21,6 +23,18 @@ POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
 MARK = "[gitguard] what stood here was taken out, and the conversation goes on from here"
 _CALLS, _INPUTS = ("tool_use",), ("input",)
 _COMMON = ("isSidechain", "agentId", "promptId")
+
+
+fields_of = entries.fields_of
+
+
+def file_of(transcript: Transcript) -> str:
+    """Return the file that a transcript's lines are in."""
+    return transcript.path
+
+
+def refuse_newer(_path: str) -> None:
+    """Refuse nothing: the lines of every version seen are known."""
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitguard.transcripts.formats.openclaw.reading import file_of
 from gitguard.transcripts.rewriting.session_writing import (
     HAS_HEADER,
     NOTES_BETWEEN,
@@ -14,6 +15,7 @@ from gitguard.transcripts.rewriting.session_writing import (
     link,
     mark,
     new_id,
+    refuse_newer,
     reissued,
     relinked,
     renamed,
@@ -23,6 +25,7 @@ from gitguard.transcripts.rewriting.session_writing import (
     without,
 )
 from gitguard.transcripts.session_entries import OPENCLAW
+from gitguard.transcripts.session_entries import fields_of_openclaw as fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +39,13 @@ __all__ = [
     "alone",
     "answer",
     "cut",
+    "fields_of",
+    "file_of",
     "header",
     "link",
     "mark",
     "new_id",
+    "refuse_newer",
     "reissued",
     "relinked",
     "renamed",

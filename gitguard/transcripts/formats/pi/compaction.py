@@ -1,0 +1,7 @@
+"""How a summary is added to a session of pi."""
+
+from __future__ import annotations
+
+from gitguard.transcripts.rewriting.session_compaction import folder, lines
+
+__all__ = ["folder", "lines"]
