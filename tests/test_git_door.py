@@ -12,11 +12,12 @@ import pytest
 
 from gitguard.errors import GitFailed
 from gitguard.guard import Guard
-from gitguard.store.disk.child import Child
+from gitguard.store.disk.child import Child, start
 from gitguard.store.session.workspace import Places
 
 from .conftest import Git, OpenGuard
 from .needed import need_root
+from .waiting import is_alive, wait_until
 
 _TRAP = "#!/bin/sh\necho {name} >> {marker}\nexit 0\n"
 
@@ -164,6 +165,15 @@ def test_a_child_that_does_not_end_in_time_is_left_to_whoever_waits() -> None:
             child.wait(0.01)
         child.kill()
         assert child.wait(30) == -signal.SIGKILL
+
+
+def test_a_child_is_ended_with_what_it_started_though_that_ignores_the_first_signal() -> None:
+    with start("trap '' TERM; sleep 60 & echo $!; wait; sleep 60") as child:
+        assert child.stdout is not None
+        grandchild = int(child.stdout.readline())
+        child.end(grace=0.1)
+    assert child.returncode == -signal.SIGKILL
+    wait_until(lambda: not is_alive(grandchild))
 
 
 def test_the_end_of_a_child_is_noticed_where_the_kernel_has_no_handle_of_it(

@@ -18,7 +18,7 @@ from gitguard.hosts.claude_code import installing
 from gitguard.store.git import plumbing
 
 from .conversation import PAYLOADS, Conversation
-from .waiting import wait_until
+from .waiting import is_alive, wait_until
 
 COMMAND = Path(sys.executable).with_name("gitguard")
 
@@ -172,14 +172,6 @@ def hanging_git(folder: Path) -> Path:
     (bin_folder / "git").write_text(HANGING_GIT)
     (bin_folder / "git").chmod(0o755)
     return bin_folder
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
 def wait_until(
@@ -14,3 +15,12 @@ def wait_until(
     while not happened():
         assert time.monotonic() < deadline, otherwise
         time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-from contextlib import suppress
+
+from gitguard.store.disk import child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     from gitguard.model.events import HookEvent
 
 _TIME_LIMIT = 5.0
+_ENDING = 1.0
+"""Seconds in which a command that was killed has ended; the host waits for our line."""
 
 
 def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str:
@@ -40,19 +41,10 @@ def _shown(command: str, data: bytes) -> str:
     if not command:
         return ""
     # The command is the user's own, written for the host's shell and kept out of the repository.
-    process = subprocess.Popen(  # noqa: S602
-        command,
-        shell=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = child.start(command, stderr=child.NOTHING)
     try:
-        said, _ = process.communicate(data, timeout=_TIME_LIMIT)
-    except subprocess.TimeoutExpired:
-        # Its children hold the pipe too, so all of its group has to go.
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
+        stdout, _ = process.communicate(data, timeout=_TIME_LIMIT)
+    except child.TimeoutExpired:
+        process.end(patience=_ENDING)
         return ""
-    return said.decode("utf-8", "replace").rstrip("\n") if process.returncode == 0 else ""
+    return stdout.decode("utf-8", "replace").rstrip("\n") if process.returncode == 0 else ""

@@ -7,13 +7,10 @@ where we are killed, it holds our locks until it has ended.
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-from contextlib import suppress
 
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.value import Value
-from gitguard.store.disk import lock
+from gitguard.store.disk import child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,38 +45,26 @@ class Program:
     def run(self, arguments: tuple[str, ...]) -> ProgramOutcome:
         """Run it and return how it ended; one that does not run or end has failed too."""
         try:
-            process = subprocess.Popen(
+            process = child.start(
                 [self._path, *arguments],
-                env=dict(self._environment),
-                cwd=os.path.abspath(os.sep),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=lock.held(),
-                # A group of its own, because what it starts holds our pipes too.
-                start_new_session=True,
+                environment=self._environment,
+                folder=os.path.abspath(os.sep),
+                stdin=child.NOTHING,
+                keeps_lock=True,
             )
         except OSError as error:
             return ProgramOutcome(127, "", str(error))
         try:
-            said = process.communicate(timeout=TIME_LIMIT)
-        except subprocess.TimeoutExpired:
-            _end(process)
+            stdout, stderr = process.communicate(timeout=TIME_LIMIT)
+        except child.TimeoutExpired:
+            process.end()
             return ProgramOutcome(124, "", f"it did not end within {TIME_LIMIT} s")
         except BaseException:
-            _end(process)
+            process.end()
             raise
         return ProgramOutcome(
-            process.returncode, *(part.decode("utf-8", "replace") for part in said)
+            process.returncode, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
         )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for pipe in filter(None, (process.stdout, process.stderr)):
-        pipe.close()
-    process.wait()
 
 
 def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Program | None:

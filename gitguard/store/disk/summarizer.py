@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
-import subprocess
 import tempfile
-from contextlib import suppress
 
 from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.transcript import Answer
+from gitguard.store.disk import child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import IO
+
+    from gitguard.store.disk.child import Child
 
 LARGEST_ANSWER = 1 << 20
 """Bytes of what it says that are read; a summary is far shorter."""
@@ -60,28 +60,19 @@ class SummarizerCommand:
             return Answer(complaint=f"it cannot be started: {error.strerror}")
 
     def _asked(self, text: str, folder: str, seconds: float) -> Answer:
-        with tempfile.TemporaryFile(dir=folder) as given:
-            given.write(text.encode("utf-8", "replace"))
-            given.seek(0)
-            process = self._start(given, folder)
+        with tempfile.TemporaryFile(dir=folder) as stdin:
+            stdin.write(text.encode("utf-8", "replace"))
+            stdin.seek(0)
+            process = child.start(
+                self._command, environment=self._environment, folder=folder, stdin=stdin
+            )
         with process:
             try:
                 return self._heard(process, self._now() + seconds)
             finally:
-                _end(process)
+                process.end(patience=_ENDING)
 
-    def _start(self, given: IO[bytes], folder: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            self._command,
-            env=dict(self._environment),
-            cwd=folder,
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    def _heard(self, process: subprocess.Popen[bytes], until: float) -> Answer:
+    def _heard(self, process: Child, until: float) -> Answer:
         assert process.stdout is not None
         assert process.stderr is not None
         said = {process.stdout: bytearray(), process.stderr: bytearray()}
@@ -123,12 +114,10 @@ def _hear(stream: IO[bytes], said: bytearray) -> bool:
     return bool(data)
 
 
-def _reply(
-    process: subprocess.Popen[bytes], seconds: float, stdout: bytes, stderr: bytes
-) -> Answer:
+def _reply(process: Child, seconds: float, stdout: bytes, stderr: bytes) -> Answer:
     try:
         code = process.wait(seconds)
-    except subprocess.TimeoutExpired:
+    except child.TimeoutExpired:
         return Answer(complaint="it did not end in time")
     text = visible(stdout.decode("utf-8", "replace")).strip()
     if code == 0:
@@ -136,11 +125,3 @@ def _reply(
     lines = (stderr or stdout)[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
     last = shorten(one_line(" ".join(lines[-3:])), 300) or "it said nothing"
     return Answer(complaint=f"it ended with {code}: {last}")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End what still runs: the command, and all that it started in its process group."""
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_ENDING)

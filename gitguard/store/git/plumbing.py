@@ -13,7 +13,7 @@ from contextlib import suppress
 from gitguard.errors import GitFailed
 from gitguard.model.text import visible
 from gitguard.model.value import Value
-from gitguard.store.disk import files, lock
+from gitguard.store.disk import files
 from gitguard.store.git.complaints import git_words
 
 TYPE_CHECKING = False
@@ -204,25 +204,14 @@ class GitProcess:
 
         keeps_lock is whether our locks are held until it has ended, even where we end before.
         """
-        import subprocess
-
-        from gitguard.store.disk.child import Child
+        from gitguard.store.disk import child
 
         self._name = _subcommand(command)
         self._unread = bytearray()
         self._was_killed = False
         try:
-            self._process = Child(
-                command,
-                env=environment,
-                cwd=folder,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,  # what waits in a buffer of Python's cannot be waited for
-                pass_fds=lock.held() if keeps_lock else (),
-                # A group of its own, because what git starts holds our pipes too.
-                start_new_session=True,
+            self._process = child.start(
+                command, environment=environment, folder=folder, keeps_lock=keeps_lock
             )
         except OSError as error:
             raise GitFailed(f"`git {self._name}` did not run: {error}") from error
@@ -295,14 +284,14 @@ class GitProcess:
 
     def finish(self, request: bytes = b"", *, limit: float = 0) -> GitOutcome:
         """Send a last request and wait for the end, by default as long as for any command."""
-        import subprocess
+        from gitguard.store.disk.child import TimeoutExpired
 
         limit = limit or TIME_LIMIT
         if self._was_killed:
             return GitOutcome(self._process.returncode or -1, b"", b"it was ended by us")
         try:
-            said, complained = self._process.communicate(request, timeout=limit)
-        except subprocess.TimeoutExpired as error:
+            stdout, stderr = self._process.communicate(request, timeout=limit)
+        except TimeoutExpired as error:
             self.kill()
             raise GitFailed(f"`git {self._name}` did not end within {limit} s") from error
         except OSError as error:
@@ -310,7 +299,7 @@ class GitProcess:
         except BaseException:
             self.kill()
             raise
-        return GitOutcome(self._process.returncode, said, complained)
+        return GitOutcome(self._process.returncode, stdout, stderr)
 
     def _cut_off(self, error: OSError) -> GitFailed:
         self.kill()
@@ -318,22 +307,8 @@ class GitProcess:
 
     def kill(self) -> None:
         """End git and all that it started, and wait for nobody who still holds a pipe."""
-        import signal
-        import subprocess
-
         self._was_killed = True
-        for wanted in ("SIGTERM", "SIGKILL"):
-            try:
-                if hasattr(os, "killpg"):
-                    os.killpg(self._process.pid, getattr(signal, wanted))
-                else:
-                    self._process.kill()
-                self._process.wait(_GRACE)
-            except (OSError, subprocess.TimeoutExpired):
-                continue
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        self._process.end(grace=_GRACE, patience=_GRACE)
 
     @property
     def has_ended(self) -> bool:
