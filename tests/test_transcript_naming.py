@@ -189,7 +189,7 @@ def test_one_is_counted_as_one(person: User, tmp_path: Path) -> None:
     single = tmp_path / "single.jsonl"
     single.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
     said = person.run("transcript", "repair", str(single)).stdout
-    assert "needs nothing: 1 line was looked at" in said
+    assert "needs no repair: 1 line checked" in said
     assert " in 1 turn\n" in person.run("transcript", "budget", str(path)).stdout
     said = person.run("transcript", "import", str(path)).stdout
     assert ": 1 turn, 0 compactions, " in said
@@ -200,6 +200,6 @@ def test_one_is_counted_as_one(person: User, tmp_path: Path) -> None:
 def test_many_are_counted_as_many(person: User, tmp_path: Path) -> None:
     person.run("ensure")
     path = spoken.pi(tmp_path / "talk.jsonl", turns(2)).path
-    assert "lines were looked at" in person.run("transcript", "repair", path).stdout
+    assert "lines checked" in person.run("transcript", "repair", path).stdout
     said = person.run("transcript", "import", str(path)).stdout
     assert ": 2 turns, 0 compactions, 13 entries (pi)" in said

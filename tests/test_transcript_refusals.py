@@ -155,7 +155,7 @@ def test_the_choices_of_a_format_name_no_empty_one(tmp_path: Path) -> None:
 def test_a_reset_that_is_tried_is_told_as_one(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", pi([user("hello")]))
     said = run("repair", "--reset", "--dry-run", path, cwd=tmp_path)
-    assert "would begin anew, as an empty file" in said
+    assert "would restart as an empty file" in said
     assert "--reset empties" not in said
 
 

@@ -708,14 +708,14 @@ def test_the_command_shows_repairs_and_says_where_the_original_is(torn: Path) ->
     assert told["broken"][0]["at"] == before.index(b'{"type":"message","id":"torn"')
     assert told["findings"][0]["call"] == "c1"
     assert Path(told["backup"]).read_bytes() == before
-    assert "needs nothing" in run("repair", torn, cwd=torn.parent)
+    assert "needs no repair" in run("repair", torn, cwd=torn.parent)
 
 
 def test_the_command_resets_only_when_asked(path: Path) -> None:
     write(path, pi([user("hello")]))
     assert "--reset" in run("repair", path, cwd=path.parent)
     assert path.stat().st_size
-    assert "begins anew" in run("repair", path, "--reset", cwd=path.parent)
+    assert "restarts as an empty file" in run("repair", path, "--reset", cwd=path.parent)
     assert not path.stat().st_size
 
 

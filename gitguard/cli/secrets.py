@@ -40,8 +40,8 @@ def scan(console: Console) -> None:
         leaks = list(console.guard.secrets.scan(tell))
     unread = sum(leak.rule == UNREAD for leak in leaks)
     problem = SecretsFound(
-        f"secrets were written: {len(leaks) - unread}; places that could not be read: {unread}",
-        "Take them out with `gitguard purge CHECKPOINT`",
+        f"secrets found: {len(leaks) - unread}; unreadable places: {unread}",
+        "Remove them with `gitguard purge CHECKPOINT`",
     )
     text = "\n".join(leak.line for leak in leaks) or "No secrets were found."
     console.say(text, {"leaks": leaks}, problem if leaks else None)
@@ -72,7 +72,7 @@ def purge(
     refuse_agents("purge")
     if not console.as_json:
         click.echo(_found_text(plan))
-    confirm("Write these checkpoints anew without them?", yes=yes)
+    confirm("Rewrite these checkpoints without the secrets?", yes=yes)
     with progress("checkpoints") as tell:
         done = console.guard.secrets.purge(checkpoint, reason=reason, value=value, tell=tell)
     console.say(_purged_text(done), fields_of(done))
@@ -97,17 +97,17 @@ def _found_text(plan: Purged) -> str:
 
 def _purged_text(done: Purged) -> str:
     remains = done.remains
-    lines = [f"Checkpoints written anew: {len(done.rewritten):,}."]
+    lines = [f"Checkpoints rewritten: {len(done.rewritten):,}."]
     if remains.objects:
         shown = " ".join(name[:12] for name in remains.objects[:_SHOWN])
         more = " …" if len(remains.objects) > _SHOWN else ""
         lines.append(f"{len(remains.objects):,} old objects stay until `git gc --prune=now`:")
         lines.append(f"  {shown}{more}")
     if remains.held or remains.refs:
-        lines.append(f"{len(remains.held):,} more are kept alive by what still leads to them:")
+        lines.append(f"{len(remains.held):,} more stay, because other refs still lead to them:")
         lines += [f"  {name}" for name in remains.refs or ("another session's history",)]
     if done.elsewhere:
-        lines.append("These still hold such a secret, or could not be read:")
+        lines.append("These still hold such a secret, or cannot be read:")
         lines += [f"  {leak.where}  {leak.path}: {leak.rule}" for leak in done.elsewhere]
     lines.append(
         "Every clone, fork and backup still holds it, and so does a remote that it was pushed to: "

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 """Findings of one kind that people are shown; --json has them all."""
-_SAID = {
+_TEXTS = {
     "broken": ("Lines that do not parse", "dropped"),
-    "cleaned": ("Lines with a byte-order mark or NULs around them", "freed of those"),
-    "displaced": ("Last entries behind what follows them", "put before it, or dropped as copies"),
+    "cleaned": ("Lines with a byte-order mark or NULs around them", "cleaned"),
+    "displaced": ("Last entries in the wrong place", "moved, or dropped as copies"),
     "relinked": ("Entries that followed a lost one", "linked to the one before it"),
     "header": ("Headers that were not the first entry", "{header}"),
     "ended": ("Last lines without an end", "ended"),
     "answered": ("Calls without a result", "answered by an error that says so"),
     "orphaned": ("Results without a call", "dropped"),
     "duplicate": ("Results of calls that have one already", "dropped"),
-    "moved": ("Results away from their call", "put behind it"),
+    "moved": ("Results away from their call", "moved right after it"),
     "incomplete": ("Calls without a usable id, name or input", "dropped"),
     "reissued": ("Calls whose id an earlier call has", "given a new one, with their results"),
     "renamed": ("Names of tools that are blank or have blanks around them", "filled or trimmed"),
-    "emptied": ("Messages that nothing is left of", "dropped"),
+    "emptied": ("Messages without content", "dropped"),
 }
 
 
@@ -62,58 +62,57 @@ def repair(
     """
     with progress("bytes") as tell:
         named = find_transcript(console, path, format_name, conversation)
-        told = console.anywhere.transcripts.repair(named, tell=tell, **wishes)
-    console.say(_text(told), _document(told))
+        report = console.anywhere.transcripts.repair(named, tell=tell, **wishes)
+    console.say(_text(report), _document(report))
 
 
-def _text(told: RepairReport) -> str:
-    lines = [_line(told, kind, count) for kind, count in told.counts.items()]
-    lines += [f"  byte {line.at:,}: {line.problem}" for line in told.broken[:_SHOWN]]
-    lines += [f"  byte {f.at:,}: {f.kind}, call `{f.call}`: {f.reason}" for f in _first(told)]
-    if told.bad_text:
-        lines.append(f"Lines with bytes that are no UTF-8: {told.bad_text:,}, kept as they are")
-    if told.unjudged:
-        lines.append(f"Lines too long or too deep to look at: {told.unjudged:,}, kept")
-    lines += [*_reset_text(told), _outcome(told)]
+def _text(report: RepairReport) -> str:
+    lines = [_line(report, kind, count) for kind, count in report.counts.items()]
+    lines += [f"  byte {line.at:,}: {line.problem}" for line in report.broken[:_SHOWN]]
+    lines += [f"  byte {f.at:,}: {f.kind}, call `{f.call}`: {f.reason}" for f in _first(report)]
+    if report.bad_text:
+        lines.append(f"Lines that are not UTF-8: {report.bad_text:,}, kept as they are")
+    if report.unjudged:
+        lines.append(f"Lines too long or too deeply nested to check: {report.unjudged:,}, kept")
+    lines += [*_reset_text(report), _outcome(report)]
     return "\n".join(map(one_line, lines))
 
 
-def _line(told: RepairReport, kind: str, count: int) -> str:
-    what, done = _SAID[kind]
-    return f"{what}: {count:,}, {done.format(header=told.header)}"
+def _line(report: RepairReport, kind: str, count: int) -> str:
+    what, done = _TEXTS[kind]
+    return f"{what}: {count:,}, {done.format(header=report.header)}"
 
 
-def _first(told: RepairReport) -> list[Any]:
+def _first(report: RepairReport) -> list[Any]:
     shown: dict[str, int] = {}
-    found = []
-    for finding in told.findings:
+    first = []
+    for finding in report.findings:
         shown[finding.kind] = shown.get(finding.kind, 0) + 1
         if shown[finding.kind] <= _SHOWN:
-            found.append(finding)
-    return found
+            first.append(finding)
+    return first
 
 
-def _reset_text(told: RepairReport) -> list[str]:
-    if told.was_reset:
-        begins = "would begin" if told.is_rehearsed else "begins"
-        return [f"The agent never answered: the conversation {begins} anew, as an empty file"]
-    if told.resettable:
+def _reset_text(report: RepairReport) -> list[str]:
+    if report.was_reset:
+        restarts = "would restart" if report.is_rehearsed else "restarts"
+        return [f"The agent never answered: the conversation {restarts} as an empty file"]
+    if report.resettable:
         return ["The agent never answered here; --reset empties the file"]
     return []
 
 
-def _outcome(told: RepairReport) -> str:
-    if not told.counts and not told.was_reset:
-        lines = counted(told.lines, "line was", "lines were")
-        return f"`{told.path}` needs nothing: {lines} looked at"
-    if told.is_rehearsed:
-        return f"Nothing was changed in `{told.path}`; leave out --dry-run to repair it"
-    return f"Repaired `{told.path}`; the original is `{told.backup}`"
+def _outcome(report: RepairReport) -> str:
+    if not report.counts and not report.was_reset:
+        return f"`{report.path}` needs no repair: {counted(report.lines, 'line')} checked"
+    if report.is_rehearsed:
+        return f"Nothing was changed in `{report.path}`; leave out --dry-run to repair it"
+    return f"Repaired `{report.path}`; the original is `{report.backup}`"
 
 
-def _document(told: RepairReport) -> dict[str, Any]:
-    document = fields_of(told)
-    return {**document, "counts": told.counts, "needs_nothing": told.needs_nothing}
+def _document(report: RepairReport) -> dict[str, Any]:
+    document = fields_of(report)
+    return {**document, "counts": report.counts, "needs_nothing": report.needs_nothing}
 
 
 COMMANDS: list[click.Command] = [repair]
