@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitguard.hooks.gate_decision import HALT
 from gitguard.hooks.gate_decision import decide as gate_decision
-from gitguard.hooks.notices import Moment, halt_line, line_of
+from gitguard.hooks.notices import Occasion, halt_line, line_of
 from gitguard.hosts.openclaw import hooks
 from gitguard.model.config.config import DEFAULTS, Thresholds
 from gitguard.model.events import (
@@ -108,7 +108,7 @@ def test_a_configured_halt_moves_band_advice_and_halt_line(critical: float) -> N
 
     def spoken(share: float) -> tuple[str, bool, bool]:
         pressure = Pressure(share, None, Window(WINDOW, "host"), "given")
-        _, advice = line_of(record, pressure, config, Moment(calls=5, assess=True))
+        _, advice = line_of(record, pressure, config, Occasion(calls=5, assess=True))
         _, halt = halt_line(record, pressure, config)
         return band_of(share, thresholds).name, "gitguard checkpoint" in advice, bool(halt)
 

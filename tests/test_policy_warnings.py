@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitguard.hooks import tool_calls, warnings
 from gitguard.hooks.conversation import Conversation as OpenConversation
 from gitguard.hooks.gate_decision import decide as gate_decision
-from gitguard.hooks.notices import Moment, calls_left, line_of
+from gitguard.hooks.notices import Occasion, calls_left, line_of
 from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
 from gitguard.model import events
@@ -198,7 +198,7 @@ def test_where_the_context_shrank_the_average_begins_anew(
 ) -> None:
     known = HostSession(started_at="2026-01-31T09:30:00Z")
     for calls, tokens in used[:-1]:
-        known, _ = line_of(known, using(tokens), DEFAULTS, Moment(calls))
+        known, _ = line_of(known, using(tokens), DEFAULTS, Occasion(calls))
     calls, tokens = used[-1]
     assert calls_left(known, using(tokens), DEFAULTS, calls) == left
 
@@ -250,7 +250,7 @@ PRESSURES = st.lists(st.integers(1, 1000), max_size=12)
 def test_whatever_pressure_does_each_level_comes_once_a_rise(thousandths: list[int]) -> None:
     known, said = HostSession(started_at="2026-01-31T09:30:00Z"), set[int]()
     for share in thousandths:
-        known, line = line_of(known, using(share * 200), DEFAULTS, Moment(calls=9))
+        known, line = line_of(known, using(share * 200), DEFAULTS, Occasion(calls=9))
         said = {level for level in said if share > level - 50}
         reached = {level for level in (650, 750, 850) if share >= level}
         assert line.startswith("⚠️") == (max(reached, default=0) > max(said, default=0))
@@ -267,7 +267,7 @@ def test_the_warning_that_names_a_checkpoint_always_comes_with_one(thousandths: 
             pressure = using(share * 200)
             trigger = risen_to(known, pressure, config)
             known = checkpointed(known, pressure) if trigger else known
-            moment = Moment(calls=9, saved=bool(trigger))
+            moment = Occasion(calls=9, saved=bool(trigger))
             known, line = line_of(known, pressure, config, moment)
             assert trigger or "; state saved" not in line
             assert not trigger or not line.startswith("⚠️") or "Compact soon." not in line
@@ -282,7 +282,7 @@ def test_a_checkpoint_comes_only_where_usage_moved_or_a_warning_came(
         pressure = using(share * 200)
         trigger = risen_to(known, pressure, DEFAULTS)
         known = checkpointed(known, pressure) if trigger else known
-        known, line = line_of(known, pressure, DEFAULTS, Moment(calls=9))
+        known, line = line_of(known, pressure, DEFAULTS, Occasion(calls=9))
         assert not trigger or abs(share - last) >= 50 or line.startswith("⚠️")
         last = share if trigger else last
 

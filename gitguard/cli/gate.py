@@ -23,7 +23,7 @@ from gitguard.process import places
 from gitguard.store.session import holds
 
 if TYPE_CHECKING:
-    from gitguard.hooks.gate_decision import Verdict
+    from gitguard.hooks.gate_decision import GateVerdict
     from gitguard.hooks.gate_question import Gated
 
 _OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"
@@ -137,7 +137,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
 
 
-def _halt(verdict: Verdict) -> HaltContextLimit | None:
+def _halt(verdict: GateVerdict) -> HaltContextLimit | None:
     if not verdict.halts:
         return None
     hint = _WAY_OUT if verdict.pressure is not None else f"{_GIVE_USAGE} {_OVERRIDE}"

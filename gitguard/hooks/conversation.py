@@ -205,19 +205,19 @@ class Conversation:
             saved = None
         if pressure is None:
             return ""
-        from gitguard.hooks.notices import Moment, line_of
+        from gitguard.hooks.notices import Occasion, line_of
 
         is_saved = saved is not None and bool(saved.commit)
         new = self.abilities.new_conversation
-        moment = Moment(calls, saved=is_saved, new_conversation=new, **due)
-        self.record, line = line_of(self.record, pressure, self.config, moment)
+        occasion = Occasion(calls, saved=is_saved, new_conversation=new, **due)
+        self.record, line = line_of(self.record, pressure, self.config, occasion)
         return line
 
-    def with_transcript(self, known: HostSession) -> HostSession:
+    def with_transcript(self, record: HostSession) -> HostSession:
         transcript = self.event.transcript
         if transcript is None:
-            return known
-        return known.replace(
+            return record
+        return record.replace(
             transcript=transcript.path,
             transcript_format=transcript.format,
             transcript_session=transcript.session,
@@ -225,17 +225,17 @@ class Conversation:
 
     def noticed(self) -> HostSession:
         """Return the record after a compaction of which only the transcript tells."""
-        known, transcript = self.record, self.event.transcript
+        record, transcript = self.record, self.event.transcript
         try:
             noticed = gate_record.notice_compaction(
-                known, self.config, transcript, self.event.model
+                record, self.config, transcript, self.event.model
             )
         except GitguardError as error:
             self.note_fault(error)
-            return known
-        if noticed.compactions > known.compactions:
+            return record
+        if noticed.compactions > record.compactions:
             try:
-                noticed = noticed.replace(summary_tokens=summary_tokens(known, transcript))
+                noticed = noticed.replace(summary_tokens=summary_tokens(record, transcript))
             except GitguardError as error:
                 self.note_fault(error)  # the compaction counts all the same
         return noticed

@@ -26,7 +26,7 @@ HALT = "halt"
 HALT_STATUS = "STATUS:HALT_CONTEXT_LIMIT"
 
 
-class Verdict(Value):
+class GateVerdict(Value):
     """What the gate decided, and why."""
 
     action: str
@@ -54,7 +54,7 @@ def decide(
     summary_conflict: bool = False,
     overridden_to: float | None = None,
     assumption: str = "",
-) -> Verdict:
+) -> GateVerdict:
     """Decide on the next major action.
 
     pressure is the used share of the window, None when the host offers none. overridden_to is the
@@ -77,7 +77,7 @@ def decide(
         band = COMPRESS
         reasons.append("a human has overridden the halt")
     if band == HALT:
-        return Verdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
+        return GateVerdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
     flags = {
         "the action changed the state": action_changed_state,
         "phase or goal changed": phase_or_goal_changed,
@@ -85,7 +85,7 @@ def decide(
     }
     reasons += [text for text, is_set in flags.items() if is_set]
     summary = band in (WARN, COMPRESS)
-    return Verdict(
+    return GateVerdict(
         action=band,
         write_checkpoint=action_changed_state or phase_or_goal_changed,
         write_summary=summary or phase_or_goal_changed or summary_conflict,

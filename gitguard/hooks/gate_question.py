@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, InvalidInput
-from gitguard.hooks.gate_decision import Verdict
+from gitguard.hooks.gate_decision import GateVerdict
 from gitguard.hooks.gate_record import halted, judge, saved_text
 from gitguard.hooks.rises import checkpointed, risen_to
 from gitguard.model import triggers
@@ -50,7 +50,7 @@ class Question(Value):
 class Gated(Value):
     """What the gate decided, and what was written because of it."""
 
-    verdict: Verdict
+    verdict: GateVerdict
     pressure: Pressure | None
     saved: Saved | None = None
     summary_conflict: str = ""
@@ -77,29 +77,29 @@ def ask(store: SessionStore, question: Question) -> Gated:
         finish(store, ready)
         raise Complete(f"the task `{state.task_id}` is complete")
     workspace, key = store.workspace, question.host_session
-    known = _conversation(store, question)
-    was_halted = known.halt is not None and not question.compacted
+    record = _conversation(store, question)
+    was_halted = record.halt is not None and not question.compacted
     if question.compacted:
         _refuse_hearsay(question)
-        known = known.compacted(store.clock()).replace(turns=0)
-    first_turn = known.turns == 0 or bool(known.transcript)
-    pressure = measure_pressure(known, store.config, given=question.reading, first_turn=first_turn)
+        record = record.compacted(store.clock()).replace(turns=0)
+    first_turn = record.turns == 0 or bool(record.transcript)
+    pressure = measure_pressure(record, store.config, given=question.reading, first_turn=first_turn)
     verdict = judge(
-        known,
+        record,
         pressure,
         store.config,
         action_changed_state=question.action_changed_state,
         phase_or_goal_changed=question.phase_or_goal_changed,
         summary_conflict=bool(conflict),
     )
-    known = known.replace(turns=known.turns + 1)
+    record = record.replace(turns=record.turns + 1)
     if question.reading is not None:
-        known = with_given(known, question.reading, store.clock())
+        record = with_given(record, question.reading, store.clock())
     if verdict.halts:
-        known = halted(known, store.now, verdict)
-    saved, known = _save(store, verdict, known, pressure, question, was_halted=was_halted)
-    known, line = _said(store, question, known, pressure, verdict, saved)
-    keep_conversation(workspace, store.session, key, known)
+        record = halted(record, store.now, verdict)
+    saved, record = _save(store, verdict, record, pressure, question, was_halted=was_halted)
+    record, line = _said(store, question, record, pressure, verdict, saved)
+    keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
 
@@ -121,24 +121,26 @@ def _conversation(store: SessionStore, question: Question) -> HostSession:
 def _said(
     store: SessionStore,
     question: Question,
-    known: HostSession,
+    record: HostSession,
     pressure: Pressure | None,
-    verdict: Verdict,
+    verdict: GateVerdict,
     saved: Saved | None,
 ) -> tuple[HostSession, str]:
     """Return the record and the one line on the context, for a host whose hooks say none."""
-    from gitguard.hooks.notices import Moment, halt_line, line_of
+    from gitguard.hooks.notices import Occasion, halt_line, line_of
 
     if pressure is None:
-        return known, ""
+        return record, ""
     begins_new = _new_conversation(question.host)
     if verdict.halts:
         is_saved = saved is not None and not saved.pending
-        return halt_line(known, pressure, store.config, saved=is_saved, new_conversation=begins_new)
+        return halt_line(
+            record, pressure, store.config, saved=is_saved, new_conversation=begins_new
+        )
     calls = store.journal.calls(question.host_session)
     is_saved = saved is not None and bool(saved.commit)
-    moment = Moment(calls, saved=is_saved, new_conversation=begins_new)
-    return line_of(known, pressure, store.config, moment)
+    occasion = Occasion(calls, saved=is_saved, new_conversation=begins_new)
+    return line_of(record, pressure, store.config, occasion)
 
 
 def _new_conversation(host: str) -> str:
@@ -161,31 +163,31 @@ def _refuse_hearsay(question: Question) -> None:
 
 def _save(
     store: SessionStore,
-    verdict: Verdict,
-    known: HostSession,
+    verdict: GateVerdict,
+    record: HostSession,
     pressure: Pressure | None,
     question: Question,
     *,
     was_halted: bool,
 ) -> tuple[Saved | None, HostSession]:
-    circumstances = Circumstances(pressure, compaction_count=known.epoch)
+    circumstances = Circumstances(pressure, compaction_count=record.epoch)
     if verdict.halts:
         saved = _save_halt(store, verdict.reasons[0], circumstances, if_changed=was_halted)
-        return saved, _with_saved(known, saved)
-    trigger = risen_to(known, pressure, store.config)
+        return saved, _with_saved(record, saved)
+    trigger = risen_to(record, pressure, store.config)
     if trigger:
         assert pressure is not None
         saved = store.checkpoint(trigger, verdict.reasons[0], circumstances)
-        return saved, checkpointed(known, pressure)
+        return saved, checkpointed(record, pressure)
     if question.phase_or_goal_changed:
         return store.checkpoint(
             triggers.PHASE_CHANGE, "Phase or goal changed.", circumstances
-        ), known
+        ), record
     if verdict.write_checkpoint:
         return store.checkpoint(
             triggers.TURN_END, "The action changed the state.", circumstances
-        ), known
-    return None, known
+        ), record
+    return None, record
 
 
 def _save_halt(
@@ -198,23 +200,23 @@ def _save_halt(
         return Saved(triggers.HALT, pending=error.message)
 
 
-def _with_saved(known: HostSession, saved: Saved) -> HostSession:
+def _with_saved(record: HostSession, saved: Saved) -> HostSession:
     """Return the record with what was saved when its halt began."""
-    if known.halt is None or known.halt.saved:
-        return known
-    return known.replace(halt=known.halt.replace(saved=saved_text(saved)))
+    if record.halt is None or record.halt.saved:
+        return record
+    return record.replace(halt=record.halt.replace(saved=saved_text(saved)))
 
 
 def override(store: SessionStore, host_session: str, reason: str) -> HostSession:
     """Lift a conversation's halt; the caller holds the lock."""
     conversations = conversations_here(store.workspace, store.session)
-    known = conversations.get(host_session)
-    if known is None or known.halt is None:
+    record = conversations.get(host_session)
+    if record is None or record.halt is None:
         halted_ones = (f"`{key}`" for key, other in conversations.items() if other.halt)
         raise InvalidInput(
             f"the conversation `{shorten(one_line(host_session), 80)}` is not halted",
             f"Halted: {', '.join(halted_ones) or 'none'}",
         )
-    lifted = known.replace(halt=None, override=Stop(store.now, known.halt.pressure, reason))
+    lifted = record.replace(halt=None, override=Stop(store.now, record.halt.pressure, reason))
     keep_conversation(store.workspace, store.session, host_session, lifted)
     return lifted

@@ -5,7 +5,7 @@ Each function takes a record and returns the next one; nothing is written here.
 
 from __future__ import annotations
 
-from gitguard.hooks.gate_decision import HALT, HALT_STATUS, Verdict, decide
+from gitguard.hooks.gate_decision import HALT, HALT_STATUS, GateVerdict, decide
 from gitguard.hooks.rises import OVERRIDE_ROOM
 from gitguard.model.text import timestamp
 from gitguard.pressure.readings import count_compactions, measure_compaction, with_reading
@@ -25,12 +25,12 @@ _MARK_LAG = 60.0
 
 def judge(
     host_session: HostSession, pressure: Pressure | None, config: Config, **flags: bool
-) -> Verdict:
+) -> GateVerdict:
     """Decide for a conversation, with its halt and override taken into account."""
     share, halt = pressure.share if pressure else None, host_session.halt
     if halt is not None:
         # It ends with a compaction, a new conversation or an override, not with a better figure.
-        return Verdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
+        return GateVerdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
     lifted = host_session.override
     return decide(
         share,
@@ -46,7 +46,7 @@ def halt_reason(halt: Stop) -> str:
     return f"the halt began with: {halt.reason}"
 
 
-def halted(host_session: HostSession, now: str, verdict: Verdict) -> HostSession:
+def halted(host_session: HostSession, now: str, verdict: GateVerdict) -> HostSession:
     """Return the record of a conversation that the verdict halts, or has halted before."""
     if host_session.halt is not None:
         return host_session

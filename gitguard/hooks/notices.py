@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
 
 
-class Moment(Value):
+class Occasion(Value):
     """At what event something may be said."""
 
     calls: int
@@ -43,49 +43,49 @@ class Moment(Value):
 
 
 def line_of(
-    known: HostSession, pressure: Pressure, config: Config, moment: Moment
+    record: HostSession, pressure: Pressure, config: Config, occasion: Occasion
 ) -> tuple[HostSession, str]:
     """Return the record after the event, and the one line that the agent reads, if any."""
     if pressure.source == FIRST_TURN:
         warned = ""
     else:
-        known, warned = _warn(paced(known, pressure, moment.calls), pressure, config, moment)
-    spiral = "" if known.told_spiral else _spiral(known, pressure)
+        record, warned = _warn(paced(record, pressure, occasion.calls), pressure, config, occasion)
+    spiral = "" if record.told_spiral else _spiral(record, pressure)
     advice = ""
-    if moment.assess:
+    if occasion.assess:
         advice = advice_line(pressure, config.thresholds)
-        known = known.replace(told_calls=moment.calls)
-    gauge = pressure.gauge_line(saved=moment.saved)
-    is_shown = moment.begins_turn and pressure.share >= config.gauge.show_from
-    shown = gauge if moment.saved or is_shown else ""
+        record = record.replace(told_calls=occasion.calls)
+    gauge = pressure.gauge_line(saved=occasion.saved)
+    is_shown = occasion.begins_turn and pressure.share >= config.gauge.show_from
+    shown = gauge if occasion.saved or is_shown else ""
     line = highest(warned, spiral, advice, shown)
-    return known.replace(told_spiral=known.told_spiral or line == spiral != ""), line
+    return record.replace(told_spiral=record.told_spiral or line == spiral != ""), line
 
 
 def _warn(
-    known: HostSession, pressure: Pressure, config: Config, moment: Moment
+    record: HostSession, pressure: Pressure, config: Config, occasion: Occasion
 ) -> tuple[HostSession, str]:
     """Return the record and the warning that is due; a fall of a step arms it again."""
-    known = rearmed(known, pressure, config)
-    warning = config.gauge.warning_at(pressure.share, known.warned)
+    record = rearmed(record, pressure, config)
+    warning = config.gauge.warning_at(pressure.share, record.warned)
     line = ""
-    if warning > known.warned:
-        left = calls_left(known, pressure, config, moment.calls)
+    if warning > record.warned:
+        left = calls_left(record, pressure, config, occasion.calls)
         line = warning_line(
             warning,
             pressure.share,
             pressure.used,
             pressure.window.tokens,
             left,
-            saved=moment.saved,
-            new_conversation=moment.new_conversation,
+            saved=occasion.saved,
+            new_conversation=occasion.new_conversation,
         )
         line += _assumption(pressure)
-    return known.replace(warned=warning), line
+    return record.replace(warned=warning), line
 
 
-def _spiral(known: HostSession, pressure: Pressure) -> str:
-    reason = death_spiral(known.epoch, known.summary_tokens, pressure.window.tokens)
+def _spiral(record: HostSession, pressure: Pressure) -> str:
+    reason = death_spiral(record.epoch, record.summary_tokens, pressure.window.tokens)
     return spiral_line(reason) + _assumption(pressure) if reason else ""
 
 
@@ -95,24 +95,24 @@ def _assumption(pressure: Pressure) -> str:
     return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
-def paced(known: HostSession, pressure: Pressure, calls: int) -> HostSession:
+def paced(record: HostSession, pressure: Pressure, calls: int) -> HostSession:
     """Return the record with a usage to count the average of a call from.
 
     A context that shrank since it was looked at tells nothing about calls, so it begins anew there.
     """
-    begun = known.paced_tokens >= 0 and known.paced_calls <= calls
-    if not begun or has_shrunk(known, pressure):
-        known = known.replace(paced_tokens=pressure.used, paced_calls=calls)
-    return known.replace(paced_upto=pressure.used)
+    begun = record.paced_tokens >= 0 and record.paced_calls <= calls
+    if not begun or has_shrunk(record, pressure):
+        record = record.replace(paced_tokens=pressure.used, paced_calls=calls)
+    return record.replace(paced_upto=pressure.used)
 
 
-def calls_left(known: HostSession, pressure: Pressure, config: Config, calls: int) -> int | None:
+def calls_left(record: HostSession, pressure: Pressure, config: Config, calls: int) -> int | None:
     """Return the runway in tool calls, None when it is not known."""
-    known = paced(known, pressure, calls)
-    average = tokens_per_call(known.paced_tokens, known.paced_calls, pressure.used, calls)
+    record = paced(record, pressure, calls)
+    average = tokens_per_call(record.paced_tokens, record.paced_calls, pressure.used, calls)
     critical = config.thresholds.critical
-    if known.override is not None:
-        critical = max(critical, known.override.pressure + OVERRIDE_ROOM)
+    if record.override is not None:
+        critical = max(critical, record.override.pressure + OVERRIDE_ROOM)
     return runway(int(pressure.used), pressure.window.tokens, average, critical)
 
 
@@ -123,7 +123,7 @@ def advice_line(pressure: Pressure, thresholds: Thresholds) -> str:
 
 
 def halt_line(
-    known: HostSession,
+    record: HostSession,
     pressure: Pressure | None,
     config: Config,
     *,
@@ -135,7 +135,7 @@ def halt_line(
     There is none where pressure is not why the agent halts. The runway is over then.
     """
     if pressure is None or pressure.share < config.thresholds.critical:
-        return known, ""
+        return record, ""
     window = pressure.window.tokens
     line = warning_line(
         CRITICAL,
@@ -146,4 +146,4 @@ def halt_line(
         saved=saved,
         new_conversation=new_conversation,
     )
-    return known.replace(warned=CRITICAL), line
+    return record.replace(warned=CRITICAL), line

@@ -94,11 +94,11 @@ def _judge_alone(
     from gitguard.store.session.host_session import HostSession, Stop
     from gitguard.store.session.settings_files import load_user_config
 
-    known = HostSession(started_at=timestamp(now), override=hold.override if hold else None)
+    record = HostSession(started_at=timestamp(now), override=hold.override if hold else None)
     try:
         config = load_user_config(places.config_home, places.state_home)
         pressure = measure_pressure(
-            known,
+            record,
             config,
             pushed=event.reading,
             transcript=event.transcript,
@@ -107,7 +107,7 @@ def _judge_alone(
         )
     except GitguardError:
         return None  # nothing tells the pressure
-    verdict = gate_record.judge(known, pressure, config)
+    verdict = gate_record.judge(record, pressure, config)
     if not verdict.halts or pressure is None or is_exempt(event, places):
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)

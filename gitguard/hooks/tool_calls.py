@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.hooks.conversation import Conversation
-    from gitguard.hooks.gate_decision import Verdict
+    from gitguard.hooks.gate_decision import GateVerdict
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession, Stop
 
@@ -68,7 +68,7 @@ def _begin_tool(conversation: Conversation) -> HookReply:
     return NEUTRAL
 
 
-def _halt(conversation: Conversation, verdict: Verdict, pressure: Pressure | None) -> HookReply:
+def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure | None) -> HookReply:
     """Save everything and deny the call; whatever fails on the way does not lift the halt."""
     from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.hooks.notices import halt_line
@@ -77,41 +77,41 @@ def _halt(conversation: Conversation, verdict: Verdict, pressure: Pressure | Non
     if is_exempt(event, workspace.places):
         return _begin_tool(conversation)
     noted, warning = halt_line(conversation.record, pressure, conversation.config)
-    known = gate_record.halted(conversation.record, conversation.store.now, verdict).replace(
+    record = gate_record.halted(conversation.record, conversation.store.now, verdict).replace(
         warned=noted.warned
     )
-    assert known.halt is not None
-    halt = known.halt
+    assert record.halt is not None
+    halt = record.halt
     if not halt.saved:
         halt = halt.replace(gauge=gauge_of(pressure) if warning else "")
     # First, and without the session's lock, which an agent could hold.
-    _keep_hold(conversation, known.replace(halt=halt))
+    _keep_hold(conversation, record.replace(halt=halt))
     if not halt.saved:
-        halt = _save_halt(conversation, known.replace(halt=halt), verdict, pressure)
+        halt = _save_halt(conversation, record.replace(halt=halt), verdict, pressure)
     path = hold_path(workspace, conversation.store.session, event.host_session, event.host)
     return deny(event, conversation.abilities, halt, path, workspace.clock())
 
 
-def _keep_hold(conversation: Conversation, known: HostSession) -> None:
+def _keep_hold(conversation: Conversation, record: HostSession) -> None:
     try:
         keep_hold(
             conversation.workspace,
             conversation.store.session,
             conversation.event.host_session,
-            known,
+            record,
         )
     except GitguardError as error:
         conversation.note_fault(error)  # the record in the repository decides
 
 
 def _save_halt(
-    conversation: Conversation, known: HostSession, verdict: Verdict, pressure: Pressure | None
+    conversation: Conversation, record: HostSession, verdict: GateVerdict, pressure: Pressure | None
 ) -> Stop:
     """Take the checkpoint of a halt, once; return the halt with what was saved.
 
     What could not be saved is tried again with the next prompt.
     """
-    assert known.halt is not None
+    assert record.halt is not None
     try:
         with conversation.recording():
             recorded = _recorded(conversation)
@@ -121,14 +121,14 @@ def _save_halt(
                 text = gate_record.saved_text(
                     conversation.checkpoint(triggers.HALT, reason, pressure=pressure)
                 )
-            halt = known.halt.replace(saved=text)
+            halt = record.halt.replace(saved=text)
             conversation.record = conversation.record.replace(
-                halt=halt, override=None, warned=known.warned
+                halt=halt, override=None, warned=record.warned
             )
             return halt
     except GitguardError as error:
         conversation.note_fault(error)
-        return known.halt.replace(saved=f"The checkpoint failed: {error.message}.")
+        return record.halt.replace(saved=f"The checkpoint failed: {error.message}.")
 
 
 def _recorded(conversation: Conversation) -> HostSession | None:
