@@ -105,10 +105,7 @@ class Conversation:
 
     def repository(self) -> Repository:
         """Return the repository of the workspace."""
-        from gitguard.store.git.repository import Repository
-
-        workspace = self.workspace
-        return Repository(workspace.place, workspace.places.environment, workspace.clock)
+        return self.workspace.repository()
 
     def bring_back(self) -> bool:
         """Bring working files back that were removed; say whether the session can be used."""

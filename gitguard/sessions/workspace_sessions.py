@@ -35,10 +35,7 @@ class WorkspaceSessions:
 
     def repository(self) -> Repository:
         """Return the door to git."""
-        from gitguard.store.git.repository import Repository
-
-        places = self.workspace.places
-        return Repository(self.workspace.place, places.environment, self.clock)
+        return self.workspace.repository()
 
     def take_notice(self) -> str:
         """Return once what a person should hear of this repository, such as that it was moved."""

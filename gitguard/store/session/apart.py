@@ -61,11 +61,8 @@ def is_unknown(workspace: Workspace) -> bool:
 
 
 def _is_tracked(workspace: Workspace) -> bool:
-    from gitguard.store.git.repository import Repository
-
-    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
-    folder = os.path.join(workspace.folder, "sessions")
-    return bool(repository.tracked_under(os.path.relpath(folder, workspace.place.worktree)))
+    folder = os.path.relpath(os.path.join(workspace.folder, "sessions"), workspace.place.worktree)
+    return bool(workspace.repository().tracked_under(folder))
 
 
 def session_of(workspace: Workspace) -> Session | None:

@@ -107,11 +107,8 @@ def _folded(workspace: Workspace, session: Session) -> str:
 
 
 def _is_tracked(workspace: Workspace, path: str) -> bool:
-    from gitguard.store.git.repository import Repository
-
-    repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
     folder = os.path.relpath(os.path.dirname(path), workspace.place.worktree)
-    return bool(repository.tracked_under(folder))
+    return bool(workspace.repository().tracked_under(folder))
 
 
 def _path(workspace: Workspace, session: Session) -> str:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.git.repository import Repository
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.workspace import Workspace
 
@@ -154,14 +153,8 @@ def _leads_here(candidate: Candidate, workspace: Workspace) -> bool:
         return any(reader.exists(commit) for commit in commits)
 
 
-def _repository(workspace: Workspace) -> Repository:
-    from gitguard.store.git.repository import Repository
-
-    return Repository(workspace.place, workspace.places.environment, workspace.clock)
-
-
 def _reader(workspace: Workspace) -> ObjectReader:
-    return _repository(workspace).reader()
+    return workspace.repository().reader()
 
 
 # Moved
@@ -348,7 +341,7 @@ def _keep_same_heads(workspace: Workspace, folder: str, ref_prefix: str) -> bool
 
     Returns whether any is left.
     """
-    refs = _repository(workspace).refs(ref_prefix.rstrip("/"))
+    refs = workspace.repository().refs(ref_prefix.rstrip("/"))
     anchors: dict[str, Anchor | None] = dict(anchors_in(folder))
     for name in anchored_sessions(folder):
         anchor, ref = anchors.get(name), refs.get(ref_prefix + name)

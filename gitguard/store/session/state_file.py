@@ -327,12 +327,9 @@ class StateFiles:
 
     def _is_tracked(self) -> bool:
         # A clone could bring a state in together with the mark that calls it ours.
-        from gitguard.store.git.repository import Repository
-
         workspace = self._workspace
-        repository = Repository(workspace.place, workspace.places.environment, workspace.clock)
         folder = os.path.relpath(os.path.dirname(self.path), workspace.place.worktree)
-        return bool(repository.tracked_under(folder))
+        return bool(workspace.repository().tracked_under(folder))
 
     def write(
         self,

@@ -84,10 +84,7 @@ class SessionStore:
 
     def repository(self) -> Repository:
         """Return the door to git."""
-        from gitguard.store.git.repository import Repository
-
-        place, environment = self.workspace.place, self.workspace.places.environment
-        return Repository(place, environment, self.clock, signs=self.config.sign)
+        return self.workspace.repository(signs=self.config.sign)
 
     def signatures(self) -> SignatureCheck:
         """Return what says whose signatures are on checkpoints."""

@@ -1,6 +1,6 @@
 """The workspace: where the working files of its sessions lie, and what locks and seals them.
 
-Nothing here starts git, so that hooks below every threshold never have to.
+Nothing here starts git but `repository`, so that hooks below every threshold never have to.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from gitguard.store.git.repository import Repository
     from gitguard.store.session.moment import Moment
 
 LIMIT = 1 << 20
@@ -99,6 +100,13 @@ class Workspace:
     def works_apart(self) -> bool:
         """Whether hooks found that nothing on this machine vouches for the working files."""
         return not self.is_recorded and os.path.isdir(self.apart().folder)
+
+    def repository(self, *, signs: bool = False) -> Repository:
+        """Return the door to git; signs is whether commits are signed with the user's key."""
+        # Imported here, because hooks below every threshold never start git.
+        from gitguard.store.git.repository import Repository
+
+        return Repository(self.place, self.places.environment, self.clock, signs=signs)
 
     # Folders
 
