@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from gitguard.store.disk import folders
+from gitguard.store.disk import files, folders
 from gitguard.store.session.workspace import Places
 
 TYPE_CHECKING = False
@@ -87,3 +87,14 @@ def _not_absolute(name: str, path: str) -> GitguardError:
 def _under(environment: Mapping[str, str], name: str, default: str) -> str:
     base = environment.get(name, "")
     return os.path.join(base if os.path.isabs(base) else default, "gitguard")
+
+
+def keep_crash_report(report: str) -> str:
+    """Add a report of a fault of ours to the user's crash log; return its path.
+
+    Raises `OSError` or `GitguardError` where it cannot be written.
+    """
+    path = os.path.join(places(environment()).state_home, "crash.log")
+    files.make_folder(os.path.dirname(path))
+    files.append(path, report.encode("utf-8", "replace"))
+    return path

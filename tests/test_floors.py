@@ -12,12 +12,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import gitguard
 from gitguard.hosts import HOSTS
+from gitguard.model.record import Record
+from gitguard.model.value import Value
 
 PACKAGE = Path(gitguard.__file__).parent
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -200,6 +203,43 @@ def test_commands_are_thin(module: str) -> None:
         body = function.body[1:] if ast.get_docstring(function) else function.body
         statements = [n for part in body for n in ast.walk(part) if isinstance(n, ast.stmt)]
         assert len(statements) <= LONGEST_COMMAND, f"{module}: {function.name}"
+
+
+STARTS = ("cli/hook.py", "cli/status_line.py", "cli/process_environment.py")
+"""Modules of the command line that open a workspace, or answer a hook before anything is opened."""
+OPEN_ROOMS = {"cli", "guard", "process", "errors", "model", "__init__"}
+"""Rooms that the command line may import: the front door, errors, and values."""
+
+
+def imports_at_run_time(module: str) -> Iterator[tuple[str, str]]:
+    """Yield the module and name of each import, without those for type checkers only."""
+    unread: list[ast.AST] = [TREES[module]]
+    while unread:
+        node = unread.pop()
+        if isinstance(node, ast.If) and names_of_node(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        unread.extend(ast.iter_child_nodes(node))
+
+
+def is_plain(value: object) -> bool:
+    """Say whether a name stands for a value or a type of values, which do nothing by themselves."""
+    if isinstance(value, type):
+        return issubclass(value, (Value, Record, tuple))
+    return isinstance(value, (str, int, float, tuple, frozenset, dict, Value))
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) == "cli" and m not in STARTS])
+def test_the_command_line_asks_the_library_through_its_front_door(module: str) -> None:
+    for source, name in imports_at_run_time(module):
+        room = source.removeprefix("gitguard").lstrip(".").split(".")[0] or name
+        if source.split(".")[0] != "gitguard" or room in OPEN_ROOMS:
+            continue
+        value = getattr(import_module(source), name, None) if name else None
+        assert is_plain(value), f"{module} must ask the guard, not `{name}` of {source}"
 
 
 def opens_for_writing(node: ast.AST) -> bool:

@@ -10,14 +10,12 @@ from importlib import import_module
 
 import click
 
-from gitguard import __version__
+from gitguard import __version__, process
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.option_values import refuse_repeated
 from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.process import places
-from gitguard.store.disk import files
 
 USAGE = 2
 """Exit code of a command line that cannot be understood."""
@@ -207,9 +205,7 @@ def _unexpected(error: Exception) -> Unexpected:
         ]
     )
     try:
-        path = os.path.join(places(os.environ).state_home, "crash.log")
-        files.make_folder(os.path.dirname(path))
-        files.append(path, Redactor().text(report).encode("utf-8", "replace"))
+        path = process.keep_crash_report(Redactor().text(report))
         where = f"The report is in `{path}`"
     except (OSError, GitguardError):
         click.echo(report, err=True)

@@ -137,13 +137,14 @@ def _apply(console: Console, settings: Settings, advice: Advice, *, yes: bool) -
         raise
     with showing_differences(console), progress("settings made") as tell:
         applied = settings.apply(advice, planned, tell)
+    rollback = settings.rollback_command(applied.made)
     try:
         problem = settings.remember_change(advice, applied)
     except KeyboardInterrupt as interrupt:
-        back = settings.rollback_command(applied.made)
-        interrupt.add_note(f"The settings were changed by then; `{back}` goes back")
+        interrupt.add_note(f"The settings were changed by then; `{rollback}` goes back")
         raise
-    text = applied_text(advice, applied, settings.undo_help(advice.host), problem=problem)
+    undo = settings.undo_help(advice.host)
+    text = applied_text(advice, applied, undo, rollback=rollback, problem=problem)
     console.say(text, applied_document(advice, applied, problem=problem))
 
 

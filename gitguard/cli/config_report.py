@@ -9,8 +9,6 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from gitguard.settings.rollback_document import rollback_command
-
 if TYPE_CHECKING:
     from gitguard.hosts.adviser import UndoHelp
     from gitguard.model.host_settings import Setting
@@ -165,7 +163,9 @@ def _setting(one: Setting) -> dict[str, Any]:
     return {name: getattr(one, name) for name in names}
 
 
-def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: str) -> str:
+def applied_text(
+    advice: Advice, applied: Applied, undo: UndoHelp, *, rollback: str, problem: str
+) -> str:
     """Return what was changed, and all that is needed to go on or back."""
     made = applied.made
     done = [one for one in advice.changes if one.key not in applied.left_out]
@@ -178,7 +178,7 @@ def applied_text(advice: Advice, applied: Applied, undo: UndoHelp, *, problem: s
         lines.append("The host itself has not checked it.")
     lines += [f"- {said}" for said in advice.offer.consequences[:1]]
     lines += [f"Backup: `{made.backup}`."] if made.backup else []
-    lines += [f"How to go back: `{made.document}`, or `{rollback_command(made)}`."]
+    lines += [f"How to go back: `{made.document}`, or `{rollback}`."]
     lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
     lines += _forgotten(problem)
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,17 +9,20 @@ import click
 from gitguard import process
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.process_environment import host_session, refuse_agents, shell
+from gitguard.cli.process_environment import (
+    halt_of,
+    host_of,
+    host_session,
+    refuse_agents,
+    shell,
+)
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
+from gitguard.guard.hosts import WITH_CONTEXT_FILES
 from gitguard.hooks.bundle import ContextItem
-from gitguard.hooks.gate_record import halt_reason
-from gitguard.hosts import CONTEXT_FILES, names, surrounding_host
 from gitguard.model.codec import load_json
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
-from gitguard.process import places
-from gitguard.store.session import holds
 
 if TYPE_CHECKING:
     from gitguard.hooks.gate_decision import GateVerdict
@@ -93,7 +95,7 @@ def gate(
             phase_or_goal_changed=changed_phase,
             compacted=compacted,
             shell=shell(),
-            host=surrounding_host(host_session(key), os.environ),
+            host=host_of(host_session(key)),
         )
     except (InvalidInput, StatusSignal):
         raise
@@ -107,9 +109,8 @@ def gate(
 
 def _halted(key: str) -> HaltContextLimit | None:
     """Return the halt of a conversation, which whatever is wrong with the repository leaves."""
-    held = (hold for hold in holds.all_in(places(os.environ).state_home))
-    halt = next((hold.halt for hold in held if hold.conversation == key and hold.halt), None)
-    return HaltContextLimit(halt_reason(halt), _WAY_OUT) if halt else None
+    reason = halt_of(key)
+    return HaltContextLimit(reason, _WAY_OUT) if reason else None
 
 
 def _reading(measured: dict[str, Any]) -> Reading | None:
@@ -168,7 +169,7 @@ def _halt(verdict: GateVerdict) -> HaltContextLimit | None:
 @click.option(
     "--host",
     default=None,
-    type=click.Choice(names(CONTEXT_FILES)),
+    type=click.Choice(WITH_CONTEXT_FILES),
     metavar="NAME",
     help="With --bootstrap: the files' host; by default that of the newest conversation",
 )

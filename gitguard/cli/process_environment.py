@@ -62,6 +62,20 @@ def host_session(named: str = "") -> str:
     return named or surrounding_session(os.environ) or THIS_SESSION
 
 
+def host_of(conversation: str) -> str:
+    """Return the host that runs this command in a conversation, empty outside of one."""
+    from gitguard.hosts import surrounding_host
+
+    return surrounding_host(conversation, os.environ)
+
+
+def halt_of(conversation: str) -> str:
+    """Return why a conversation is halted, empty if it is not; needs no repository that opens."""
+    from gitguard.guard import Anywhere
+
+    return Anywhere.halt_of(conversation, places(os.environ))
+
+
 def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> None:
     """Refuse a command for humans when a host's agent runs it, as far as can be told."""
     from gitguard.errors import OwnerOnly

@@ -32,7 +32,6 @@ from gitguard.sessions.diagnosis import (
     TRUST,
     Way,
 )
-from gitguard.sessions.state_comparison import compare_states
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
@@ -284,13 +283,12 @@ def migrate(console: Console) -> None:
 
 
 def _show_plan(console: Console, plan: StateChange) -> None:
-    changes = compare_states(plan.before, plan.after)
-    lines = [line for change in changes if not change.is_empty for line in change.lines()]
+    lines = [line for change in plan.changes if not change.is_empty for line in change.lines()]
     lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
         lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject}")
-    console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(changes)})
+    console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(plan.changes)})
 
 
 def _ask(console: Console, plan: StateChange, question: str, *, yes: bool) -> None:

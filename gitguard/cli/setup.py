@@ -10,18 +10,17 @@ from click.shell_completion import get_completion_class
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import executable
-from gitguard.hosts import INSTALLING, names
+from gitguard.guard.hosts import INSTALLABLE
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallWishes
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
 
-_HOSTS = names(INSTALLING)
 _HOST = click.option(
     "--host",
-    type=click.Choice(_HOSTS),
-    default=_HOSTS[0],
+    type=click.Choice(INSTALLABLE),
+    default=INSTALLABLE[0],
     show_default=True,
     help="The agent's host",
 )
@@ -115,12 +114,12 @@ _HOOK_HELP = f"""Answer one event of HOST, given as JSON on standard input
 `gitguard init` installs it. It always exits with 0 and prints nothing when it has nothing to say.
 `gitguard status` shows the errors of gitguard itself.
 
-Example: `gitguard hook {_HOSTS[0]} < event.json`
+Example: `gitguard hook {INSTALLABLE[0]} < event.json`
 """
 
 
 @click.command(help=_HOOK_HELP)
-@click.argument("host", type=click.Choice(_HOSTS))
+@click.argument("host", type=click.Choice(INSTALLABLE))
 def hook(host: str) -> None:
     """Answer one event, as `run` does."""
     from gitguard.cli.hook import run

@@ -90,17 +90,13 @@ def show(
 
     Example: `gitguard transcript show session.jsonl --last-turns 3`
     """
-    from gitguard.transcripts.exporting import chosen, document_of, heading
-    from gitguard.transcripts.readable import LONGEST, shown
-
-    longest = 0 if wanted.pop("full") else LONGEST
+    is_whole = wanted.pop("full")
     wishes = _wishes(**wanted)
     talk = find_transcript(console, path, format_name, conversation)
     if console.as_json:
-        told = [document_of(entry, wishes) for entry in chosen(talk, wishes)]
-        console.say("", {**heading(talk), "entries": told})
+        console.say("", console.anywhere.transcripts.document(talk, wishes))
         return
-    for paragraph in shown(talk, wishes, longest):
+    for paragraph in console.anywhere.transcripts.paragraphs(talk, wishes, whole=is_whole):
         click.echo(printable(paragraph))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from gitguard.cli.console import Console, progress, with_console
-from gitguard.sessions.verification_report import problem_of
 
 
 @click.command()
@@ -23,7 +22,7 @@ def verify(console: Console, every: bool) -> None:
         shown = None if console.as_json else tell
         reports = console.guard.verify(every_session=every, tell=shown)
     lines = [line for report in reports for line in report.lines]
-    console.say("\n".join(lines), {"sessions": reports}, problem_of(reports))
+    console.say("\n".join(lines), {"sessions": reports}, console.guard.problem_of(reports))
 
 
 COMMANDS: list[click.Command] = [verify]

@@ -94,6 +94,24 @@ class Transcripts:
         """Yield the entries behind a position."""
         return find_format(transcript.format).entries(transcript, since)
 
+    @staticmethod
+    def document(transcript: Transcript, wishes: Wishes) -> dict[str, Any]:
+        """Return a conversation as programs read it: what it is, and its entries."""
+        from gitguard.transcripts.exporting import chosen, document_of, heading
+
+        entries = [document_of(entry, wishes) for entry in chosen(transcript, wishes)]
+        return {**heading(transcript), "entries": entries}
+
+    @staticmethod
+    def paragraphs(transcript: Transcript, wishes: Wishes, *, whole: bool = False) -> Iterator[str]:
+        """Yield a conversation as people read it, a paragraph for each entry.
+
+        Long calls and results are cut in the middle unless they are wanted whole.
+        """
+        from gitguard.transcripts.readable import LONGEST, shown
+
+        return shown(transcript, wishes, 0 if whole else LONGEST)
+
     def export(
         self,
         transcript: Transcript,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from gitguard.compaction.transcripts import Transcripts
+    from gitguard.errors import GitguardError
     from gitguard.guard.delegation import Delegation
     from gitguard.guard.profile import Profiles
     from gitguard.guard.secrets import WorkspaceSecrets
@@ -69,6 +70,20 @@ class Anywhere:
     def at(cls, places: Places, clock: Callable[[], float]) -> Self:
         """Open what a user has set up at places; raise `InvalidConfig`."""
         return cls(places, load_user_config(places.config_home, places.state_home), clock)
+
+    @staticmethod
+    def halt_of(conversation: str, places: Places) -> str:
+        """Return why a conversation of this user is halted, empty if it is not.
+
+        It is read from the state directory alone, so it answers where no repository opens.
+        """
+        from gitguard.hooks.gate_record import halt_reason
+        from gitguard.store.session import holds
+
+        for hold in holds.all_in(places.state_home):
+            if hold.conversation == conversation and hold.halt:
+                return halt_reason(hold.halt)
+        return ""
 
     @property
     def transcripts(self) -> Transcripts:
@@ -462,6 +477,13 @@ class Guard:
             keys = {name: name for name in self.sessions.remote()} | self.sessions.keys()
             return verify_each(stores_of(own, keys), tell=tell)
         return [verify(own, tell=tell)]
+
+    @staticmethod
+    def problem_of(reports: list[VerificationReport]) -> GitguardError | None:
+        """Return the error that reports of `verify` amount to, None if nothing is wrong."""
+        from gitguard.sessions.verification_report import problem_of
+
+        return problem_of(reports)
 
     def status(self) -> Overview:
         """Describe the session without changing anything."""

@@ -24,6 +24,11 @@ class StateChange(Value):
     sha256: str = ""
     """The hash of an edited file as it was shown."""
 
+    @property
+    def changes(self) -> tuple[FieldChange, ...]:
+        """The fields in which the two states differ, by name."""
+        return compare_states(self.before, self.after)
+
 
 class FieldChange(Value):
     """How one field of the state differs."""
