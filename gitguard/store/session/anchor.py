@@ -129,26 +129,32 @@ def whereabouts(git_dir: str) -> str:
     return f"{here.inode:x}-{here.born:x}"
 
 
-def _birth_time(path: str, found: os.stat_result) -> int:
-    born = getattr(found, "st_birthtime_ns", None) or getattr(found, "st_birthtime", None)
+def _birth_time(path: str, status: os.stat_result) -> int:
+    born = getattr(status, "st_birthtime_ns", None) or getattr(status, "st_birthtime", None)
     return int(born) if born is not None else _statx_birth_time(path)
 
 
 def _statx_birth_time(path: str) -> int:
-    # Python's own `os.stat` does not offer the birth time on Linux; the C library does.
+    """Return when a file was made, in nanoseconds; 0 where neither system nor disk tells."""
+    # Python's own `os.stat` does not offer the birth time on Linux; the C library does. A removed
+    # file's inode number is given to a new one soon; only with the birth time do both name one.
     import ctypes
 
     try:
         statx = ctypes.CDLL(None).statx
     except (OSError, AttributeError):
         return 0
-    space = ctypes.create_string_buffer(256)
-    wanted, here = 0x800, -100
-    if statx(here, os.fsencode(path), 0, wanted, space) != 0:
+    # From <linux/stat.h>: `struct statx` has 256 bytes on every machine, with the birth time as
+    # signed 64-bit seconds at byte 80 and 32-bit nanoseconds at byte 88.
+    buffer = ctypes.create_string_buffer(256)
+    current_folder, birth_time = -100, 0x800  # AT_FDCWD, STATX_BTIME
+    if statx(current_folder, os.fsencode(path), 0, birth_time, buffer) != 0:
         return 0
-    buffer = bytes(space)
-    seconds = int.from_bytes(buffer[80:88], "little", signed=True)
-    return seconds * 10**9 + int.from_bytes(buffer[88:92], "little")
+    # The order of bytes may be wrong for the machine: the number is only compared with one that
+    # was read the same way, perhaps by an earlier version.
+    # A disk without birth times succeeds all the same and leaves the zeros that stand there.
+    seconds = int.from_bytes(buffer.raw[80:88], "little", signed=True)
+    return seconds * 10**9 + int.from_bytes(buffer.raw[88:92], "little")
 
 
 def load_record(path: str, what: str, record: type[R]) -> R | None:
