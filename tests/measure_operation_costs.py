@@ -1,7 +1,7 @@
 """Measures what tools cost in a context, by real hosts' own conversations.
 
-`python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model, lets
-its tools work on the same small project, and writes down what its transcript then holds: each
+`python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model,
+lets its tools work on the same small project, and writes down what its transcript then holds: each
 operation to `tests/payloads/operation_costs.jsonl`, and what they come to on the page
 `operation-costs.md`.
 """
@@ -404,8 +404,8 @@ _INTRODUCTION = """# What operations cost
 
 How much of the context a tool call and its result take. Each real host worked on one small project
 of 60 Python files, with a scripted model, and its transcript was read afterwards.
-`python -m tests.measure_operation_costs` repeats this, and writes this page and each operation to
-`tests/payloads/operation_costs.jsonl`.
+`python -m tests.measure_operation_costs` repeats this, and writes this page and each
+operation to `tests/payloads/operation_costs.jsonl`.
 
 Tokens are the characters of call and result as the transcript holds them for the model, divided by
 four. No model counted them. What a host stores beside a result for itself is not included.
