@@ -32,22 +32,22 @@ e2e: setup
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/e2e
 
 bench: setup
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.benches.bench
 
 bench-fidelity: setup
-	$(BIN)/python -m tests.bench_fidelity
+	$(BIN)/python -m tests.benches.bench_fidelity
 
 bench-redaction: setup
-	$(BIN)/python -m tests.bench_redaction
+	$(BIN)/python -m tests.benches.bench_redaction
 
 bench-transcripts: setup
-	$(BIN)/python -m tests.bench_transcripts
+	$(BIN)/python -m tests.benches.bench_transcripts
 
 faults: setup
 	$(BIN)/python -m tests.faults
 
 model: setup
-	$(BIN)/python -m tests.model
+	$(BIN)/python -m tests.simulation
 
 references: setup
-	$(BIN)/python -m tests.generate_references
+	$(BIN)/python -m tests.generating.generate_references

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from .alarms import alarm_lent
-from .needed import cannot_run, need
+from tests.support.alarms import alarm_lent
+from tests.support.needed import cannot_run, need
 
 ROOT = Path(__file__).parent.parent
 ENDING = ("SIGINT", "SIGHUP", "SIGQUIT", "SIGTERM")
@@ -100,7 +100,7 @@ def test_an_alarm_that_is_lent_goes_on_afterwards() -> None:
 
 
 NEEDING = """
-from tests.needed import need, need_root
+from tests.support.needed import need, need_root
 
 def test_one():
     need("no-such-program")

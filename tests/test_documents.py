@@ -16,7 +16,7 @@ from gitguard.cli.app import app
 from gitguard.model.config.config import Config
 from gitguard.model.record import Record
 from gitguard.sessions.stored_sessions import StoredConversation
-from tests import generate_references as generated
+from tests.generating import generate_references as generated
 from tests.test_floors import DOORS, FLOORS, HOUSED, room_of
 
 ROOT = Path(__file__).parent.parent

@@ -20,8 +20,7 @@ from tests.faults.report import failures, table
 from tests.faults.running import run_kind, try_point
 from tests.faults.scenarios import BY_NAME, SCENARIOS, Scenario
 from tests.faults.world import World
-
-from .needed import cannot_run
+from tests.support.needed import cannot_run
 
 QUICK = {kind.name: (kind, scenarios, every) for kind, scenarios, every in plan([], quick=True)}
 

@@ -31,9 +31,8 @@ from gitguard.store.session.settings_files import load_config
 from gitguard.store.session.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.state_file import decode_state, seems_whole
 from gitguard.transcripts import find_format
-
-from .conftest import Git
-from .hostile import PAYLOADS, answer, gitguard, inside, payload, recorded
+from tests.conftest import Git
+from tests.support.hostile import PAYLOADS, answer, gitguard, inside, payload, recorded
 
 FUZZ = settings(
     max_examples=200,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .measure_operation_costs import (
+from tests.benches.measure_operation_costs import (
     HOSTS,
     MEASURED,
     OPERATIONS,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import gitguard
-from tests.scratch import environment, make_repository
+from tests.support.scratch import environment, make_repository
 
 ROOT = Path(__file__).parent.parent
 TEMPLATES = {

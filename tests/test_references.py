@@ -15,9 +15,9 @@ from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.triggers import TRIGGERS
 from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.task import read_state
-from tests import generate_references as generated
-from tests import written_conversations as written
-from tests.scratch import console_blocks, is_as_promised, make_repository, shell
+from tests.generating import generate_references as generated
+from tests.support import written_conversations as written
+from tests.support.scratch import console_blocks, is_as_promised, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
 REFERENCES = ROOT / "references"

@@ -15,8 +15,7 @@ from jinja2 import UndefinedError
 from gitguard.compiled_templates import ROOTS, SOURCES
 from gitguard.rendering import TEMPLATES, jinja_environment, render
 from gitguard.template_runtime import TemplateRuntimeError
-
-from .compile_templates import digest, module
+from tests.generating.compile_templates import digest, module
 
 TEXT = st.text(max_size=12) | st.sampled_from(["", "a\nb", "<x>&", "\x1b[1m", "\u200b", "{{ x }}"])
 TEXTS = st.lists(TEXT, max_size=3)

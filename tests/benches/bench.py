@@ -1,6 +1,6 @@
 """How fast gitguard is: ratios measured in one run, interleaved, medians (`make bench`).
 
-Most rows compare two commands or functions that take turns (tests/measuring.py).
+Most rows compare two commands or functions that take turns (tests/support/measuring.py).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
-from tests import bench_verify, bench_waiting
-from tests.bench_verify import import_history
-from tests.bench_workspace import COMMAND, Scratch, full_state
+from tests.benches import bench_verify, bench_waiting
+from tests.benches.bench_verify import import_history
+from tests.benches.bench_workspace import COMMAND, Scratch, full_state
 from tests.e2e.fetching import NotInstallable
-from tests.measuring import (
+from tests.support.measuring import (
     Row,
     compare,
     limited,

@@ -18,9 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.scripted_model import Kind as RequestKind
-from tests.e2e.scripted_model import Request, ScriptedModel, Step
-from tests.fidelity_facts import (
+from tests.benches.fidelity_facts import (
     ALWAYS,
     LENGTH,
     SUMMARY_MARK,
@@ -34,8 +32,10 @@ from tests.fidelity_facts import (
     renewing,
     turns_of,
 )
-from tests.fidelity_hosts import HOSTS, Host, Scene, Talk, final_step, first_request
-from tests.measuring import markdown
+from tests.benches.fidelity_hosts import HOSTS, Host, Scene, Talk, final_step, first_request
+from tests.e2e.scripted_model import Kind as RequestKind
+from tests.e2e.scripted_model import Request, ScriptedModel, Step
+from tests.support.measuring import markdown
 
 COUNTS = (10, 30, 100, 200)
 BUDGETS = (700, 1_500)
@@ -43,7 +43,7 @@ FLOORS = ((30, 700), (60, 1_500))
 """Facts and tokens at which every fact must be in every block."""
 CELLS = tuple(sorted({*((n, tokens) for n in COUNTS for tokens in BUDGETS), *FLOORS}))
 SITUATIONS = ("a compaction", "a normal end", "kill -9")
-PAGE = Path(__file__).parent.parent / "references" / "design" / "fidelity.md"
+PAGE = Path(__file__).parents[2] / "references" / "design" / "fidelity.md"
 _BLOCK = re.compile(r"<gitguard-resume [^>]*>.*?</gitguard-resume>", re.DOTALL)
 _CHARACTERS_PER_TOKEN = 4
 
@@ -252,7 +252,7 @@ def _cells(row: Row) -> list[str]:
 _PAGE = """# Resume fidelity
 
 How much of what an agent knew is in the resume block. `make bench-fidelity` measures it;
-`python -m tests.bench_fidelity --markdown` also writes this page. Last run: {date}.
+`python -m tests.benches.bench_fidelity --markdown` also writes this page. Last run: {date}.
 
 {table}
 

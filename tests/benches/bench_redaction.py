@@ -1,6 +1,6 @@
 """How well secrets are redacted, and how fast (`make bench-redaction`).
 
-Measured against `tests/secret_corpus.py`, which was written without the rules, and they
+Measured against `tests/support/secret_corpus.py`, which was written without the rules, and they
 without it. The held-out part is the honest figure; the development part is there to look into
 while working on the rules. A secret counts as found only if nothing of it is left in the document.
 """
@@ -19,9 +19,9 @@ from random import Random
 
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.redaction.second_engine import SecondEngine
-from tests.bench_workspace import full_state
-from tests.measuring import markdown, median
-from tests.secret_corpus import (
+from tests.benches.bench_workspace import full_state
+from tests.support.measuring import markdown, median
+from tests.support.secret_corpus import (
     Document,
     Sample,
     Shape,
@@ -31,10 +31,10 @@ from tests.secret_corpus import (
     samples,
     texts_of,
 )
-from tests.secret_lookalikes import lookalikes
-from tests.secret_shapes import SHAPES
-from tests.secret_surroundings import LEAST_RECALL as LEAST_CELL
-from tests.secret_surroundings import SURROUNDINGS, recall_in
+from tests.support.secret_lookalikes import lookalikes
+from tests.support.secret_shapes import SHAPES
+from tests.support.secret_surroundings import LEAST_RECALL as LEAST_CELL
+from tests.support.secret_surroundings import SURROUNDINGS, recall_in
 
 SEEDS = range(1, 11)
 LEAST_RECALL, MOST_FALSE, LEAST_SPEED = 0.85, 0.01, 5.0

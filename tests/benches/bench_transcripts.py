@@ -1,7 +1,7 @@
 """How fast whole transcripts are read: 100 MB, side by side with Python's own `json`.
 
 `make bench-transcripts`, or with options
-`python -m tests.bench_transcripts [--runs N] [--only PART] [--json]`.
+`python -m tests.benches.bench_transcripts [--runs N] [--only PART] [--json]`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gitguard.profile.profiling import profile_of
 from gitguard.transcripts import find_format
 from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.rewriting.repair import repair
-from tests.measuring import (
+from tests.support.measuring import (
     Row,
     compare,
     limited,

@@ -16,7 +16,7 @@ from gitguard.store.session.store import SessionStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tests.bench_workspace import Scratch
+    from tests.benches.bench_workspace import Scratch
 
 FAST_ENOUGH = 4000
 """Checkpoints a second on a packed history."""

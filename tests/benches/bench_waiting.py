@@ -16,13 +16,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from .e2e import sealing
-from .e2e.claude_code import DEFAULT_MODEL, SealedClaude, install
-from .e2e.fetching import NotInstallable
-from .e2e.guarded import COMMAND, gitguard, gitguard_json
-from .e2e.repository import git
-from .e2e.scripted_model import Kind, ScriptedModel, Step, bash
-from .measuring import Row, timed
+from tests.e2e import sealing
+from tests.e2e.claude_code import DEFAULT_MODEL, SealedClaude, install
+from tests.e2e.fetching import NotInstallable
+from tests.e2e.guarded import COMMAND, gitguard, gitguard_json
+from tests.e2e.repository import git
+from tests.e2e.scripted_model import Kind, ScriptedModel, Step, bash
+from tests.support.measuring import Row, timed
 
 CALLS = 6
 """Tool calls of a turn."""

@@ -14,9 +14,9 @@ from gitguard import Guard
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState, new_task, update_state
 from gitguard.store.session.workspace import Places
-from tests.measuring import Row, compare
+from tests.support.measuring import Row, compare
 
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from tests.benches.fidelity_facts import SUMMARY, Tools, Turn
 from tests.e2e import claude_code, openclaw_install
 from tests.e2e.claude_code import SealedClaude
 from tests.e2e.guarded import COMMAND, gitguard
@@ -31,8 +32,7 @@ from tests.e2e.scripted_model import (
     write_file,
 )
 from tests.e2e.sealing import kill_group
-from tests.fidelity_facts import SUMMARY, Tools, Turn
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 CONTENT = '"""A module of the new parser."""\n'
 _SUMMARIES = 4

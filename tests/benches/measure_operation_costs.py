@@ -1,6 +1,6 @@
 """Measures what tools cost in a context, by real hosts' own conversations.
 
-`python -m tests.measure_operation_costs` runs each host, sealed and with a scripted model,
+`python -m tests.benches.measure_operation_costs` runs each host, sealed and with a scripted model,
 lets its tools work on the same small project, and writes down what its transcript then holds: each
 operation to `tests/payloads/operation_costs.jsonl`, and what they come to on the page
 `operation-costs.md`.
@@ -22,27 +22,26 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.tokens import estimate
 from gitguard.transcripts.formats.recognition import recognise
-
-from .e2e.claude_code import SealedClaude
-from .e2e.claude_code import install as install_claude
-from .e2e.fetching import fetch
-from .e2e.openclaw import SealedOpenClaw
-from .e2e.openclaw_install import VERSIONS
-from .e2e.openclaw_install import install as install_openclaw
-from .e2e.repository import git
-from .e2e.scripted_answers import (
+from tests.e2e.claude_code import SealedClaude
+from tests.e2e.claude_code import install as install_claude
+from tests.e2e.fetching import fetch
+from tests.e2e.openclaw import SealedOpenClaw
+from tests.e2e.openclaw_install import VERSIONS
+from tests.e2e.openclaw_install import install as install_openclaw
+from tests.e2e.repository import git
+from tests.e2e.scripted_answers import (
     Dialect,
     ScriptedAnswers,
     chat_completions,
     generate_content,
     responses,
 )
-from .e2e.scripted_model import ScriptedModel, Step, ToolCall
-from .e2e.sealed_hosts import Sealed, codex, gemini, opencode, pi
-from .generate_references import FOLDER, table
+from tests.e2e.scripted_model import ScriptedModel, Step, ToolCall
+from tests.e2e.sealed_hosts import Sealed, codex, gemini, opencode, pi
+from tests.generating.generate_references import FOLDER, table
 
 PAGE = FOLDER / "design" / "operation-costs.md"
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "payloads"
 MEASURED = PAYLOADS / "operation_costs.jsonl"
 """A line for each operation: host, tool, what was done, characters of call and result."""
 RECORDED = {
@@ -404,7 +403,7 @@ _INTRODUCTION = """# What operations cost
 
 How much of the context a tool call and its result take. Each real host worked on one small project
 of 60 Python files, with a scripted model, and its transcript was read afterwards.
-`python -m tests.measure_operation_costs` repeats this, and writes this page and each
+`python -m tests.benches.measure_operation_costs` repeats this, and writes this page and each
 operation to `tests/payloads/operation_costs.jsonl`.
 
 Tokens are the characters of call and result as the transcript holds them for the model, divided by

@@ -23,11 +23,11 @@ import pytest
 
 from gitguard.cli.app import GROUPS, OLD_NAMES
 from gitguard.errors import StatusSignal
-from tests.forked import run, simple_command
-from tests.generate_references import EXIT_CODES, RETIRED, commands, error_classes
-from tests.scratch import environment, make_repository, shell
+from tests.generating.generate_references import EXIT_CODES, RETIRED, commands, error_classes
+from tests.support.forked import run, simple_command
+from tests.support.scratch import environment, make_repository, shell
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REFERENCES = ROOT / "references"
 
 

@@ -17,9 +17,8 @@ from gitguard.sessions.handoff.recovery_block import Source, build_recovery
 from gitguard.sessions.resume.block import Origin, build_resume
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import new_task, update_state
-
-from .conftest import Git
-from .hostile import answer, every_hook, gitguard, inside, payload, tree_of
+from tests.conftest import Git
+from tests.support.hostile import answer, every_hook, gitguard, inside, payload, tree_of
 
 HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 UGLY = (

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
-
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
 READING = (
     "bundle",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .needed import cannot_run
-from .spoken import pi, turns
-from .transcript_command import PI, run
+from tests.support.needed import cannot_run
+from tests.support.spoken import pi, turns
+from tests.support.transcript_command import PI, run
 
 FULL = Path("/dev/full")
 COMMAND = [sys.executable, "-m", "gitguard"]

@@ -24,12 +24,11 @@ from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.naming import Session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
-
-from . import spoken
-from .conftest import Git
-from .spoken import Said, turns
-from .test_transcript_summary import runs
-from .waiting import wait_until
+from tests.conftest import Git
+from tests.support import spoken
+from tests.support.spoken import Said, turns
+from tests.support.waiting import wait_until
+from tests.transcripts.fitting.test_transcript_summary import runs
 
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
 

@@ -14,8 +14,7 @@ from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
 from gitguard.store.session.task import TaskState, new_task, update_state
-
-from .secret_samples import some
+from tests.support.secret_samples import some
 
 NOW = "2026-01-31T09:30:00Z"
 END = "</gitguard-brief>"

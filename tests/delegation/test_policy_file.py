@@ -18,7 +18,7 @@ from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml
 
-REFERENCE = Path(__file__).parent.parent / "references" / "guides" / "policy.md"
+REFERENCE = Path(__file__).parents[2] / "references" / "guides" / "policy.md"
 
 
 def written(guard: Guard, text: str) -> SpawnPolicy:

@@ -27,8 +27,7 @@ from gitguard.delegation.spawn_policy import (
 )
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
-
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
 BUILT_IN = SpawnPolicy()
 

@@ -18,10 +18,17 @@ from gitguard.model.text import timestamp
 from gitguard.profile.profiling import profile_of
 from gitguard.store.session.conversations import read_conversation
 from gitguard.transcripts.formats.recognition import recognise
-
-from .conftest import Clock
-from .conversation import Conversation
-from .written_conversations import Document, Part, Result, agent, claude_code, user, write
+from tests.conftest import Clock
+from tests.support.conversation import Conversation
+from tests.support.written_conversations import (
+    Document,
+    Part,
+    Result,
+    agent,
+    claude_code,
+    user,
+    write,
+)
 
 WINDOW = 200_000
 

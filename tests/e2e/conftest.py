@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 
-from tests.needed import cannot_run
+from tests.support.needed import cannot_run
 
 from . import claude_code, openclaw_install, sealed_hosts
 from .claude_code import SealedClaude

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ..waiting import wait_until
+from tests.support.waiting import wait_until
+
 from .claude_code import SealedClaude
 from .guarded import BLOCK, COMMAND, Guarded, fingerprint
 from .repository import git

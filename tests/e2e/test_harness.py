@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from ..waiting import wait_until
+from tests.support.waiting import wait_until
+
 from .claude_code import SealedClaude, Terminal
 from .recorder import Answer, Recorder
 from .repository import git

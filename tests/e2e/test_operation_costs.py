@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ..measure_operation_costs import HOSTS, Measured, measure
-from ..test_operation_costs import measured
+from tests.benches.measure_operation_costs import HOSTS, Measured, measure
+from tests.test_operation_costs import measured
+
 from .conftest import installed
 
 QUICK = [host for host in HOSTS if host.name.startswith(("Claude Code", "Codex", "pi"))]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ..written_conversations import CALLS, Document, blocks_of
+from tests.support.written_conversations import CALLS, Document, blocks_of
+
 from .scripted_model import Request, Step, ToolCall, blocks_of_message
 from .talks import Talk
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..bench_waiting import rows
+from tests.benches.bench_waiting import rows
+
 from .conftest import installed
 
 

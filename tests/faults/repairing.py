@@ -15,7 +15,7 @@ from gitguard.store.disk import processes
 from gitguard.transcripts.rewriting.repair import repair
 from tests.faults.acting import Outcome
 from tests.faults.world import World
-from tests.written_conversations import Document, agent, pi, user, write
+from tests.support.written_conversations import Document, agent, pi, user, write
 
 _LONG = "word " * 3_000
 _LATER, _MUCH_LATER = 120, 1_900

@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.demo import GITGUARD, KILLER, WINDOW, Conversation, Stage, context_of
 
-PICTURE = Path(__file__).parent.parent / "references" / "session.svg"
+PICTURE = Path(__file__).parents[2] / "references" / "session.svg"
 WIDTH, TOP, ROW = 860, 64, 30
 BAR, TEXT, BRANCH = 24, 136, 640
 """Where the three columns begin: the bar of the context, what happens, the branch."""

@@ -17,9 +17,8 @@ from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from gitguard.transcripts.exporting import Wishes
-
-from . import written_conversations as written
-from .conftest import Clock, OpenGuard
+from tests.conftest import Clock, OpenGuard
+from tests.support import written_conversations as written
 
 
 @pytest.fixture

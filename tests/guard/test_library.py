@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import written_conversations as written
-from tests.scratch import environment, is_as_promised, make_repository
+from tests.support import written_conversations as written
+from tests.support.scratch import environment, is_as_promised, make_repository
 
-PAGE = Path(__file__).parent.parent / "references" / "library.md"
+PAGE = Path(__file__).parents[2] / "references" / "library.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 EXAMPLE = re.compile(
     r"^## ([^\n]+)\n(?:(?!^## ).)*?^```python\n(.*?)^```\n\n```text\n(.*?)^```",

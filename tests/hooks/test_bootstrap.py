@@ -27,8 +27,7 @@ from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.workspace import Places
-
-from .conftest import Clock, OpenGuard
+from tests.conftest import Clock, OpenGuard
 
 EVERYTHING = ["AGENTS", "CLAUDE", "GEMINI", "SOUL", "TOOLS", "IDENTITY", "USER"]
 EVERYTHING += ["HEARTBEAT", "BOOTSTRAP", "MEMORY"]

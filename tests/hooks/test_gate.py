@@ -26,9 +26,8 @@ from gitguard.pressure.gauge import (
 from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
 from gitguard.pressure.readings import measure_pressure, with_proof
 from gitguard.store.session.host_session import HostSession, Stop
-
-from .conftest import Git
-from .test_recovery import BRANCH
+from tests.conftest import Git
+from tests.sessions.test_recovery import BRANCH
 
 LIMITS = Thresholds()
 WINDOW = Window(200_000, "assumed")

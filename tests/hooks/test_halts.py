@@ -28,9 +28,8 @@ from gitguard.store.session.conversations import THIS_SESSION, keep_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import Hold, HostSession, Stop
 from gitguard.store.session.naming import Session
-
-from .conversation import PAYLOADS, Conversation
-from .test_hooks import HALTED, denies, stops
+from tests.hooks.test_hooks import HALTED, denies, stops
+from tests.support.conversation import PAYLOADS, Conversation
 
 OWNERS = (
     "gitguard trust --yes",

@@ -16,9 +16,8 @@ from gitguard.errors import GitFailed
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.hosts.claude_code import installing
 from gitguard.store.git import plumbing
-
-from .conversation import PAYLOADS, Conversation
-from .waiting import is_alive, wait_until
+from tests.support.conversation import PAYLOADS, Conversation
+from tests.support.waiting import is_alive, wait_until
 
 COMMAND = Path(sys.executable).with_name("gitguard")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 READER = """
 import os, sys
 def report(event, arguments):

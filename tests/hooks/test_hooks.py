@@ -21,8 +21,7 @@ from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
-
-from .conversation import BLOCK, Conversation
+from tests.support.conversation import BLOCK, Conversation
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets
     talk: Conversation,
 ) -> None:
     talk.prompt("Begin")
-    skill = Path(__file__).parent.parent / "templates" / "SKILL.md"
+    skill = Path(__file__).parents[2] / "templates" / "SKILL.md"
     assert "`(the user's prompt)`" in skill.read_text()
     block = talk.beside("S2").prompt()
     assert "Goal (the user's prompt): Begin" in block

@@ -16,7 +16,7 @@ from gitguard.hosts.openclaw import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent, HookReply
 
-PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "openclaw"
 VERSIONS = ("2026.9.6", "2026.3.13")
 NOW = 1_795_300_000.0
 ENVIRONMENT = {"HOME": "/home/user"}

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 COMMAND = Path(sys.executable).with_name("gitguard")
-PAYLOADS = Path(__file__).parent / "payloads" / "openclaw" / "2026.9.6"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "openclaw" / "2026.9.6"
 ANNA, BEN = "agent:main:anna", "agent:main:ben"
 SECRET = "Rename the vault to Quokka"
 

@@ -19,8 +19,7 @@ from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.program import ProgramOutcome, find_program
-
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 HOST = "openclaw"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))

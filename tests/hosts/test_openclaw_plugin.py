@@ -15,10 +15,9 @@ from gitguard.hosts.openclaw import hooks as openclaw
 from gitguard.hosts.openclaw import installing as settings
 from gitguard.model import events
 from gitguard.rendering import template_source
+from tests.support.needed import need
 
-from .needed import need
-
-PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "openclaw"
 NEWER, OLDER = "2026.9.6", "2026.3.13"
 KEY = "agent:main:main"
 RECORDINGS = {

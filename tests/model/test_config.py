@@ -12,9 +12,8 @@ from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.workspace import Places
-
-from .conftest import OpenGuard
-from .conversation import Conversation
+from tests.conftest import OpenGuard
+from tests.support.conversation import Conversation
 
 
 @pytest.fixture

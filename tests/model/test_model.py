@@ -1,6 +1,6 @@
 """Random sequences of everything that can happen keep what was acknowledged readable.
 
-`make model` runs twenty times as many, and `python -m tests.model.mutants` shows that they
+`make model` runs twenty times as many, and `python -m tests.simulation.mutants` shows that they
 find what was mended once when a fix is taken out.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .model.run import LENGTH, run_sequence
+from tests.simulation.run import LENGTH, run_sequence
 
 
 @pytest.mark.parametrize("seed", range(10))

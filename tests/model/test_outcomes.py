@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, verdict
-
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
 PYTEST = "\n".join(
     [

@@ -30,8 +30,7 @@ from gitguard.pressure.bands import band_of, bands
 from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
-
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
 WINDOW = 200_000
 

@@ -44,17 +44,16 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.formats.recognition import recognise
+from tests.support.conversation import Conversation
+from tests.support.measuring import peak_megabytes
+from tests.support.scratch import make_repository, shell
+from tests.support.spoken import DIALECTS, NOW, Said, entries, turns
+from tests.support.written_conversations import Document, agent, user, write
+from tests.support.written_conversations import claude_code as claude_code_lines
+from tests.test_references import check_console
+from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN
 
-from .conversation import Conversation
-from .measuring import peak_megabytes
-from .scratch import make_repository, shell
-from .spoken import DIALECTS, NOW, Said, entries, turns
-from .test_references import check_console
-from .test_transcripts_openclaw import LAY_OUT, MAIN
-from .written_conversations import Document, agent, user, write
-from .written_conversations import claude_code as claude_code_lines
-
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "payloads"
 CLAUDE_CODE = PAYLOADS / "claude_code"
 RECORDED = {
     "claude-code": CLAUDE_CODE / "transcript.jsonl",
@@ -749,7 +748,7 @@ def test_the_page_names_every_member_for_programs(tmp_path: Path) -> None:
 
 
 def named_on_the_page() -> set[str]:
-    page = (Path(__file__).parent.parent / "references" / "design" / "profile.md").read_text()
+    page = (Path(__file__).parents[2] / "references" / "design" / "profile.md").read_text()
     rows = [row for row in page.partition("## For programs")[2].splitlines() if row[:1] == "|"]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
@@ -918,4 +917,4 @@ def test_the_page_tells_what_happens(tmp_path: Path) -> None:
     make_repository(root, home)
     shell("gitguard ensure", root, home)
     measured(DIALECTS["claude-code"](root / "work.jsonl", work(12, 2_000)), 20_000, 600)
-    check_console(Path(__file__).parent.parent / "references" / "guides" / "profile.md", root, home)
+    check_console(Path(__file__).parents[2] / "references" / "guides" / "profile.md", root, home)

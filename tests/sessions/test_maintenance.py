@@ -32,12 +32,11 @@ from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record
-
-from .conftest import Clock, Git, OpenGuard
-from .conversation import Conversation
-from .keys import Machine, SshKeys
-from .test_cli import Place
-from .test_purge import TOKEN, Blind
+from tests.cli.test_cli import Place
+from tests.conftest import Clock, Git, OpenGuard
+from tests.sessions.secrets.test_purge import TOKEN, Blind
+from tests.support.conversation import Conversation
+from tests.support.keys import Machine, SshKeys
 
 NOW = "2026-01-31T09:30:00Z"
 DAY = 86_400

@@ -16,9 +16,9 @@ from gitguard.guard import Guard
 from gitguard.store.session.state_file import NEEDED, NEWEST, OPTIONAL_LISTS
 from gitguard.store.session.task import REQUIRED, SCHEMA_VERSION, TaskState
 from tests.conftest import Git
-from tests.hostile import PAYLOADS, answer, payload
-from tests.scratch import BIN
-from tests.unwritable import read_only
+from tests.support.hostile import PAYLOADS, answer, payload
+from tests.support.scratch import BIN
+from tests.support.unwritable import read_only
 
 STATUS = "STATUS:MISSING_STATE"
 GOAL = "Hand-write the parser"

@@ -15,7 +15,7 @@ from gitguard.cli.app import app
 from gitguard.cli.option_values import InOrder, pairs
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
-from tests.generate_references import commands
+from tests.generating.generate_references import commands
 
 
 def run(guard: Guard, *arguments: str, stdin: str = "") -> Result:

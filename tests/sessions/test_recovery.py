@@ -22,9 +22,8 @@ from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-
-from .conftest import Clock, Git, OpenGuard
-from .test_startup import own_file, session_file
+from tests.conftest import Clock, Git, OpenGuard
+from tests.sessions.test_startup import own_file, session_file
 
 BRANCH = "refs/heads/gitguard/main"
 

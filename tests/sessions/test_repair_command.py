@@ -14,10 +14,9 @@ from gitguard.guard import Guard
 from gitguard.hooks.shell_commands import owner_command
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-
-from .conftest import Git, OpenGuard
-from .test_recovery import BRANCH
-from .test_ways_out import state_file
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH
+from tests.sessions.test_ways_out import state_file
 
 
 def run(guard: Guard, *arguments: str, command: str = "repair", **variables: str) -> Result:

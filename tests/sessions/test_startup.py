@@ -30,8 +30,7 @@ from gitguard.store.session.current import current_session, read_owner
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-
-from .conftest import Clock, Git, OpenGuard
+from tests.conftest import Clock, Git, OpenGuard
 
 
 def session_file(guard: Guard, name: str) -> Path:

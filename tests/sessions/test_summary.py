@@ -31,9 +31,8 @@ from gitguard.store.session.snapshot import (
     snapshot_of,
 )
 from gitguard.store.session.task import read_state
-
-from .conftest import Git, OpenGuard
-from .test_task_state import NOW, STATES, state_document
+from tests.conftest import Git, OpenGuard
+from tests.store.session.test_task_state import NOW, STATES, state_document
 
 HOSTILE = "\x1b[31mred\x9b1m \u202eevil\u2066 zero\u200bwidth\ufeff bell\a nul\0 tag\U000e0041"
 TEXT = st.text(max_size=60)

@@ -14,11 +14,18 @@ from gitguard.sessions.verification_report import HistoryFinding, VerificationRe
 from gitguard.store.session import chain_check
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-
-from .conftest import Git, OpenGuard
-from .scratch import make_repository, shell
-from .test_startup import own_file
-from .test_tampering import BRANCH, EDITS, OURS, UNFIT, exchange, file_of, rewritten
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_startup import own_file
+from tests.store.session.test_tampering import (
+    BRANCH,
+    EDITS,
+    OURS,
+    UNFIT,
+    exchange,
+    file_of,
+    rewritten,
+)
+from tests.support.scratch import make_repository, shell
 
 
 @pytest.fixture

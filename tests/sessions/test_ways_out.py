@@ -13,10 +13,9 @@ from gitguard.errors import InvalidConfig, NotInitialised, NotWritable, Tampered
 from gitguard.guard import Guard
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-
-from .conftest import Git, OpenGuard
-from .test_recovery import BRANCH
-from .test_startup import own_file
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH
+from tests.sessions.test_startup import own_file
 
 
 def state_file(guard: Guard) -> Path:

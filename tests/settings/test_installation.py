@@ -22,11 +22,10 @@ from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.changes import FileChange, make_all
-
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 HOST = "claude-code"
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
 MINE = InstallWishes(EXECUTABLE)
 SHARED = InstallWishes(EXECUTABLE, shared=True)

@@ -36,9 +36,8 @@ from gitguard.settings.remembered_advice import (
     with_lessons,
 )
 from gitguard.settings.rollback import forget, newest_change, plan_rollback, roll_back
-
-from .conftest import Git
-from .settings_host import NEWER, SECRET, SettingsHost
+from tests.conftest import Git
+from tests.support.settings_host import NEWER, SECRET, SettingsHost
 
 HOST = "openclaw"
 FLOOR = "agents.defaults.compaction.reserveTokensFloor"

@@ -17,14 +17,13 @@ import pytest
 from gitguard.profile import advice_log
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.store.disk.lock import Lock
+from tests.support import written_conversations as written
+from tests.support.forked import run, simple_command
+from tests.support.scratch import console_blocks, environment, is_as_promised, make_repository
+from tests.support.settings_host import SECRET, SettingsHost
+from tests.support.waiting import wait_until
 
-from . import written_conversations as written
-from .forked import run, simple_command
-from .scratch import console_blocks, environment, is_as_promised, make_repository
-from .settings_host import SECRET, SettingsHost
-from .waiting import wait_until
-
-PAGE = Path(__file__).parent.parent / "references" / "guides" / "settings.md"
+PAGE = Path(__file__).parents[2] / "references" / "guides" / "settings.md"
 ADVISE = "gitguard config advise openclaw --pattern tool-heavy"
 
 

@@ -16,9 +16,8 @@ from gitguard.settings.advice import Advice, AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import Applied, apply, plan_change
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.rollback import plan_rollback, roll_back
-
-from .conftest import Git, OpenGuard
-from .needed import need_root
+from tests.conftest import Git, OpenGuard
+from tests.support.needed import need_root
 
 Environment = dict[str, str]
 QUESTION = AdviceQuestion("tool-heavy", window=200_000)

@@ -14,8 +14,7 @@ from gitguard.settings.advice import AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import apply, plan_change
 from gitguard.settings.project_install import InstallWishes
 from gitguard.settings.rollback import plan_rollback, roll_back
-
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 HOST = "claude-code"
 QUESTION = AdviceQuestion("tool-heavy", window=200_000)

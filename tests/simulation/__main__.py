@@ -10,12 +10,12 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.model.run import LENGTH, Failed, run_sequence
+from tests.simulation.run import LENGTH, Failed, run_sequence
 
 
 def main() -> int:
     """Run the sequences of consecutive seeds; print those that break a promise, whole."""
-    parser = argparse.ArgumentParser(prog="python -m tests.model", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--steps", type=int, default=10_000, help="how many in all")
     parser.add_argument("--seed", type=int, default=0, help="the first sequence's")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

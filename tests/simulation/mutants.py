@@ -1,6 +1,6 @@
 """Shows that the sequences have teeth: with a fix taken out, they find what it mended.
 
-`python -m tests.model.mutants` copies the package, takes one fix out of the copy, and runs
+`python -m tests.simulation.mutants` copies the package, takes one fix out of the copy, and runs
 sequences there until one breaks a promise. A fix whose text is no longer there is an error: name
 its new text.
 """
@@ -81,7 +81,7 @@ def _is_found(mutant: Mutant) -> bool:
         if source.count(mutant.fix) != 1:
             raise SystemExit(f"{mutant.module} does not hold once: {mutant.fix.strip()}")
         path.write_text(source.replace(mutant.fix, mutant.instead))
-        command = [sys.executable, "-m", "tests.model", "--steps", str(STEPS), "--first"]
+        command = [sys.executable, "-m", "tests.simulation", "--steps", str(STEPS), "--first"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     lines = [line for line in done.stderr.splitlines() if line.startswith("seed ")]
     found = lines[0][:160] if lines else f"not found in {STEPS} steps"

@@ -21,7 +21,7 @@ from gitguard.cli.app import run_app
 from gitguard.store.disk import lock
 from tests.conftest import Clock, Git
 from tests.faults.proof import load_everything
-from tests.interleaving import hearing
+from tests.support.interleaving import hearing
 
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
 UNEXPECTED = 70

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import gitguard
 from gitguard import cli
-
-from .needed import cannot_run
+from tests.support.needed import cannot_run
 
 ALICE, BOB, GROUP = 41_001, 41_002, 41_000
 """Users without an entry in the password file, and the group that they share."""

@@ -13,7 +13,7 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.model.text import timestamp
 from gitguard.store.session.workspace import Places
 
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 BLOCK = "<gitguard-resume "
 WINDOW = 200_000
 

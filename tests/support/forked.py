@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from gitguard.cli import main
-
-from .faults.proof import load_everything
+from tests.faults.proof import load_everything
 
 _LIMIT = 60
 """Seconds after which a command counts as hung."""

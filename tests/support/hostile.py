@@ -16,11 +16,10 @@ import click
 
 from gitguard.cli import hook
 from gitguard.cli.app import UNEXPECTED, app, run_app
+from tests.conftest import Git
+from tests.support.alarms import alarm_lent
 
-from .alarms import alarm_lent
-from .conftest import Git
-
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "payloads"
 _HOOKS = (
     "applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout",
     "post-commit", "post-index-change", "post-merge", "post-receive", "post-rewrite",

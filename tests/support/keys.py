@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 from gitguard.store.session.workspace import Places
-
-from .needed import need
+from tests.support.needed import need
 
 
 def run(*command: str, home: Path, **environment: str) -> str:

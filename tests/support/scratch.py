@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .forked import run, simple_command
+from tests.support.forked import run, simple_command
 
 BIN = str(Path(sys.executable).parent)
 """Where the `gitguard` command of this environment is."""

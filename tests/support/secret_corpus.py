@@ -1,7 +1,7 @@
 """Secrets and their look-alikes, made at run time, to measure the redaction independently.
 
 The rules in gitguard/model were written without this corpus, and this corpus without the rules:
-`tests/secret_shapes.py` takes its facts (prefix, alphabet, length, the names of variables
+`tests/support/secret_shapes.py` takes its facts (prefix, alphabet, length, the names of variables
 and headers) from open scanners and providers' documentation. No sample is stored, only shapes:
 each secret is generated from a seed, so that these files set off no scanner of secrets.
 

@@ -1,6 +1,6 @@
 """What looks like a secret and is none: the content of a tool that lives among hashes and code.
 
-Written in the notation of `tests/secret_corpus.py`; every kind is as many samples.
+Written in the notation of `tests/support/secret_corpus.py`; every kind is as many samples.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from tests.secret_corpus import SAMPLES_PER_LOOKALIKE, Document, Lookalike, fill
+from tests.support.secret_corpus import SAMPLES_PER_LOOKALIKE, Document, Lookalike, fill
 
 _GIT: dict[str, tuple[Document, ...]] = {
     "git log": (

@@ -11,7 +11,7 @@ docs           the provider's own documentation
 
 from __future__ import annotations
 
-from tests.secret_corpus import Context, Document, Shape
+from tests.support.secret_corpus import Context, Document, Shape
 
 Contexts = tuple[Context, ...]
 

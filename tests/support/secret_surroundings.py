@@ -15,9 +15,8 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from gitguard.model.redaction.redactor import Redactor
-
-from .secret_corpus import Document, Sample, is_left, samples, texts_of
-from .secret_shapes import SHAPES
+from tests.support.secret_corpus import Document, Sample, is_left, samples, texts_of
+from tests.support.secret_shapes import SHAPES
 
 Conceal = Callable[[str, str], str]
 """Returns a text with its secret concealed."""

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from . import forked
+from tests.support import forked
 
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[1] / "payloads"
 CLAUDE_CODE = PAYLOADS / "claude_code/transcript.jsonl"
 PI = PAYLOADS / "pi/session.jsonl"
 OPENCLAW = PAYLOADS / "openclaw/2026.9.6/openclaw-agent.sqlite"

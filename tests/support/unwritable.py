@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .faults.sandbox import sealed
-from .needed import cannot_run
+from tests.faults.sandbox import sealed
+from tests.support.needed import cannot_run
 
 
 def _mount(*arguments: str) -> bool:

@@ -17,9 +17,8 @@ from gitguard.store.session.current import current_session
 from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.fast_json import reader, writer
 from gitguard.transcripts.formats.recognition import recognise
-
-from .secret_samples import some
-from .transcript_command import CLAUDE_CODE, OPENCLAW, PI, RECORDED, document, run
+from tests.support.secret_samples import some
+from tests.support.transcript_command import CLAUDE_CODE, OPENCLAW, PI, RECORDED, document, run
 
 BELOW = "result-details-that-must-not-leave"
 

@@ -17,9 +17,8 @@ from gitguard.model.conversation import BROKEN, CALL, RESULT
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import Context, context_of
-
-from .spoken import DIALECTS, Said, turns
-from .test_transcript_compact_command import User
+from tests.compaction.test_transcript_compact_command import User
+from tests.support.spoken import DIALECTS, Said, turns
 
 TURNS, SIZE = 200, 2_800
 KEY = "agent:main:telegram:dm:123"

@@ -29,8 +29,7 @@ from gitguard.transcripts.identity import id_of
 from gitguard.transcripts.rewriting import applying
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-
-from .written_conversations import WRITERS, Result, agent, pi, read, user, write
+from tests.support.written_conversations import WRITERS, Result, agent, pi, read, user, write
 
 SMALL, LARGE = 0, 1 << 30
 MARK = b"\xef\xbb\xbf"

@@ -23,7 +23,7 @@ from gitguard.transcripts import entries, find_format, jsonl
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.formats import NAMES
 
-PAYLOADS = Path(__file__).parent / "payloads" / "claude_code"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 CLAUDE_CODE = find_format("claude-code")
 DEEP = "[" * 100_000
 

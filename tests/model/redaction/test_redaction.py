@@ -21,7 +21,7 @@ from gitguard.model.redaction.redactor import (
 )
 from gitguard.model.redaction.rules import PHRASES, PLACEHOLDER, SCANS, WORDS
 from gitguard.model.redaction.tokens import TOKENS
-from tests.secret_samples import HEX, SECRET, WORD, some
+from tests.support.secret_samples import HEX, SECRET, WORD, some
 
 REDACTOR = Redactor()
 

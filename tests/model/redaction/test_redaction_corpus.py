@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gitguard.model.redaction.redactor import Finding, Redactor
-from tests.bench_redaction import (
+from tests.benches.bench_redaction import (
     LEAST_RECALL,
     MOST_FALSE,
     measure_false_positives,
     measure_recall,
 )
-from tests.secret_corpus import (
+from tests.support.secret_corpus import (
     Document,
     development,
     held_out,
@@ -19,8 +19,8 @@ from tests.secret_corpus import (
     samples,
     texts_of,
 )
-from tests.secret_lookalikes import LOOKALIKES, lookalikes
-from tests.secret_shapes import SHAPES
+from tests.support.secret_lookalikes import LOOKALIKES, lookalikes
+from tests.support.secret_shapes import SHAPES
 
 SEED = 7
 Redacted = list[tuple[Document, Document, tuple[Finding, ...]]]

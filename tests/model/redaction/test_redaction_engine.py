@@ -17,8 +17,8 @@ from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.redaction.second_engine import SecondEngine
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
-from tests.secret_corpus import Document, held_out, is_left, samples
-from tests.secret_shapes import SHAPES
+from tests.support.secret_corpus import Document, held_out, is_left, samples
+from tests.support.secret_shapes import SHAPES
 
 RULES, BOTH = Redactor(), redactor_of(RedactionConfig(engine="redact-secret"))
 ENGINE = "redaction:\n  engine: redact-secret\n"

@@ -12,7 +12,7 @@ from gitguard.model.redaction.patterns import check_pattern, custom_rule, is_rul
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.redaction.rules import PHRASES, WORDS
 from gitguard.model.redaction.tokens import TOKENS
-from tests.secret_samples import parsed, repetitions, some
+from tests.support.secret_samples import parsed, repetitions, some
 
 OWN_RULE = custom_rule("acme-key", r"\bacme_(?P<secret>[a-z0-9]{20,64})")
 

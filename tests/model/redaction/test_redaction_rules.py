@@ -12,7 +12,7 @@ from gitguard.model.redaction.redactor import (
 )
 from gitguard.model.redaction.rules import PHRASES, PLACEHOLDER, WORDS
 from gitguard.model.redaction.tokens import TOKENS
-from tests.secret_samples import HEX, SECRET, WORD, a_match, parsed, repetitions, some
+from tests.support.secret_samples import HEX, SECRET, WORD, a_match, parsed, repetitions, some
 
 REDACTOR = Redactor()
 

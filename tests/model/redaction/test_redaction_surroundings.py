@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from gitguard.guard import Guard
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import visible
-
-from .conftest import Git
-from .secret_corpus import texts_of
-from .secret_surroundings import (
+from tests.conftest import Git
+from tests.support.secret_corpus import texts_of
+from tests.support.secret_surroundings import (
     LEAST_RECALL,
     SURROUNDINGS,
     Surrounding,

@@ -27,7 +27,7 @@ from gitguard.sessions.handoff.handoff_file import (
 from gitguard.store.session.store import SessionStore
 from tests.conftest import Git, OpenGuard
 from tests.faults.change_faults import crashes
-from tests.scratch import environment, make_repository
+from tests.support.scratch import environment, make_repository
 
 NAME = ".context-checkpoint.md"
 RECOVERED = ".context-checkpoint.recovered.md"

@@ -13,9 +13,8 @@ from gitguard import Guard
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.resume.drift import Drift, changes_since
 from gitguard.store.session.checkpoint import Code
-
-from .conftest import Git, OpenGuard
-from .conversation import Conversation
+from tests.conftest import Git, OpenGuard
+from tests.support.conversation import Conversation
 
 TITLE = "Changed since the checkpoint"
 OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")

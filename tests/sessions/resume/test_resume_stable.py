@@ -15,8 +15,7 @@ from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import HostSession
-
-from .conftest import Clock, Git
+from tests.conftest import Clock, Git
 
 
 def block_of(guard: Guard, *, spiral: str = "") -> str:

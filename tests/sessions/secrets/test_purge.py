@@ -18,10 +18,9 @@ from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.workspace import Places
-
-from .conftest import Git, OpenGuard
-from .conversation import Conversation
-from .test_recovery import BRANCH
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH
+from tests.support.conversation import Conversation
 
 NOW = "2026-01-31T09:30:00Z"
 TOKEN = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -278,7 +277,7 @@ def test_a_secret_that_a_cut_goes_through_leaves_no_half_of_it(tmp_path: Path, r
 def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged_again(
     leaked: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path
 ) -> None:
-    from .faults.change_faults import crashes
+    from tests.faults.change_faults import crashes
 
     for _ in crashes(lambda: open_guard().secrets.purge("3"), every=7):
         open_guard().resume()

@@ -13,10 +13,17 @@ from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-
-from .conftest import Clock, Git, OpenGuard
-from .test_purge import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked
-from .test_recovery import BRANCH
+from tests.conftest import Clock, Git, OpenGuard
+from tests.sessions.secrets.test_purge import (
+    NOW,
+    TOKEN,
+    UNKNOWN,
+    Blind,
+    files_with,
+    holders,
+    leaked,
+)
+from tests.sessions.test_recovery import BRANCH
 
 __all__ = ["leaked"]
 

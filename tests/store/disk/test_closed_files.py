@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from .needed import need
-from .scratch import environment, make_repository
-from .transcript_command import PI
+from tests.support.needed import need
+from tests.support.scratch import environment, make_repository
+from tests.support.transcript_command import PI
 
 HINT = "Run the command as its owner, or permit the file and its folders to be read"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Git
-from .hostile import answer, gitguard, inside, payload, tree_of
+from tests.conftest import Git
+from tests.support.hostile import answer, gitguard, inside, payload, tree_of
 
 SESSION = ".gitguard/sessions/main"
 HOOKS = ("PreToolUse.Bash", "UserPromptSubmit", "PostToolUse.Bash", "Stop")

@@ -13,10 +13,9 @@ import pytest
 
 from gitguard.errors import InvalidConfig
 from gitguard.process import places
-
-from .another_user import ALICE, BOB, GROUP, run_as
-from .conftest import Git, OpenGuard
-from .conversation import PAYLOADS
+from tests.conftest import Git, OpenGuard
+from tests.support.another_user import ALICE, BOB, GROUP, run_as
+from tests.support.conversation import PAYLOADS
 
 ELSEWHERE = "belongs to the user 41001, and gitguard keeps each user's sessions private"
 

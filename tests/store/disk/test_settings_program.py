@@ -15,9 +15,8 @@ import pytest
 from gitguard.errors import Locked
 from gitguard.store.disk.lock import Lock
 from gitguard.store.disk.program import find_program
-
-from .alarms import alarm_lent
-from .waiting import wait_until
+from tests.support.alarms import alarm_lent
+from tests.support.waiting import wait_until
 
 SLOW = """#!/bin/sh
 echo $$ > "$1/pid.new"

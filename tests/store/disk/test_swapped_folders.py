@@ -17,8 +17,7 @@ import pytest
 from gitguard.errors import GitguardError
 from gitguard.sessions.handoff.handoff_file import write_handoff
 from gitguard.store.session.naming import Session
-
-from .conversation import Conversation
+from tests.support.conversation import Conversation
 
 SWAPPED = (".gitguard/sessions/main", ".gitguard/sessions", ".gitguard", ".git/gitguard")
 WATCHED = {"open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.rmdir", "os.listdir"}

@@ -15,8 +15,7 @@ from gitguard.store.git.differences import Changes, Differences, Looker
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
 from gitguard.store.session.kept_look import keep_look, kept_look
-
-from .conftest import Git
+from tests.conftest import Git
 
 Look = Callable[[], Differences]
 

@@ -14,10 +14,9 @@ from gitguard.errors import GitFailed
 from gitguard.guard import Guard
 from gitguard.store.disk.child import Child, start
 from gitguard.store.session.workspace import Places
-
-from .conftest import Git, OpenGuard
-from .needed import need_root
-from .waiting import is_alive, wait_until
+from tests.conftest import Git, OpenGuard
+from tests.support.needed import need_root
+from tests.support.waiting import is_alive, wait_until
 
 _TRAP = "#!/bin/sh\necho {name} >> {marker}\nexit 0\n"
 

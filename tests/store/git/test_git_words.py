@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from gitguard.errors import GitguardError
 from gitguard.guard import Guard
 from gitguard.store.git.complaints import git_words
-
-from .conftest import Git
+from tests.conftest import Git
 
 SECRET = "root:x:0:0:Correct-Horse-Battery,Staple:/root:/bin/bash"
 SHALLOW = ".git/shallow"

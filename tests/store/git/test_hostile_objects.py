@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Git
-from .hostile import answer, gitguard, inside, payload
+from tests.conftest import Git
+from tests.support.hostile import answer, gitguard, inside, payload
 
 BRANCH = "refs/heads/gitguard/main"
 FILES = ("snapshot.yaml", "state.json", "summary.md")

@@ -13,9 +13,8 @@ import pytest
 from gitguard.errors import NotARepository
 from gitguard.guard import Guard
 from gitguard.store.session.workspace import Places
-
-from .conftest import Git
-from .hostile import (
+from tests.conftest import Git
+from tests.support.hostile import (
     Traps,
     answer,
     every_command,
@@ -25,8 +24,8 @@ from .hostile import (
     payload,
     tree_of,
 )
-from .keys import Machine, SshKeys
-from .needed import need_root
+from tests.support.keys import Machine, SshKeys
+from tests.support.needed import need_root
 
 
 @pytest.fixture

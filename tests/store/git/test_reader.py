@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from gitguard.errors import GitFailed, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.store.git.reader import _expand, entries_of
-
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 LIMIT = 1 << 18
 

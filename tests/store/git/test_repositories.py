@@ -14,8 +14,7 @@ from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session
-
-from .conftest import Clock, Git, OpenGuard
+from tests.conftest import Clock, Git, OpenGuard
 
 
 def prove(guard: Guard, git: Git, session: str = "main") -> None:

@@ -27,13 +27,12 @@ from gitguard.store.git.signature import BAD, GOOD, UNKNOWN, UNSIGNED, Verdict, 
 from gitguard.store.session.checkpoint import Checkpoint, Code
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
-
-from .conftest import Clock, Git
-from .keys import GpgKeys, Machine, SshKeys
-from .scratch import BIN
-from .test_recovery import BRANCH
-from .test_startup import session_file
-from .unwritable import read_only
+from tests.conftest import Clock, Git
+from tests.sessions.test_recovery import BRANCH
+from tests.sessions.test_startup import session_file
+from tests.support.keys import GpgKeys, Machine, SshKeys
+from tests.support.scratch import BIN
+from tests.support.unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 

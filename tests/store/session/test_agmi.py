@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .agmi.adapters import (
+from tests.agmi.adapters import (
     ATTACKERS,
     PLAIN_GIT,
     WITHOUT_ANCHOR,
@@ -18,9 +18,9 @@ from .agmi.adapters import (
     GitguardAdapter,
     RewriteWithoutAnchor,
 )
-from .agmi.scorecard import table, verdicts
+from tests.agmi.scorecard import table, verdicts
 
-REFERENCE = Path(__file__).parent.parent / "references" / "design" / "integrity.md"
+REFERENCE = Path(__file__).parents[3] / "references" / "design" / "integrity.md"
 NINE = 9
 
 

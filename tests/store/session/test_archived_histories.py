@@ -15,12 +15,11 @@ from gitguard.store.session.archive import Archived
 from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 from gitguard.transcripts.formats.recognition import recognise
-
-from .conftest import Clock, Git, OpenGuard
-from .conversation import Conversation
-from .test_cli import Place
-from .test_maintenance import DAY, at, close_it, findings, maintain, reopen
-from .test_session_store import lines, said
+from tests.cli.test_cli import Place
+from tests.conftest import Clock, Git, OpenGuard
+from tests.sessions.test_maintenance import DAY, at, close_it, findings, maintain, reopen
+from tests.store.session.test_session_store import lines, said
+from tests.support.conversation import Conversation
 
 
 def damage(guard: Guard, archived: Archived) -> None:

@@ -19,9 +19,8 @@ from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, Entry
 from gitguard.store.session.snapshot import Snapshot, read_snapshot
 from gitguard.store.session.task import Artifact, Decision, TaskState, new_task, read_state
-
-from .conftest import OpenGuard
-from .conversation import Conversation
+from tests.conftest import OpenGuard
+from tests.support.conversation import Conversation
 
 NOW = "2026-01-31T09:30:00Z"
 LONG_ANSWER = "I would write the parser by hand, since the grammar is small. " * 10

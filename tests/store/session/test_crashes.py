@@ -20,10 +20,9 @@ from gitguard.errors import GitFailed, GitguardError, NotReadable, NotWritable
 from gitguard.guard import Guard
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-
-from .conftest import Clock, Git, OpenGuard
-from .test_recovery import BRANCH, advance_from_elsewhere
-from .test_startup import own_file
+from tests.conftest import Clock, Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH, advance_from_elsewhere
+from tests.sessions.test_startup import own_file
 
 MAIN = Session.of("main")
 

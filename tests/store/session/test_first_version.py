@@ -13,11 +13,10 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
 from gitguard.store.session.workspace import Places
+from tests.conftest import Clock, Git
+from tests.support.needed import need
 
-from .conftest import Clock, Git
-from .needed import need
-
-ARCHIVE = Path(__file__).parent / "first_version" / "repository.tar.gz"
+ARCHIVE = Path(__file__).parents[2] / "first_version" / "repository.tar.gz"
 _WRITTEN_AT = "/tmp/gitguard-first-version/repo/.git"
 SLUGGED = "Feature/Übersicht of Tabs"
 HALTED = "22222222"

@@ -15,9 +15,8 @@ from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.store.session import identity
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-
-from .conftest import Git, OpenGuard
-from .test_recovery import BRANCH
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH
 
 
 def identity_file(root: Path) -> Path:

@@ -21,7 +21,7 @@ from tests.faults import scenarios
 from tests.faults.running import fast_folder
 from tests.faults.scenarios import BY_NAME
 from tests.faults.world import World
-from tests.interleaving import held_writers, interrupted, places_in
+from tests.support.interleaving import held_writers, interrupted, places_in
 
 Read = Callable[[Guard], object]
 

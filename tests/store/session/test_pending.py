@@ -15,11 +15,10 @@ from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
 from gitguard.guard import Guard
 from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.workspace import Places
-
-from .conftest import Git, OpenGuard
-from .test_recovery import BRANCH
-from .test_startup import own_file, session_file
-from .unwritable import fill, read_only, small_disk
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_recovery import BRANCH
+from tests.sessions.test_startup import own_file, session_file
+from tests.support.unwritable import fill, read_only, small_disk
 
 
 @pytest.fixture

@@ -18,11 +18,10 @@ from gitguard.store.session.conversations import keep_conversation, read_convers
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.seal import Seal
-
-from .conftest import Git, OpenGuard
-from .conversation import Conversation
-from .test_hook_command import payload, run_hook
-from .unwritable import read_only
+from tests.conftest import Git, OpenGuard
+from tests.hooks.test_hook_command import payload, run_hook
+from tests.support.conversation import Conversation
+from tests.support.unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 

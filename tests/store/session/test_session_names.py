@@ -21,8 +21,7 @@ from gitguard.guard import Guard
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session, is_session_name
-
-from .conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard
 
 ODD = [
     "--upload-pack=x",

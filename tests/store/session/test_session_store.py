@@ -17,10 +17,9 @@ from gitguard.store.session.host_session import HostReading, HostSession
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from gitguard.transcripts.formats.recognition import recognise
-
-from .conftest import OpenGuard
-from .conversation import Conversation
-from .test_cli import Place
+from tests.cli.test_cli import Place
+from tests.conftest import OpenGuard
+from tests.support.conversation import Conversation
 
 NOW = "2026-01-31T09:30:00Z"
 LATER = "2026-01-31T10:30:00Z"
@@ -279,7 +278,7 @@ def test_a_conversation_that_begins_with_anothers_lines_has_its_own_name(
     ],
 )
 def test_every_hosts_file_tells_the_conversations_id(file: str, own: str, begun: Guard) -> None:
-    named = recognise(str(Path(__file__).parent / "payloads" / file))
+    named = recognise(str(Path(__file__).parents[2] / "payloads" / file))
     assert import_transcript(begun.store(), named).conversation == own
 
 

@@ -13,10 +13,9 @@ import pytest
 from gitguard.errors import EditedState, GitguardError, NewerFormat, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.store.session.naming import Session
-
-from .conftest import Git, OpenGuard
-from .conversation import BLOCK, Conversation
-from .test_startup import own_file
+from tests.conftest import Git, OpenGuard
+from tests.sessions.test_startup import own_file
+from tests.support.conversation import BLOCK, Conversation
 
 BRANCH = "refs/heads/gitguard/main"
 OURS = {"commit": "", "tree": "^{tree}", "state": ":state.json", "snapshot": ":snapshot.yaml"}

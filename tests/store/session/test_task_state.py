@@ -27,10 +27,10 @@ from gitguard.store.session.task import (
     read_state,
     update_state,
 )
-from tests.json_schema import config_schema, state_schema
+from tests.generating.json_schema import config_schema, state_schema
 
 NOW = "2026-01-31T09:30:00Z"
-SCHEMA_FILE = Path(__file__).parent.parent / "references" / "reference" / "task-state.schema.json"
+SCHEMA_FILE = Path(__file__).parents[3] / "references" / "reference" / "task-state.schema.json"
 
 
 def state_document(**changes: Any) -> dict[str, Any]:

@@ -24,11 +24,10 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import Context, context_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.replacing import look
-
-from . import spoken
-from .conftest import Clock
-from .other_programs import opened
-from .spoken import DIALECTS, Said, turns
+from tests.conftest import Clock
+from tests.support import spoken
+from tests.support.other_programs import opened
+from tests.support.spoken import DIALECTS, Said, turns
 
 Write = Callable[[Path, list[Said]], Transcript]
 
@@ -303,7 +302,7 @@ def test_a_full_disk_takes_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     before = Path(transcript.path).read_bytes()
     program = f"""
 import resource, signal, sys, time
-sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from gitguard.errors import NotWritable
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.replacing import look

@@ -16,8 +16,7 @@ from gitguard.transcripts.fitting.limits import (
     is_turn,
     limits_of,
 )
-
-from .spoken import Said, entries
+from tests.support.spoken import Said, entries
 
 # Session keys
 

@@ -47,10 +47,9 @@ from gitguard.transcripts.fitting.summarizing import (
     summarize,
     transcribed,
 )
-
-from . import spoken
-from .spoken import Said, turns
-from .waiting import wait_until
+from tests.support import spoken
+from tests.support.spoken import Said, turns
+from tests.support.waiting import wait_until
 
 PLAIN = Redactor()
 

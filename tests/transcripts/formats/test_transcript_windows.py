@@ -23,11 +23,10 @@ from gitguard.store.session.conversations import keep_conversation, read_convers
 from gitguard.store.session.current import current_session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import recognise
-
-from . import spoken
-from .spoken import NOW, turns
-from .test_transcripts_openclaw import LAY_OUT, MAIN
-from .transcript_command import CLAUDE_CODE, PAYLOADS, PI
+from tests.support import spoken
+from tests.support.spoken import NOW, turns
+from tests.support.transcript_command import CLAUDE_CODE, PAYLOADS, PI
+from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN
 
 OPUS = "claude-opus-5-5"
 TOOLS = Tools(clock=lambda: NOW, random=os.urandom, redactor=Redactor())

@@ -18,10 +18,9 @@ from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.openclaw import database as openclaw_database
+from tests.transcripts.test_transcripts import added
 
-from .test_transcripts import added
-
-PAYLOADS = Path(__file__).parent / "payloads" / "openclaw"
+PAYLOADS = Path(__file__).parents[2] / "payloads" / "openclaw"
 OPENCLAW = find_format("openclaw")
 MAIN, OTHER = "agent:main:main", "agent:main:incident-42"
 

@@ -33,7 +33,7 @@ from gitguard.transcripts.exporting import Wishes, json_lines
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.readable import markdown
 
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[2] / "payloads"
 RECORDED = {
     "pi": PAYLOADS / "pi/session.jsonl",
     "codex": PAYLOADS / "codex/rollout.jsonl",

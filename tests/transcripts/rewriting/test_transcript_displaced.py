@@ -11,8 +11,7 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-
-from .written_conversations import WRITERS, Part, Result, agent, user, write
+from tests.support.written_conversations import WRITERS, Part, Result, agent, user, write
 
 NOW = 1_795_000_000.0
 SAID: list[Part] = [

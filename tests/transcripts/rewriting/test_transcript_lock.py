@@ -22,8 +22,7 @@ from gitguard.errors import InvalidDocument, Locked
 from gitguard.store.disk import processes
 from gitguard.transcripts.rewriting.host_lock import HostLock
 from gitguard.transcripts.rewriting.locks import transcript_lock
-
-from .other_programs import opened, running
+from tests.support.other_programs import opened, running
 
 SOON = 0.2
 """Seconds that a test waits where nothing will be let go."""

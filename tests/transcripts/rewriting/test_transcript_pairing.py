@@ -22,8 +22,7 @@ from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
 from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import clean_name
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-
-from .written_conversations import (
+from tests.support.written_conversations import (
     CALLS,
     PAIRED,
     WRITERS,
@@ -787,7 +786,7 @@ def read_lines(data: bytes) -> list[Document]:
     return [json.loads(line) for line in data.splitlines() if line]
 
 
-PAYLOADS = Path(__file__).parent / "payloads"
+PAYLOADS = Path(__file__).parents[2] / "payloads"
 RECORDED = {
     "claude-code": sorted((PAYLOADS / "claude_code").glob("transcript*.jsonl")),
     "pi": [*(PAYLOADS / "pi").glob("*.jsonl"), *(PAYLOADS / "openclaw").rglob("*.jsonl")],

@@ -18,12 +18,11 @@ from gitguard.pressure.usage import find_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.session_record import read_record
 from gitguard.transcripts.rewriting.repair import repair
-
-from .needed import need, need_root
-from .spoken import NOW
-from .test_transcript_compact_command import User
-from .transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, finished, run
-from .written_conversations import pi, user, write
+from tests.compaction.test_transcript_compact_command import User
+from tests.support.needed import need, need_root
+from tests.support.spoken import NOW
+from tests.support.transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, finished, run
+from tests.support.written_conversations import pi, user, write
 
 READERS = [["show"], ["usage"], ["export"], ["budget"], ["import"], ["prune", "--dry-run"]]
 OPENCODE = PAYLOADS / "opencode/opencode.db"

@@ -26,11 +26,10 @@ from gitguard.transcripts.rewriting.details import host_lines, strip_details
 from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
 from gitguard.transcripts.rewriting.repair import MADE, PUT_FIRST, RepairReport, repair
 from gitguard.transcripts.rewriting.replacing import look
-
-from .other_programs import opened
-from .transcript_command import run
-from .unwritable import fill, read_only, small_disk
-from .written_conversations import (
+from tests.support.other_programs import opened
+from tests.support.transcript_command import run
+from tests.support.unwritable import fill, read_only, small_disk
+from tests.support.written_conversations import (
     WRITERS,
     Document,
     Part,

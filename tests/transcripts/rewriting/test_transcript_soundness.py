@@ -18,8 +18,7 @@ from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import Pairing, pair
 from gitguard.transcripts.rewriting.replacing import look
 from gitguard.transcripts.rewriting.scanning import Scan, scan
-
-from .written_conversations import PAIRED, Document, Part, Result, agent, user, write
+from tests.support.written_conversations import PAIRED, Document, Part, Result, agent, user, write
 
 if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable

@@ -11,8 +11,7 @@ from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.rewriting.repair import RepairReport, conversation, repair
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
-
-from .written_conversations import (
+from tests.support.written_conversations import (
     WRITERS,
     Document,
     Part,
