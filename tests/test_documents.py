@@ -17,7 +17,7 @@ from gitguard.model.config.config import Config
 from gitguard.model.record import Record
 from gitguard.sessions.stored_sessions import StoredConversation
 from tests.generating import generate_references as generated
-from tests.test_floors import DOORS, FLOORS, HOUSED, room_of
+from tests.support.house import DOORS, FLOORS, HOUSED, room_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(

@@ -21,43 +21,9 @@ import gitguard
 from gitguard.hosts import HOSTS
 from gitguard.model.record import Record
 from gitguard.model.value import Value
+from tests.support.house import DOORS, FLOOR, HOUSED, MODULES, PACKAGE, room_of
 
-PACKAGE = Path(gitguard.__file__).parent
 PAYLOADS = Path(__file__).parent / "payloads"
-FLOORS = (
-    {"errors"},
-    {"model"},
-    {"store/disk", "template_runtime"},
-    {"store/git", "transcripts", "hosts", "compiled_templates"},
-    {"rendering"},
-    {"store/session"},
-    {"pressure"},
-    {"profile"},
-    {"sessions"},
-    {"hooks", "settings"},
-    {"compaction", "delegation"},
-    {"process"},
-    {"guard"},
-    {"cli", "mcp_server"},
-)
-"""The rooms, lowest first: a module imports lower floors and its own room, nothing else."""
-FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
-DOORS = {
-    "git": ("store/git/objects.py",),
-    "gitdb": ("store/git/objects.py",),
-    "subprocess": ("store/disk/child.py",),
-    "ruamel": ("model/codec.py",),
-    "jinja2": ("rendering.py",),
-    "click": ("cli/",),
-    "redact_secret": ("model/redaction/second_engine.py",),
-    "sqlite3": ("transcripts/database.py",),
-    "backports": ("transcripts/formats/openclaw/database.py",),
-    "compression": ("transcripts/formats/openclaw/database.py",),
-    "orjson": ("transcripts/fast_json.py",),
-    "tomlkit": ("store/disk/toml_text.py",),
-    "filelock": ("transcripts/rewriting/locks.py",),
-}
-"""Which modules may import a library."""
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
 HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""
@@ -66,15 +32,6 @@ LONGEST_COMMAND = 15
 """A command's most statements: parse, one call to the library, print."""
 
 
-def room_of(module: str) -> str:
-    """Return a module's room: its folder, and in `store` the folder below that."""
-    parts = module.removesuffix(".py").split("/")
-    depth = 2 if parts[0] == "store" and len(parts) > 2 else 1
-    return "/".join(parts[:depth])
-
-
-MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-HOUSED = [module for module in MODULES if room_of(module) in FLOOR]
 TREES = {module: ast.parse((PACKAGE / module).read_text()) for module in MODULES}
 LIBRARY = [m for m in HOUSED if room_of(m) not in ("cli", "mcp_server", "process")]
 """What is handed its surroundings; `process` looks at them, for whoever asks it to."""
@@ -364,3 +321,14 @@ def test_a_calm_hook_loads_nothing_heavy(
     assert any("python3 hello.py" in j.read_text() for j in journal.glob("*/journal.jsonl"))
     faults = run_python("-m", "gitguard", "--root", str(workspace), "status", home=tmp_path)
     assert "FAULT" not in faults.stdout
+
+
+TEST_MODULES = sorted(Path(__file__).parent.rglob("test_*.py"))
+
+
+@pytest.mark.parametrize("path", TEST_MODULES, ids=lambda path: path.stem)
+def test_a_test_module_imports_no_other_one(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            last = (node.module or "").rpartition(".")[2]
+            assert not last.startswith("test_"), f"what {node.module} shares belongs into support"

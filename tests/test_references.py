@@ -17,7 +17,8 @@ from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.task import read_state
 from tests.generating import generate_references as generated
 from tests.support import written_conversations as written
-from tests.support.scratch import console_blocks, is_as_promised, make_repository, shell
+from tests.support.pages import check_console
+from tests.support.scratch import console_blocks, make_repository, shell
 
 ROOT = Path(__file__).parent.parent
 REFERENCES = ROOT / "references"
@@ -105,14 +106,6 @@ def test_every_command_has_help_an_example_that_parses_and_a_row_for_each_option
         if isinstance(parameter, click.Option):
             assert parameter.help
             assert all(f"`{option}" in rows for option in parameter.opts), parameter.opts
-
-
-def check_console(page: Path, root: Path, home: Path) -> None:
-    blocks = console_blocks(page)
-    assert blocks
-    for command, promised in blocks:
-        seen = shell(command, root, home)
-        assert is_as_promised(promised, seen), f"$ {command}\n{seen}\n-- promised --\n{promised}"
 
 
 def test_plain_git_recipes_run(tmp_path: Path) -> None:

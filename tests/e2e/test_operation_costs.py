@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.benches.measure_operation_costs import HOSTS, Measured, measure
-from tests.test_operation_costs import measured
+from tests.support.measured_costs import measured
 
 from .conftest import installed
 

@@ -21,7 +21,7 @@ from gitguard.hooks.bundle import (
 )
 from gitguard.model.config.config import Thresholds
 from gitguard.store.session.task import TaskState, new_task, read_state
-from tests.store.session.test_task_state import state_document
+from tests.support.state_documents import state_document
 
 LIMITS = Thresholds()
 REQUIRED = {

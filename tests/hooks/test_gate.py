@@ -27,7 +27,7 @@ from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
 from gitguard.pressure.readings import measure_pressure, with_proof
 from gitguard.store.session.host_session import HostSession, Stop
 from tests.conftest import Git
-from tests.sessions.test_recovery import BRANCH
+from tests.support.session_branches import BRANCH
 
 LIMITS = Thresholds()
 WINDOW = Window(200_000, "assumed")

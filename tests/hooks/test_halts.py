@@ -28,8 +28,8 @@ from gitguard.store.session.conversations import THIS_SESSION, keep_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import Hold, HostSession, Stop
 from gitguard.store.session.naming import Session
-from tests.hooks.test_hooks import HALTED, denies, stops
 from tests.support.conversation import PAYLOADS, Conversation
+from tests.support.hook_replies import HALTED, denies, stops
 
 OWNERS = (
     "gitguard trust --yes",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -16,42 +15,9 @@ from gitguard.errors import GitFailed
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.hosts.claude_code import installing
 from gitguard.store.git import plumbing
-from tests.support.conversation import PAYLOADS, Conversation
+from tests.support.conversation import Conversation
+from tests.support.hook_processes import COMMAND, payload, run_hook
 from tests.support.waiting import is_alive, wait_until
-
-COMMAND = Path(sys.executable).with_name("gitguard")
-
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
-
-
-def run_hook(
-    talk: Conversation, data: bytes, *arguments: str, **environment: str
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [str(COMMAND), "hook", *(arguments or ("claude-code",))],
-        cwd=talk.root,
-        env={
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(talk.root.parent / "home"),
-            "GITGUARD_STATE_DIR": str(talk.root.parent / "state"),
-            "CLAUDE_PROJECT_DIR": str(talk.root),
-            **environment,
-        },
-        input=data,
-        capture_output=True,
-        check=False,
-        timeout=30,
-    )
-
-
-def payload(talk: Conversation, name: str, **changes: object) -> bytes:
-    document = json.loads((PAYLOADS / f"{name}.json").read_text(encoding="utf-8"))
-    document |= {"cwd": str(talk.root), "transcript_path": str(talk.transcript), **changes}
-    return json.dumps(document).encode()
-
 
 BAD_INPUT = {
     "nothing": b"",

@@ -22,6 +22,7 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from tests.support.conversation import BLOCK, Conversation
+from tests.support.hook_replies import HALTED, denies, stops
 
 
 @pytest.fixture
@@ -29,23 +30,9 @@ def talk(tmp_path: Path) -> Conversation:
     return Conversation(tmp_path)
 
 
-def denies(answer: dict[str, object]) -> bool:
-    """The tool call does not run."""
-    output = answer.get("hookSpecificOutput")
-    return isinstance(output, dict) and output.get("permissionDecision") == "deny"
-
-
-def stops(answer: dict[str, object]) -> bool:
-    """The tool call does not run, and the turn ends."""
-    return denies(answer) and answer.get("continue") is False
-
-
 def told(answer: dict[str, Any]) -> str:
     """What the agent reads of a denial."""
     return str(answer["hookSpecificOutput"]["permissionDecisionReason"])
-
-
-HALTED = "STATUS:HALT_CONTEXT_LIMIT"
 
 
 # Where nobody asked for gitguard

@@ -21,8 +21,8 @@ from gitguard.model.config.config import DEFAULTS, GaugeConfig
 from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
 from gitguard.model.pressure import FIRST_TURN, Pressure, Window
 from gitguard.store.session.host_session import HostSession
-from tests.pressure.test_policy_bands import after_failure, after_tool
 from tests.support.conversation import Conversation
+from tests.support.tool_events import after_failure, after_tool
 
 HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
 COMPACT = "Compact soon; state saved."

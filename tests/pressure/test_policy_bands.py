@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,31 +30,9 @@ from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 from tests.support.conversation import Conversation
+from tests.support.tool_events import after_failure, after_tool
 
 WINDOW = 200_000
-
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path)
-    talk.prompt("Begin")
-    return talk
-
-
-def after_tool(talk: Conversation, **changes: object) -> str:
-    """A tool call ends; return what is added to the context."""
-    return added(talk.send("PostToolUse.Bash", **changes), "PostToolUse")
-
-
-def after_failure(talk: Conversation, **changes: object) -> str:
-    """A tool call fails; return what is added to the context."""
-    return added(talk.send("PostToolUseFailure", **changes), "PostToolUseFailure")
-
-
-def added(answer: dict[str, Any], event: str) -> str:
-    said = answer.get("hookSpecificOutput", {"hookEventName": event})
-    assert said["hookEventName"] == event, "the host would not read it"
-    return str(said.get("additionalContext", ""))
 
 
 @pytest.mark.parametrize(

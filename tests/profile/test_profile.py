@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterable
@@ -46,12 +45,13 @@ from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.formats.recognition import recognise
 from tests.support.conversation import Conversation
 from tests.support.measuring import peak_megabytes
+from tests.support.openclaw_sessions import LAY_OUT, MAIN
+from tests.support.pages import check_console
+from tests.support.profile_page import members, named_on_the_page
 from tests.support.scratch import make_repository, shell
 from tests.support.spoken import DIALECTS, NOW, Said, entries, turns
 from tests.support.written_conversations import Document, agent, user, write
 from tests.support.written_conversations import claude_code as claude_code_lines
-from tests.test_references import check_console
-from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
 CLAUDE_CODE = PAYLOADS / "claude_code"
@@ -745,21 +745,6 @@ def test_the_page_names_every_member_for_programs(tmp_path: Path) -> None:
     usage = document.pop("usage").keys()
     assert members(document) <= named_on_the_page() | {"low", "high"}
     assert json.loads(invoked("transcript", "usage", path, "--json").output).keys() >= usage
-
-
-def named_on_the_page() -> set[str]:
-    page = (Path(__file__).parents[2] / "references" / "design" / "profile.md").read_text()
-    rows = [row for row in page.partition("## For programs")[2].splitlines() if row[:1] == "|"]
-    return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-
-
-def members(value: Any) -> set[str]:
-    """Return the names of all members, at any depth."""
-    inside = value if isinstance(value, list) else []
-    names: set[str] = set()
-    if isinstance(value, dict):
-        names, inside = set(value), list(value.values())
-    return names.union(*map(members, inside))
 
 
 def test_a_bar_is_as_long_as_the_terminal_lets_it(

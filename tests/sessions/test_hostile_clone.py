@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from gitguard.store.session.naming import Session
-from tests.cli.test_hostile_text import UGLY, hidden_in
 from tests.conftest import Git
+from tests.support.hidden_characters import UGLY, hidden_in
 from tests.support.hostile import answer, every_hook, gitguard, inside, payload, recorded
 
 MARK = "PLANTED-BY-THE-ATTACKER"

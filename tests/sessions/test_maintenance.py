@@ -24,50 +24,21 @@ from gitguard.errors import (
     Tampered,
 )
 from gitguard.guard import Guard
-from gitguard.sessions.archiving import archive_of, bring_back, close, find_archived
-from gitguard.sessions.maintenance import Maintained, Maintenance
+from gitguard.sessions.archiving import archive_of
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record
-from tests.cli.test_cli import Place
 from tests.conftest import Clock, Git, OpenGuard
-from tests.sessions.secrets.test_purge import TOKEN, Blind
+from tests.support.command_place import Place
 from tests.support.conversation import Conversation
+from tests.support.kept_sessions import DAY, GOAL, at, close_it, findings, maintain, reopen
 from tests.support.keys import Machine, SshKeys
+from tests.support.leaked_secrets import TOKEN, Blind
 
 NOW = "2026-01-31T09:30:00Z"
-DAY = 86_400
-GOAL = "Nothing is lost"
-
-
-def at(guard: Guard, key: str) -> Guard:
-    """Work at a session, with a checkpoint of its own."""
-    guard.sessions.use(guard.sessions.find(key))
-    guard.note({"goal": f"{GOAL} of {key}", "learnings": ["kept"]})
-    return guard
-
-
-def maintain(guard: Guard, mode: str = "enforce", *delete: str) -> Maintained:
-    return Maintenance(guard.store(guard.any_session())).run(mode, delete=delete)
-
-
-def reopen(guard: Guard, key: str, head: str = "") -> Guard:
-    session, archived = find_archived(guard.store(guard.any_session()), key, head)
-    bring_back(guard.store(session), archived)
-    guard.sessions.use(session)
-    return guard
-
-
-def close_it(guard: Guard, key: str = "") -> Archived:
-    return close(guard.store(guard.sessions.find(key) if key else None))
-
-
-def findings(guard: Guard) -> list[str]:
-    reports = guard.verify(every_session=True)
-    return [finding.problem for report in reports for finding in report.findings]
 
 
 def converse(guard: Guard, key: str, **known: object) -> None:

@@ -23,29 +23,12 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
-from tests.sessions.test_startup import own_file, session_file
-
-BRANCH = "refs/heads/gitguard/main"
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path, places: Places) -> Places:
-    """The places of another machine."""
-    return places.replace(state_home=str(tmp_path / "other-machine"))
+from tests.support.session_branches import BRANCH, advance_from_elsewhere
+from tests.support.session_files import own_file, session_file
 
 
 def trigger_of(git: Git, ref: str = BRANCH) -> str:
     return git("log", "-1", "--format=%(trailers:key=Gitguard-Trigger,valueonly)", ref)
-
-
-def advance_from_elsewhere(guard: Guard, git: Git, tmp_path: Path, elsewhere: Places) -> None:
-    """Put a checkpoint of another machine on top of our branch."""
-    clone = tmp_path / "clone"
-    git("clone", "--quiet", ".", str(clone))
-    theirs = Guard(str(clone), elsewhere, guard.clock)
-    theirs.trust()
-    theirs.note({"goal": "Theirs"})
-    git("fetch", "--quiet", str(clone), f"{BRANCH}:{BRANCH}")
 
 
 # Advanced

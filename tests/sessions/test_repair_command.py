@@ -15,8 +15,8 @@ from gitguard.hooks.shell_commands import owner_command
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
-from tests.sessions.test_recovery import BRANCH
-from tests.sessions.test_ways_out import state_file
+from tests.support.session_branches import BRANCH
+from tests.support.state_paths import state_file
 
 
 def run(guard: Guard, *arguments: str, command: str = "repair", **variables: str) -> Result:

@@ -31,16 +31,7 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
-
-
-def session_file(guard: Guard, name: str) -> Path:
-    """Return the path of a working file of the current session."""
-    return Path(guard.workspace.working_file(current_session(guard.workspace), name))
-
-
-def own_file(guard: Guard, name: str) -> Path:
-    """Return the path of a file in the state directory."""
-    return Path(guard.workspace.anchor_folder(current_session(guard.workspace)), name)
+from tests.support.session_files import own_file, session_file
 
 
 def edit(guard: Guard, **changes: object) -> None:

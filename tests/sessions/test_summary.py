@@ -32,7 +32,7 @@ from gitguard.store.session.snapshot import (
 )
 from gitguard.store.session.task import read_state
 from tests.conftest import Git, OpenGuard
-from tests.store.session.test_task_state import NOW, STATES, state_document
+from tests.support.state_documents import NOW, STATES, state_document
 
 HOSTILE = "\x1b[31mred\x9b1m \u202eevil\u2066 zero\u200bwidth\ufeff bell\a nul\0 tag\U000e0041"
 TEXT = st.text(max_size=60)

@@ -15,8 +15,9 @@ from gitguard.store.session import chain_check
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
-from tests.sessions.test_startup import own_file
-from tests.store.session.test_tampering import (
+from tests.support.scratch import make_repository, shell
+from tests.support.session_files import own_file
+from tests.support.tampered_sessions import (
     BRANCH,
     EDITS,
     OURS,
@@ -25,7 +26,6 @@ from tests.store.session.test_tampering import (
     file_of,
     rewritten,
 )
-from tests.support.scratch import make_repository, shell
 
 
 @pytest.fixture

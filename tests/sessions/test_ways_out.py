@@ -14,12 +14,9 @@ from gitguard.guard import Guard
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
-from tests.sessions.test_recovery import BRANCH
-from tests.sessions.test_startup import own_file
-
-
-def state_file(guard: Guard) -> Path:
-    return Path(guard.store().states.path)
+from tests.support.session_branches import BRANCH
+from tests.support.session_files import own_file
+from tests.support.state_paths import state_file
 
 
 def test_an_edit_that_was_refused_flows_into_no_history(

@@ -17,7 +17,7 @@ from gitguard.model.conversation import BROKEN, CALL, RESULT
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import Context, context_of
-from tests.compaction.test_transcript_compact_command import User
+from tests.support.compacting_user import User
 from tests.support.spoken import DIALECTS, Said, turns
 
 TURNS, SIZE = 200, 2_800

@@ -19,8 +19,8 @@ from gitguard.store.session.current import current_session
 from gitguard.transcripts.formats import NAMES
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.rewriting.repair import repair
-from tests.compaction.test_transcript_compact_command import User
 from tests.support import spoken
+from tests.support.compacting_user import User
 from tests.support.spoken import NOW, turns
 from tests.support.transcript_command import PI, RECORDED, document, run
 from tests.support.written_conversations import claude_code, pi, user, write

@@ -22,6 +22,7 @@ from gitguard.store.disk.files import lines_backwards
 from gitguard.transcripts import entries, find_format, jsonl
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.formats import NAMES
+from tests.support.appended_lines import added
 
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 CLAUDE_CODE = find_format("claude-code")
@@ -42,14 +43,6 @@ def said(path: str) -> list[tuple[str, str]]:
 
 def compactions(path: str, since: int = 0) -> Compactions:
     return CLAUDE_CODE.compactions(Transcript(path, "claude-code"), since)
-
-
-def added(earlier: Compactions, later: Compactions) -> Compactions:
-    """Return the whole count, as its readers add it up, of one that went on from another."""
-    if later.anew:
-        return later
-    newest_at = later.newest_at or earlier.newest_at
-    return Compactions(earlier.count + later.count, newest_at, later.upto, earlier.anew)
 
 
 def lines_of(name: str) -> list[str]:

@@ -14,7 +14,7 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
-from tests.sessions.secrets.test_purge import (
+from tests.support.leaked_secrets import (
     NOW,
     TOKEN,
     UNKNOWN,
@@ -23,7 +23,7 @@ from tests.sessions.secrets.test_purge import (
     holders,
     leaked,
 )
-from tests.sessions.test_recovery import BRANCH
+from tests.support.session_branches import BRANCH
 
 __all__ = ["leaked"]
 

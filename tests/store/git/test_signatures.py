@@ -28,10 +28,10 @@ from gitguard.store.session.checkpoint import Checkpoint, Code
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from tests.conftest import Clock, Git
-from tests.sessions.test_recovery import BRANCH
-from tests.sessions.test_startup import session_file
 from tests.support.keys import GpgKeys, Machine, SshKeys
 from tests.support.scratch import BIN
+from tests.support.session_branches import BRANCH
+from tests.support.session_files import session_file
 from tests.support.unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"

@@ -15,11 +15,11 @@ from gitguard.store.session.archive import Archived
 from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 from gitguard.transcripts.formats.recognition import recognise
-from tests.cli.test_cli import Place
 from tests.conftest import Clock, Git, OpenGuard
-from tests.sessions.test_maintenance import DAY, at, close_it, findings, maintain, reopen
-from tests.store.session.test_session_store import lines, said
+from tests.support.command_place import Place
 from tests.support.conversation import Conversation
+from tests.support.kept_sessions import DAY, at, close_it, findings, maintain, reopen
+from tests.support.transcript_lines import lines, said
 
 
 def damage(guard: Guard, archived: Archived) -> None:

@@ -21,8 +21,8 @@ from gitguard.guard import Guard
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
-from tests.sessions.test_recovery import BRANCH, advance_from_elsewhere
-from tests.sessions.test_startup import own_file
+from tests.support.session_branches import BRANCH, advance_from_elsewhere
+from tests.support.session_files import own_file
 
 MAIN = Session.of("main")
 

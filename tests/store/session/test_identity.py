@@ -16,7 +16,7 @@ from gitguard.store.session import identity
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
-from tests.sessions.test_recovery import BRANCH
+from tests.support.session_branches import BRANCH
 
 
 def identity_file(root: Path) -> Path:

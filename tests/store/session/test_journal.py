@@ -17,7 +17,7 @@ from gitguard.store.session.journal import JournalFile
 from gitguard.store.session.snapshot import SnapshotMeta, render_snapshot, snapshot_of
 from gitguard.store.session.task import Artifact, Failure, LastAction, new_task
 from tests.conftest import Clock, Git
-from tests.sessions.test_startup import session_file
+from tests.support.session_files import session_file
 
 NOW = "2026-01-31T09:30:00Z"
 

@@ -16,8 +16,8 @@ from gitguard.guard import Guard
 from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
-from tests.sessions.test_recovery import BRANCH
-from tests.sessions.test_startup import own_file, session_file
+from tests.support.session_branches import BRANCH
+from tests.support.session_files import own_file, session_file
 from tests.support.unwritable import fill, read_only, small_disk
 
 

@@ -19,8 +19,8 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.seal import Seal
 from tests.conftest import Git, OpenGuard
-from tests.hooks.test_hook_command import payload, run_hook
 from tests.support.conversation import Conversation
+from tests.support.hook_processes import payload, run_hook
 from tests.support.unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"

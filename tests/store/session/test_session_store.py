@@ -17,28 +17,13 @@ from gitguard.store.session.host_session import HostReading, HostSession
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from gitguard.transcripts.formats.recognition import recognise
-from tests.cli.test_cli import Place
 from tests.conftest import OpenGuard
+from tests.support.command_place import Place
 from tests.support.conversation import Conversation
+from tests.support.transcript_lines import lines, said
 
 NOW = "2026-01-31T09:30:00Z"
 LATER = "2026-01-31T10:30:00Z"
-
-
-def lines(path: Path, *entries: dict[str, object]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    return path
-
-
-def said(number: int, text: str) -> dict[str, object]:
-    return {
-        "type": "user",
-        "uuid": f"u{number}",
-        "sessionId": "S9",
-        "timestamp": f"2026-01-31T09:3{number}:00Z",
-        "message": {"role": "user", "content": text},
-    }
 
 
 def answered(number: int, tokens: int) -> dict[str, object]:

@@ -19,8 +19,8 @@ from gitguard.model.config.transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, MESSAGE, Entry
 from gitguard.model.events import Transcript
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
+from tests.support.openclaw_sessions import LAY_OUT, MAIN
 from tests.support.spoken import DIALECTS, Said
-from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN
 
 USUAL = BudgetConfig()
 TALK: list[Said] = [

@@ -4,52 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gitguard.compaction.compacting import Compacted, Tools, compact
+from gitguard.compaction.compacting import Compacted, compact
 from gitguard.compaction.summary import TITLE
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model.config.config import DEFAULTS
 from gitguard.model.conversation import BROKEN, COMPACTION, Entry
 from gitguard.model.events import Transcript
-from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import find_format
-from gitguard.transcripts.fitting.context import Context, context_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.replacing import look
 from tests.conftest import Clock
 from tests.support import spoken
 from tests.support.other_programs import opened
-from tests.support.spoken import DIALECTS, Said, turns
-
-Write = Callable[[Path, list[Said]], Transcript]
-
-
-def tools(clock: Clock, **changes: Any) -> Tools:
-    return Tools(clock=clock, random=random.Random(1).randbytes, redactor=Redactor()).replace(
-        **changes
-    )
-
-
-def standing(transcript: Transcript) -> Context:
-    return context_of(find_format(transcript.format).entries(transcript))
+from tests.support.spoken import turns
+from tests.support.written_compactions import Write, standing, tools
 
 
 def said_in(entries: tuple[Entry, ...]) -> list[str]:
     return [block.text or block.id for entry in entries for block in entry.blocks]
-
-
-@pytest.fixture(params=DIALECTS)
-def write(request: pytest.FixtureRequest) -> Write:
-    found: Write = DIALECTS[request.param]
-    return found
 
 
 # What is in the file afterwards

@@ -10,13 +10,13 @@ from gitguard.compaction.compacting import compact
 from gitguard.errors import InvalidInput
 from gitguard.model.config.config import DEFAULTS, Config
 from gitguard.transcripts.fitting.limits import Limit
-from tests.compaction.test_transcript_compact_command import User, conversation, user
 from tests.conftest import Clock
 from tests.support import spoken
+from tests.support.compacting_user import User, conversation, user
 from tests.support.spoken import turns
 from tests.support.transcript_command import run
 from tests.support.unwritable import read_only
-from tests.transcripts.fitting.test_transcript_compaction import Write, standing, tools, write
+from tests.support.written_compactions import Write, standing, tools, write
 
 __all__ = ["user", "write"]
 

@@ -24,9 +24,9 @@ from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM, judge, pruned
+from tests.support.openclaw_sessions import LAY_OUT, MAIN, change
 from tests.support.other_programs import opened
 from tests.support.spoken import DIALECTS, NOW, Said, entries
-from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN, change
 
 LATER = NOW + 10_000
 PLENTY = 10**9

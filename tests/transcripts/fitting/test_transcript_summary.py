@@ -49,6 +49,7 @@ from gitguard.transcripts.fitting.summarizing import (
 )
 from tests.support import spoken
 from tests.support.spoken import Said, turns
+from tests.support.summarizers import runs
 from tests.support.waiting import wait_until
 
 PLAIN = Redactor()
@@ -618,14 +619,6 @@ def test_all_that_a_command_started_ends_with_it(tmp_path: Path) -> None:
     assert command(program)("text", 1).complaint == "it did not end in time"
     both = pids.read_text().split()
     wait_until(lambda: not any(map(runs, both)), 10, "something still runs")
-
-
-def runs(pid: str) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return state.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_command_runs_in_an_empty_folder_with_hooks_off(tmp_path: Path) -> None:

@@ -24,9 +24,9 @@ from gitguard.store.session.current import current_session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import recognise
 from tests.support import spoken
+from tests.support.openclaw_sessions import LAY_OUT, MAIN
 from tests.support.spoken import NOW, turns
 from tests.support.transcript_command import CLAUDE_CODE, PAYLOADS, PI
-from tests.transcripts.formats.test_transcripts_openclaw import LAY_OUT, MAIN
 
 OPUS = "claude-opus-5-5"
 TOOLS = Tools(clock=lambda: NOW, random=os.urandom, redactor=Redactor())

@@ -18,7 +18,7 @@ from gitguard.pressure.usage import find_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.session_record import read_record
 from gitguard.transcripts.rewriting.repair import repair
-from tests.compaction.test_transcript_compact_command import User
+from tests.support.compacting_user import User
 from tests.support.needed import need, need_root
 from tests.support.spoken import NOW
 from tests.support.transcript_command import CLAUDE_CODE, OPENCLAW, PAYLOADS, PI, finished, run
