@@ -40,7 +40,7 @@ def test_the_wheel_holds_package_and_templates(built: Path) -> None:
         names = set(wheel.namelist())
     assert TEMPLATES
     assert {f"gitguard/{name}" for name in TEMPLATES} <= names
-    assert {"gitguard/guard.py", "gitguard/py.typed"} <= names
+    assert {"gitguard/guard/__init__.py", "gitguard/py.typed"} <= names
     assert not [name for name in names if name.startswith("tests/")]
 
 

@@ -23,10 +23,12 @@ from gitguard.store.session.naming import Session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from tests.conftest import Git
-from tests.support.compacting_user import COMMAND, User, conversation
+from tests.support.compacting_user import COMMAND, User, conversation, user
 from tests.support.spoken import turns
 from tests.support.summarizers import runs
 from tests.support.waiting import wait_until
+
+__all__ = ["user"]
 
 
 def summary_of(transcript: Transcript) -> str:

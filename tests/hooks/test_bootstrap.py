@@ -321,7 +321,7 @@ def test_the_newest_conversations_host_says_which_files(
 
 def test_the_option_says_where_they_stand() -> None:
     said = " ".join(CliRunner().invoke(app, ["bundle", "--help"]).output.split())
-    assert "Add the workspace's context files behind the state" in said
+    assert "Add the workspace's context files after the state" in said
 
 
 def test_the_command_shows_them_and_why_others_are_left_out(guard: Guard, repo: Path) -> None:

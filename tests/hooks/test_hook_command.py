@@ -16,8 +16,10 @@ from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.hosts.claude_code import installing
 from gitguard.store.git import plumbing
 from tests.support.conversation import Conversation
-from tests.support.hook_processes import COMMAND, payload, run_hook
+from tests.support.hook_processes import COMMAND, payload, run_hook, talk
 from tests.support.waiting import is_alive, wait_until
+
+__all__ = ["talk"]
 
 BAD_INPUT = {
     "nothing": b"",

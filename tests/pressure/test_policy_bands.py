@@ -30,7 +30,9 @@ from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 from tests.support.conversation import Conversation
-from tests.support.tool_events import after_failure, after_tool
+from tests.support.tool_events import after_failure, after_tool, talk
+
+__all__ = ["talk"]
 
 WINDOW = 200_000
 

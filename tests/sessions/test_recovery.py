@@ -23,8 +23,10 @@ from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
-from tests.support.session_branches import BRANCH, advance_from_elsewhere
+from tests.support.session_branches import BRANCH, advance_from_elsewhere, elsewhere
 from tests.support.session_files import own_file, session_file
+
+__all__ = ["elsewhere"]
 
 
 def trigger_of(git: Git, ref: str = BRANCH) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-PAYLOADS = Path(__file__).parents[2] / "payloads" / "openclaw"
+PAYLOADS = Path(__file__).parents[1] / "payloads" / "openclaw"
 
 
 MAIN, OTHER = "agent:main:main", "agent:main:incident-42"

@@ -18,8 +18,10 @@ from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
-from tests.support.leaked_secrets import NOW, TOKEN, UNKNOWN, Blind, files_with, holders
+from tests.support.leaked_secrets import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked
 from tests.support.session_branches import BRANCH
+
+__all__ = ["leaked"]
 
 
 def test_a_secret_that_is_noted_reaches_neither_git_nor_any_file(

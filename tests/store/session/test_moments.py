@@ -255,5 +255,5 @@ def test_an_empty_session_folder_hides_nothing_of_another(begun: Guard) -> None:
     )
     reports = {report.session: report for report in begun.verify(every_session=True)}
     assert not reports["zzz"].findings
-    assert "neither state nor checkpoints" in reports["zzz"].notes[0]
+    assert "there is no state and no checkpoint" in reports["zzz"].notes[0]
     assert [finding.exit_code for finding in reports["main"].findings] == [Tampered.exit_code]

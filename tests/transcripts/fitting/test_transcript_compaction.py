@@ -24,7 +24,9 @@ from tests.conftest import Clock
 from tests.support import spoken
 from tests.support.other_programs import opened
 from tests.support.spoken import turns
-from tests.support.written_compactions import Write, standing, tools
+from tests.support.written_compactions import Write, standing, tools, write
+
+__all__ = ["write"]
 
 
 def said_in(entries: tuple[Entry, ...]) -> list[str]:

@@ -23,9 +23,12 @@ from tests.support.openclaw_sessions import (
     MAIN,
     OTHER,
     change,
+    folder,
     lay_out_database,
     lay_out_files,
 )
+
+__all__ = ["folder"]
 
 OPENCLAW = find_format("openclaw")
 

@@ -147,7 +147,7 @@ def test_a_refusal_says_what_to_do(
 
 def test_the_choices_of_a_format_name_no_empty_one(tmp_path: Path) -> None:
     said = run("show", PI, "--format", "nope", cwd=tmp_path, code=2)
-    assert "'claude-code', 'openclaw'" in said
+    assert "'gemini', 'openclaw'" in said
     assert "''" not in said
 
 
