@@ -53,7 +53,7 @@ def act(world: World) -> object:
 def act_by_copying(world: World) -> object:
     """Repair the conversation on a file system without hard links."""
 
-    def refuse(source: str, target: str) -> None:
+    def refuse(source: str, target: str, **_: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     pytest.MonkeyPatch().setattr(os, "link", refuse)
