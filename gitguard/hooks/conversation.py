@@ -24,7 +24,6 @@ from gitguard.model.text import one_line, shorten
 from gitguard.pressure.readings import measure_pressure, summary_tokens, with_proof
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session import state_file
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
 from gitguard.store.session.entries import Entry
@@ -270,6 +269,8 @@ class Conversation:
             return Saved(trigger, pending="nobody ran `gitguard repair --trust` here yet")
         if pressure is None:
             _, pressure = self.measure()
+        from gitguard.store.session.circumstances import Circumstances
+
         circumstances = Circumstances(
             pressure,
             self.event.transcript,
