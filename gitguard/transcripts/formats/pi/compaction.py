@@ -1,7 +1,56 @@
-"""How a summary is added to a session of pi."""
+"""A compaction as pi and OpenClaw keep it in a session's file of version 3: one entry at its end.
+
+It names the first of the older entries that stay; all behind that one stay too.
+"""
 
 from __future__ import annotations
 
-from gitguard.transcripts.rewriting.session_compaction import folder, lines
+from gitguard.model import json_text
+from gitguard.model.conversation import MESSAGE
+from gitguard.transcripts.blocks import word
+from gitguard.transcripts.entries import parse
+from gitguard.transcripts.jsonl import forwards
 
-__all__ = ["folder", "lines"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gitguard.transcripts.fitting.compaction import Plan, Written
+
+_encode = json_text.encoder(members=",", colon=":")
+
+
+def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
+    """Return the line to append; random gives so many random bytes."""
+    kept = [entry for unit in plan.kept for entry in unit.entries if entry.id]
+    first = next((entry for entry in kept if entry.kind == MESSAGE), kept[0])
+    last = plan.before.last or kept[-1]
+    entry: dict[str, Any] = {
+        "type": "compaction",
+        "id": _new_id(plan.before.ids, random),
+        "parentId": last.id,
+        "timestamp": written.timestamp,
+        "summary": written.summary,
+        "firstKeptEntryId": first.id,
+        "tokensBefore": written.tokens_before,
+        "details": {
+            "readFiles": list(written.read_files),
+            "modifiedFiles": list(written.modified_files),
+        },
+        "fromHook": True,
+    }
+    return [_encode(entry).encode("utf-8", "replace")]
+
+
+def folder(path: str) -> str:
+    """Return the folder in which the conversation is held, as the file's first line says."""
+    for line in forwards(path):
+        return word(parse(line).get("cwd"))
+    return ""
+
+
+def _new_id(taken: frozenset[str], random: Callable[[int], bytes]) -> str:
+    while (made := random(4).hex()) in taken:
+        continue
+    return made

@@ -1,51 +1,215 @@
-"""Writing the lines of pi's sessions."""
+"""Writing the lines of pi's and OpenClaw's sessions, version 3."""
 
 from __future__ import annotations
 
-from gitguard.transcripts.rewriting.session_writing import (
-    HAS_HEADER,
-    NOTES_BETWEEN,
-    POINTERS,
-    RESULTS_NAME_TOOLS,
-    alone,
-    answer,
-    cut,
-    file_of,
-    header,
-    link,
-    mark,
-    new_id,
-    refuse_newer,
-    reissued,
-    relinked,
-    renamed,
-    repointed,
-    sketch,
-    with_id,
-    without,
-)
-from gitguard.transcripts.session_entries import fields_of
+import os
 
-__all__ = [
-    "HAS_HEADER",
-    "NOTES_BETWEEN",
-    "POINTERS",
-    "RESULTS_NAME_TOOLS",
-    "alone",
-    "answer",
-    "cut",
-    "fields_of",
-    "file_of",
-    "header",
-    "link",
-    "mark",
-    "new_id",
-    "refuse_newer",
-    "reissued",
-    "relinked",
-    "renamed",
-    "repointed",
-    "sketch",
-    "with_id",
-    "without",
-]
+from gitguard.errors import InvalidInput
+from gitguard.model.conversation import AGENT, MESSAGE, TOOL
+from gitguard.transcripts import jsonl, session_entries
+from gitguard.transcripts.blocks import with_text, word
+from gitguard.transcripts.rewriting.sketching import result, sketched
+from gitguard.transcripts.rewriting.tree import Mended
+from gitguard.transcripts.session_entries import OPENCLAW, PI, ROLES, STOPPED, Dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitguard.model.events import Transcript
+
+HAS_HEADER = True
+NOTES_BETWEEN = False
+RESULTS_NAME_TOOLS = True
+POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
+_NEWEST_SESSION = 3
+"""The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
+_OWN = ("type", "id", "parentId", "timestamp")
+
+
+def file_of(transcript: Transcript) -> str:
+    """Return the file that a transcript's lines are in."""
+    return transcript.path
+
+
+def refuse_newer(path: str) -> None:
+    """Refuse a file whose version is newer than the lines that we know."""
+    for line in jsonl.first_documents(path):
+        version = line.get("version") if line.get("type") == "session" else None
+        if isinstance(version, int) and version > _NEWEST_SESSION:
+            raise InvalidInput(
+                f"`{path}` is a session of version {version:,}, which is only read; up to "
+                f"{_NEWEST_SESSION} they are written",
+                "A newer gitguard may write it",
+            )
+
+
+def sketch(document: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of an entry of pi's by which it is repaired."""
+    return sketched_by(document, PI)
+
+
+def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    """Return those fields of an entry by which it is repaired, as a dialect has them."""
+    message: Any = document.get("message")
+    role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
+    if role is None or document.get("type") != "message":
+        return session_entries.fields_of(document, dialect)
+    own, parent = document.get("id"), document.get("parentId")
+    known: dict[str, Any] = {
+        "kind": MESSAGE,
+        "role": role,
+        "id": own if isinstance(own, str) else "",
+        "parent": parent if isinstance(parent, str) else "",
+    }
+    if role == TOOL:
+        known["blocks"] = result(dialect.result_id(message), word(message.get("toolName")))
+        return known
+    known["blocks"] = sketched(message.get("content"), dialect.calls, dialect.inputs)
+    if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
+        known["stopped"] = stopped
+    return known
+
+
+def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
+    """Return a header for a file that lost its own: its name and its first entry tell most of it.
+
+    Without one, the host takes a file for none of its own, and empties it.
+    """
+    stem = os.path.basename(path).partition(".jsonl")[0]
+    made: dict[str, Any] = {"type": "session"}
+    if isinstance(first.get("id"), str):
+        made["version"] = 3
+    made |= {"id": stem.rpartition("_")[2] or stem, "timestamp": first.get("timestamp")}
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    place = f"/{folder[2:-2].replace('-', '/')}"
+    if folder.startswith("--") and folder.endswith("--") and os.path.isdir(place):
+        made["cwd"] = place
+    return made
+
+
+def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
+    """Return an entry's id and what it follows; the header has no place in the tree."""
+    own, parent = document.get("id"), document.get("parentId")
+    if document.get("type") == "session" or not isinstance(own, str) or not own:
+        return None
+    return own, parent if isinstance(parent, str) else "", False
+
+
+def new_id(seed: str) -> str:
+    """Return eight hexadecimal digits."""
+    from hashlib import sha256
+
+    return sha256(seed.encode(errors="surrogatepass")).hexdigest()[:8]
+
+
+def relinked(document: dict[str, Any], parent: str) -> dict[str, Any]:
+    """Return an entry that follows another one, or none."""
+    return {**document, "parentId": parent or None}
+
+
+def with_id(document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+    """Return an entry under another id; versions before 2 have none."""
+    if not isinstance(document.get("id"), str):
+        return document
+    return {**document, "id": own, "parentId": parent or None}
+
+
+def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
+    """Return an entry without some blocks; a result is one block with its entry."""
+    message, content = _message(document), _content(document)
+    if message.get("role") == "toolResult" or not isinstance(content, list):
+        return {} if 0 in blocks else document
+    left = [block for at, block in enumerate(content) if at not in blocks]
+    return _with(document, {"content": left}) if left else {}
+
+
+def alone(document: dict[str, Any], block: int) -> dict[str, Any]:
+    """Return an entry with one of its blocks only."""
+    message, content = _message(document), _content(document)
+    if message.get("role") == "toolResult" or not isinstance(content, list):
+        return document
+    return _with(document, {"content": [content[block]]})
+
+
+def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
+    """Return an entry in which a call or a result names another tool."""
+    if _message(document).get("role") == "toolResult":
+        return _with(document, {"toolName": name})
+    return _with_block(document, block, {"name": name})
+
+
+def reissued(document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+    """Return an entry in which a call, or its result, has another id."""
+    message = _message(document)
+    if message.get("role") != "toolResult":
+        return _with_block(document, block, {"id": own})
+    return _with(document, {name: own for name in OPENCLAW.result_ids if name in message})
+
+
+def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return an entry in which a text or a result says something else."""
+    content = _content(document)
+    if _message(document).get("role") == "toolResult":
+        return _with(document, {"content": with_text(content, text)})
+    if isinstance(content, str):
+        return _with(document, {"content": text})
+    return _with_block(document, block, {"text": text})
+
+
+def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
+    """Return an entry with an error as the result of a call."""
+    message, called = _message(document), _content(document)[block]
+    own = {name: document[name] for name in _OWN if name in document}
+    said = {
+        "role": "toolResult",
+        "toolCallId": called.get("id"),
+        "toolName": called.get("name"),
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+    }
+    if "timestamp" in message:
+        said["timestamp"] = message["timestamp"]
+    return {**own, "message": said}
+
+
+def mark(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry that the model never sees, to stand where another one stood."""
+    own = {name: document[name] for name in _OWN if name in document}
+    return {**own, "type": "custom", "customType": "gitguard", "data": {"stands": "for a leaf"}}
+
+
+def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
+    """Return an entry that names what is there in the place of what is not any more."""
+    changed = dict(document)
+    first = word(document.get("firstKeptEntryId"))
+    if first in mended.instead:
+        changed["firstKeptEntryId"] = mended.after.get(first, "") or document.get("id")
+    for name in ("targetId", "fromId"):
+        named = word(document.get(name))
+        changed |= {name: mended.instead[named] or named} if named in mended.instead else {}
+    return changed
+
+
+def _message(document: dict[str, Any]) -> dict[str, Any]:
+    message = document.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _content(document: dict[str, Any]) -> Any:
+    """Return what an entry says; one that a plugin wrote says it itself."""
+    return (
+        document.get("content") if "message" not in document else _message(document).get("content")
+    )
+
+
+def _with(document: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    if "message" not in document:
+        return {**document, **changes}
+    return {**document, "message": {**_message(document), **changes}}
+
+
+def _with_block(document: dict[str, Any], block: int, changes: dict[str, Any]) -> dict[str, Any]:
+    content = list(_content(document))
+    content[block] = {**content[block], **changes}
+    return _with(document, {"content": content})
