@@ -196,20 +196,23 @@ def _roll_back(
         settings.refuse_moved(planned, even_if_moved=even_if_changed)
     ask_with(console, text, document, "Put it back?", yes=yes)
     with showing_differences(console):
-        kept = settings.roll_back(planned, even_if_moved=even_if_changed)
+        replaced = settings.roll_back(planned, even_if_moved=even_if_changed)
     problem = settings.remember_rollback(planned.made)
     undo = settings.undo_help(planned.made.host)
-    text = rolled_back_text(planned, kept, undo, problem=problem)
-    document = {**rollback_outcome(planned, redactor, kept, problem=problem), "rolled_back": True}
+    text = rolled_back_text(planned, replaced, undo, problem=problem)
+    document = {
+        **rollback_outcome(planned, redactor, replaced, problem=problem),
+        "rolled_back": True,
+    }
     console.say(text, document)
 
 
 def _forget(console: Console, settings: Settings, host: str, *, dry_run: bool, yes: bool) -> None:
-    made = settings.newest_change(host)
-    text, document = forgetting_text(made), {"change": made, "forgotten": False}
+    change = settings.newest_change(host)
+    text, document = forgetting_text(change), {"change": change, "forgotten": False}
     if not dry_run:
         ask_with(console, text, document, "Forget it?", yes=yes)
-        settings.forget_change(made)
+        settings.forget_change(change)
         text, document["forgotten"] = "Forgotten.", True
     console.say(text, document)
 

@@ -63,23 +63,23 @@ def profile(
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
         seen = telling(named, tell)
-        found = console.anywhere.profile.of(named, model=model, seen=seen)
-    _refuse_nothing(found, path)
+        profiled = console.anywhere.profile.of(named, model=model, seen=seen)
+    _refuse_nothing(profiled, path)
     if console.as_json:
-        console.say("", _document(found))
+        console.say("", _document(profiled))
     else:
-        _show(found)
+        _show(profiled)
 
 
-def _refuse_nothing(found: Profiled, path: str | None) -> None:
+def _refuse_nothing(profiled: Profiled, path: str | None) -> None:
     """Refuse a named transcript that says nothing: all its numbers would be rules of thumb."""
     if (
         path
-        and found.usage.tokens is None
-        and not any(part.count for part in found.profile.components)
+        and profiled.usage.tokens is None
+        and not any(part.count for part in profiled.profile.components)
     ):
         raise InvalidDocument(
-            f"nothing in `{path}` reads as a conversation of {found.usage.transcript.format}",
+            f"nothing in `{path}` reads as a conversation of {profiled.usage.transcript.format}",
             "Look at its path and --format",
         )
 
@@ -126,51 +126,51 @@ def _advised(each: Advised) -> str:
     )
 
 
-def _document(found: Profiled) -> dict[str, Any]:
-    parts = (found.profile, found)
+def _document(profiled: Profiled) -> dict[str, Any]:
+    parts = (profiled.profile, profiled)
     document = {name: getattr(part, name) for part in parts for name in part.field_names}
     document.pop("profile")
     return document
 
 
-def _show(found: Profiled) -> None:
+def _show(profiled: Profiled) -> None:
     """Print line by line; only what we colour ourselves may hold colours."""
-    for line in _headline(found):
+    for line in _headline(profiled):
         click.echo(printable(one_line(line)))
     width = shutil.get_terminal_size((80, 24)).columns
-    for name, bar, colour, numbers in _rows(found, width):
+    for name, bar, colour, numbers in _rows(profiled, width):
         shown = click.style(bar, fg=colour) if bar.strip() and wants_colour() else bar
         click.echo(f"{printable(name)} {shown}{printable(numbers)}")
-    for line in (*_details(found.profile, found.usage.window), *_pattern(found)):
+    for line in (*_details(profiled.profile, profiled.usage.window), *_pattern(profiled)):
         click.echo(printable(line))
 
 
-def _headline(found: Profiled) -> list[str]:
-    usage, used = found.usage, found.profile.used
+def _headline(profiled: Profiled) -> list[str]:
+    usage, used = profiled.usage, profiled.profile.used
     # Full is full, as the gauge and the gate have it; a note says that the window is wrong.
     full = Range(*(min(tokens, usage.window) for tokens in _ends(used)))
     share = _shares(full, usage.window)
     lines = [
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
-        f"({found.profile.used_source}; window: {usage.window_words})"
+        f"({profiled.profile.used_source}; window: {usage.window_words})"
     ]
-    if found.profile.answered:
-        lines.append(f"Its last answer is {found.profile.answered:,} tokens of them")
-    if found.profile.since.high:
-        lines.append(f"Since that measure: {_about(found.profile.since)} tokens more")
+    if profiled.profile.answered:
+        lines.append(f"Its last answer is {profiled.profile.answered:,} tokens of them")
+    if profiled.profile.since.high:
+        lines.append(f"Since that measure: {_about(profiled.profile.since)} tokens more")
     return lines
 
 
-def _rows(found: Profiled, width: int) -> list[tuple[str, str, str | None, str]]:
+def _rows(profiled: Profiled, width: int) -> list[tuple[str, str, str | None, str]]:
     """Return for each component its name, a bar, the bar's colour, and the numbers behind it.
 
     In a narrow terminal the numbers stand below the bar.
     """
     components = [
-        part for part in found.profile.components if part.tokens.high or part.source == HIDDEN
+        part for part in profiled.profile.components if part.tokens.high or part.source == HIDDEN
     ]
     names = [f"{part.name}{f' ({part.count:,})' if part.count else ''}" for part in components]
-    numbers = [_numbers(part, found.usage.window) for part in components]
+    numbers = [_numbers(part, profiled.usage.window) for part in components]
     longest = max(map(len, names), default=0)
     room = width - longest - max(map(len, numbers), default=0) - 2
     is_narrow = room < _SHORTEST_BAR
@@ -243,8 +243,8 @@ def _runway(runway: Runway) -> str:
     )
 
 
-def _pattern(found: Profiled) -> list[str]:
-    pattern = found.pattern
+def _pattern(profiled: Profiled) -> list[str]:
+    pattern = profiled.pattern
     near = f", nearly {pattern.near}" if pattern.near else ""
     return [f"Pattern: {pattern.name}{near}", *(f"  {why}" for why in pattern.evidence)]
 

@@ -71,16 +71,16 @@ def budget(
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}
-        found = console.anywhere.transcripts.budget(talk, **wishes)
-    console.say(_text(found), _document(found))
+        standing = console.anywhere.transcripts.budget(talk, **wishes)
+    console.say(_text(standing), _document(standing))
 
 
-def _text(found: Standing) -> str:
-    parts, usage = found.budget, found.usage
+def _text(standing: Standing) -> str:
+    parts, usage = standing.budget, standing.usage
     used = "not measured since the last compaction, or never"
     if usage.tokens is not None:
         used = f"{usage.tokens:,} tokens, {usage.tokens / parts.window:.1%} of the window"
-    over = f"; over its share by about {found.over_history:,}" * bool(found.over_history)
+    over = f"; over its share by about {standing.over_history:,}" * bool(standing.over_history)
     lines = [
         f"Window: {parts.window:,} tokens ({usage.window_words})",
         f"  reserve: {parts.reserve:,} for system prompt, tools and context files",
@@ -88,29 +88,30 @@ def _text(found: Standing) -> str:
         f"  working space: {parts.working:,}",
         f"Safeguard: a compaction cuts the history down to {parts.safeguard:,}",
         f"Used: {used}",
-        f"History: about {counted(found.history, 'token')} in {counted(found.turns, 'turn')}{over}",
-        _limit_text(found),
-        f"Warning: {found.warning}" if found.warning else "",
+        f"History: about {counted(standing.history, 'token')} in "
+        f"{counted(standing.turns, 'turn')}{over}",
+        _limit_text(standing),
+        f"Warning: {standing.warning}" if standing.warning else "",
         f"Transcript: {usage.transcript.path} ({usage.transcript.format})",
     ]
     return "\n".join(line for line in lines if line)
 
 
-def _limit_text(found: Standing) -> str:
-    if found.limit is None:
+def _limit_text(standing: Standing) -> str:
+    if standing.limit is None:
         return ""
-    last, left = counted(found.limit.turns, "turn"), counted(found.limited_turns, "turn")
+    last, left = counted(standing.limit.turns, "turn"), counted(standing.limited_turns, "turn")
     return one_line(
-        f"Limit: the last {last} ({found.limit.source}), which leaves about "
-        f"{counted(found.limited_history, 'token')} in {left}"
+        f"Limit: the last {last} ({standing.limit.source}), which leaves about "
+        f"{counted(standing.limited_history, 'token')} in {left}"
     )
 
 
-def _document(found: Standing) -> dict[str, Any]:
-    document = fields_of(found)
+def _document(standing: Standing) -> dict[str, Any]:
+    document = fields_of(standing)
     return document | {
-        "over_history": found.over_history,
-        "over_safeguard": found.over_safeguard,
+        "over_history": standing.over_history,
+        "over_safeguard": standing.over_safeguard,
     }
 
 
@@ -138,25 +139,25 @@ def prune(
     """
     talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
-        found = console.anywhere.transcripts.prune(
+        pruned = console.anywhere.transcripts.prune(
             talk, model=model, dry_run=dry_run, seen=telling(talk, tell)
         )
-    console.say(_pruned_text(found, dry_run=dry_run), _pruned_document(found))
+    console.say(_pruned_text(pruned, dry_run=dry_run), _pruned_document(pruned))
 
 
-def _pruned_text(found: Pruned, *, dry_run: bool) -> str:
+def _pruned_text(pruned: Pruned, *, dry_run: bool) -> str:
     words = {KEEP: "Kept", TRIM: "Trimmed", CLEAR: "Cleared"}
     if dry_run:
         words = {KEEP: "To keep", TRIM: "To trim", CLEAR: "To clear"}
-    lines = [f"{words[verdict.action]}: {_verdict_text(verdict)}" for verdict in found.verdicts]
-    count, saved = len(found.done), found.tokens_saved
+    lines = [f"{words[verdict.action]}: {_verdict_text(verdict)}" for verdict in pruned.verdicts]
+    count, saved = len(pruned.done), pruned.tokens_saved
     if count:
         lines.append(f"Results {'to prune' if dry_run else 'pruned'}: {count:,}")
-        lines.append(f"Saved: about {saved:,} of {counted(found.history, 'token')} in the history")
+        lines.append(f"Saved: about {saved:,} of {counted(pruned.history, 'token')} in the history")
     else:
         lines.append("Nothing to prune; the file is as it was.")
-    if found.backup:
-        lines.append(f"The original is kept: {found.backup}")
+    if pruned.backup:
+        lines.append(f"The original is kept: {pruned.backup}")
     return "\n".join(map(one_line, lines))
 
 
@@ -170,9 +171,9 @@ def _verdict_text(verdict: Verdict) -> str:
     return f"{what} at {verdict.at:,}{left}: {verdict.reason}"
 
 
-def _pruned_document(found: Pruned) -> dict[str, Any]:
-    document = fields_of(found)
-    return document | {"pruned": len(found.done), "tokens_saved": found.tokens_saved}
+def _pruned_document(pruned: Pruned) -> dict[str, Any]:
+    document = fields_of(pruned)
+    return document | {"pruned": len(pruned.done), "tokens_saved": pruned.tokens_saved}
 
 
 COMMANDS: list[click.Command] = [budget, prune]

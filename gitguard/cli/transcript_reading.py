@@ -66,9 +66,9 @@ def usage(
     Example: `gitguard transcript usage session.jsonl`
     """
     talk = find_transcript(console, path, format_name, conversation)
-    found = console.anywhere.transcripts.usage(talk, model=model)
-    document = fields_of(found)
-    console.say(_usage_text(found), document)
+    measured = console.anywhere.transcripts.usage(talk, model=model)
+    document = fields_of(measured)
+    console.say(_usage_text(measured), document)
 
 
 @click.command()
@@ -192,27 +192,27 @@ def _print(line: bytes) -> None:
     click.echo(spelled_out(line.decode(errors="replace")), nl=False)
 
 
-def _usage_text(found: Usage) -> str:
-    if found.tokens is None:
+def _usage_text(measured: Usage) -> str:
+    if measured.tokens is None:
         lines = ["Tokens: not measured since the last compaction, or never"]
     else:
-        share = f"{found.pressure or 0:.1%} of the window"
-        left = ", as the compaction left them" * (found.source == "compaction")
-        lines = [f"Tokens: {found.tokens:,}, {share}{left}"]
-        lines.append(f"Measured: {_moment(found.at)} by {found.model or 'an unnamed model'}")
-    lines.append(_window_text(found))
-    newest = f", the newest {_moment(found.compacted_at)}" * bool(found.compacted_at)
-    lines.append(f"Compactions: {found.compactions}{newest}")
-    lines.append(f"Transcript: {found.transcript.path} ({found.transcript.format})")
+        share = f"{measured.pressure or 0:.1%} of the window"
+        left = ", as the compaction left them" * (measured.source == "compaction")
+        lines = [f"Tokens: {measured.tokens:,}, {share}{left}"]
+        lines.append(f"Measured: {_moment(measured.at)} by {measured.model or 'an unnamed model'}")
+    lines.append(_window_text(measured))
+    newest = f", the newest {_moment(measured.compacted_at)}" * bool(measured.compacted_at)
+    lines.append(f"Compactions: {measured.compactions}{newest}")
+    lines.append(f"Transcript: {measured.transcript.path} ({measured.transcript.format})")
     return "\n".join(map(one_line, lines))
 
 
-def _window_text(found: Usage) -> str:
-    if not found.window_source.startswith("assumed"):
-        return f"Window: {found.window:,} ({found.window_source})"
-    whose = f"that of {found.model}" if found.model else "one"
+def _window_text(measured: Usage) -> str:
+    if not measured.window_source.startswith("assumed"):
+        return f"Window: {measured.window:,} ({measured.window_source})"
+    whose = f"that of {measured.model}" if measured.model else "one"
     return (
-        f"Window: unknown; {found.window:,} are {found.window_source}, "
+        f"Window: unknown; {measured.window:,} are {measured.window_source}, "
         f"and `window.models` in your config.yaml can name {whose}"
     )
 

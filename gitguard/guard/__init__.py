@@ -243,9 +243,9 @@ class Guard:
     def _change(self, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
         from gitguard.sessions.notes import change, keep_apart
 
-        kept = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
-        if kept is not None:
-            return kept
+        pending = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
+        if pending is not None:
+            return pending
         store = self.store()
         with store.lock():
             return change(store, document, new_task=new_task, lists=lists)
@@ -323,8 +323,8 @@ class Guard:
         """Return the working context for the next major action; host is whose context files."""
         from gitguard.hooks.bundling import Wanted, bundle
 
-        wanted = Wanted(with_summary, with_bootstrap, host, self._folder)
-        return bundle(self.workspace, self.config, self.state(), items, wanted, pressure=pressure)
+        parts = Wanted(with_summary, with_bootstrap, host, self._folder)
+        return bundle(self.workspace, self.config, self.state(), items, parts, pressure=pressure)
 
     def resume(self, host_session: str = "") -> str:
         """Return the block that hands the state back; the history is verified first.
@@ -335,8 +335,8 @@ class Guard:
         from gitguard.sessions.resume.building import resume_block, take_over
 
         store = self.store()
-        known = read_conversation(self.workspace, store.session, host_session)
-        spiral = death_spiral(known.epoch, known.summary_tokens, known.window)
+        record = read_conversation(self.workspace, store.session, host_session)
+        spiral = death_spiral(record.epoch, record.summary_tokens, record.window)
         return resume_block(store, spiral=spiral, notes=take_over(store))
 
     def override(self, host_session: str, reason: str) -> HostSession:
@@ -472,11 +472,11 @@ class Guard:
         """
         from gitguard.sessions.verification import stores_of, verify, verify_each
 
-        own = self.store(self.any_session())
+        store = self.store(self.any_session())
         if every_session:
             keys = {name: name for name in self.sessions.remote()} | self.sessions.keys()
-            return verify_each(stores_of(own, keys), tell=tell)
-        return [verify(own, tell=tell)]
+            return verify_each(stores_of(store, keys), tell=tell)
+        return [verify(store, tell=tell)]
 
     @staticmethod
     def problem_of(reports: list[VerificationReport]) -> GitguardError | None:

@@ -383,14 +383,6 @@ def sweep(
         os.close(handle)
 
 
-def is_left_over(path: str, now: float) -> bool:
-    """Say whether nobody has touched a temporary file or folder for so long that its maker died."""
-    try:
-        return _is_old(os.lstat(path), now)
-    except OSError:
-        return False
-
-
 def _is_old(facts: os.stat_result, now: float) -> bool:
     return now - facts.st_mtime > _DEAD_AFTER
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts.rewriting.session_compaction import folder, lines
+from gitguard.transcripts.formats.pi.compaction import folder, lines
 
 __all__ = ["folder", "lines"]

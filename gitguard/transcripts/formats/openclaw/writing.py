@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.transcripts.formats.openclaw.reading import file_of
-from gitguard.transcripts.rewriting.session_writing import (
+from gitguard.transcripts.formats.pi.writing import (
     HAS_HEADER,
     NOTES_BETWEEN,
     POINTERS,

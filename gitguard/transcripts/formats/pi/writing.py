@@ -26,6 +26,8 @@ _NEWEST_SESSION = 3
 """The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
 _OWN = ("type", "id", "parentId", "timestamp")
 
+fields_of = session_entries.fields_of
+
 
 def file_of(transcript: Transcript) -> str:
     """Return the file that a transcript's lines are in."""
