@@ -65,8 +65,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "For agents and programs": {
         "ensure": "sessions",
         "gate": "gate",
-        "bundle": "gate",
-        "resume": "gate",
+        "bundle": "working_context",
+        "resume": "working_context",
         "update": "notes",
         "handoff": "handoff",
         "policy": "policy",

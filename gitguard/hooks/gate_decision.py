@@ -14,6 +14,7 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Thresholds
+    from gitguard.store.session.host_session import Stop
 
 CONTINUE = "continue"
 """Below warning."""
@@ -93,6 +94,11 @@ def decide(
         reasons=tuple(reasons),
         pressure=pressure,
     )
+
+
+def halt_reason(halt: Stop) -> str:
+    """Say why a halt began, which the newest figure may not show any more."""
+    return f"the halt began with: {halt.reason}"
 
 
 def _band(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:

@@ -5,7 +5,7 @@ Each function takes a record and returns the next one; nothing is written here.
 
 from __future__ import annotations
 
-from gitguard.hooks.gate_decision import HALT, HALT_STATUS, GateVerdict, decide
+from gitguard.hooks.gate_decision import HALT, HALT_STATUS, GateVerdict, decide, halt_reason
 from gitguard.hooks.rises import OVERRIDE_ROOM
 from gitguard.model.text import timestamp
 from gitguard.pressure.readings import count_compactions, measure_compaction, with_reading
@@ -39,11 +39,6 @@ def judge(
         assumption=pressure.window.assumption if pressure and pressure.is_assumed else "",
         **flags,
     )
-
-
-def halt_reason(halt: Stop) -> str:
-    """Say why a halt began, which the newest figure may not show any more."""
-    return f"the halt began with: {halt.reason}"
 
 
 def halted(host_session: HostSession, now: str, verdict: GateVerdict) -> HostSession:

@@ -7,7 +7,7 @@ prompts in its place.
 
 from __future__ import annotations
 
-from gitguard.hooks.gate_decision import HALT_STATUS
+from gitguard.hooks.gate_decision import HALT_STATUS, halt_reason
 from gitguard.hooks.shell_commands import own_command
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, shorten
@@ -54,7 +54,7 @@ def deny(event: HookEvent, abilities: Abilities, halt: Stop, path: str, now: flo
         return HookReply(refuse=agent)
     ways = f"You can still ask questions. {_ways_out(event, abilities, begin='Run')}"
     person = (
-        f"The agent went on to call tools, so gitguard ended its turn: {_why(halt)}. "
+        f"The agent went on to call tools, so gitguard ended its turn: {halt_reason(halt)}. "
         f"{_saved(halt)}{ways}"
     )
     return HookReply(refuse=agent, stop="\n".join((HALT_STATUS, *_gauge(halt), person)))
@@ -64,7 +64,7 @@ def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
     new = abilities.new_conversation
     next_call = "Your turn ends here." if ends else "The next call that is denied ends your turn."
     return (
-        f"This tool call is denied: {_why(halt)}. {_saved(halt)}Answer the user in words: say what "
+        f"This tool call is denied: {halt_reason(halt)}. {_saved(halt)}Answer the user in words: say what "
         f"you found and what is open, and suggest /compact or {new}. Of your tools only "
         f"{_ALLOWED_TEXT} still run, each as a command of its own."
         + (f" {next_call}" if abilities.ends_turns else "")
@@ -74,7 +74,7 @@ def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
 def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = None) -> str:
     """Return what a halted agent is told with a prompt that it may answer in words."""
     words = (
-        f"Answer in words; tool calls are denied: {_why(halt)}. Only {_ALLOWED_TEXT} still run, "
+        f"Answer in words; tool calls are denied: {halt_reason(halt)}. Only {_ALLOWED_TEXT} still run, "
         f"each as a command of its own. Suggest /compact or {abilities.new_conversation}."
     )
     return "\n".join((*_opening(halt, pressure), words))
@@ -87,7 +87,7 @@ def refuse_prompt(
 
     A host that runs the turn all the same hands the context to the agent.
     """
-    room = f"fewer than {LEAST_ROOM:,} tokens are left" if abilities.ends_turns else _why(halt)
+    room = f"fewer than {LEAST_ROOM:,} tokens are left" if abilities.ends_turns else halt_reason(halt)
     # What is typed behind a prompt that stays there would be refused with it.
     begin = "Clear the input line, then run" if abilities.keeps_refused_prompts else "Run"
     ways = _ways_out(event, abilities, begin=begin)
@@ -119,10 +119,6 @@ def _opening(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
 def _gauge(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
     gauge = halt.gauge and (gauge_of(pressure) or halt.gauge)
     return (f"⚠️ Context: {gauge}.",) if gauge else ()
-
-
-def _why(halt: Stop) -> str:
-    return f"the halt began with: {halt.reason}"
 
 
 def _saved(halt: Stop) -> str:
