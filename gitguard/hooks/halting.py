@@ -64,8 +64,8 @@ def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
     new = abilities.new_conversation
     next_call = "Your turn ends here." if ends else "The next call that is denied ends your turn."
     return (
-        f"This tool call is denied: {halt_reason(halt)}. {_saved(halt)}Answer the user in words: say what "
-        f"you found and what is open, and suggest /compact or {new}. Of your tools only "
+        f"This tool call is denied: {halt_reason(halt)}. {_saved(halt)}Answer the user in words: "
+        f"say what you found and what is open, and suggest /compact or {new}. Of your tools only "
         f"{_ALLOWED_TEXT} still run, each as a command of its own."
         + (f" {next_call}" if abilities.ends_turns else "")
     )
@@ -74,8 +74,8 @@ def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
 def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = None) -> str:
     """Return what a halted agent is told with a prompt that it may answer in words."""
     words = (
-        f"Answer in words; tool calls are denied: {halt_reason(halt)}. Only {_ALLOWED_TEXT} still run, "
-        f"each as a command of its own. Suggest /compact or {abilities.new_conversation}."
+        f"Answer in words; tool calls are denied: {halt_reason(halt)}. Only {_ALLOWED_TEXT} still "
+        f"run, each as a command of its own. Suggest /compact or {abilities.new_conversation}."
     )
     return "\n".join((*_opening(halt, pressure), words))
 
@@ -87,7 +87,9 @@ def refuse_prompt(
 
     A host that runs the turn all the same hands the context to the agent.
     """
-    room = f"fewer than {LEAST_ROOM:,} tokens are left" if abilities.ends_turns else halt_reason(halt)
+    # A host that can end turns passes prompts on until no room is left for an answer in words.
+    too_full = f"fewer than {LEAST_ROOM:,} tokens are left"
+    room = too_full if abilities.ends_turns else halt_reason(halt)
     # What is typed behind a prompt that stays there would be refused with it.
     begin = "Clear the input line, then run" if abilities.keeps_refused_prompts else "Run"
     ways = _ways_out(event, abilities, begin=begin)
