@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message
     from gitguard.transcripts.jsonl import Tell
 
-    class Kept(Protocol):
+    class SessionSource(Protocol):
         """A session as one generation keeps it."""
 
         def backwards(self) -> Iterator[bytes]:
@@ -51,54 +51,54 @@ if TYPE_CHECKING:
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction or reset, from the end backwards."""
-    kept = _find(transcript)
-    if not kept:
+    source = _find(transcript)
+    if not source:
         return None
     try:
-        reading = newest(kept.backwards(), across=across)
-        return reading.replace(window=kept.window() or None) if reading else None
+        reading = newest(source.backwards(), across=across)
+        return reading.replace(window=source.window() or None) if reading else None
     finally:
-        kept.close()
+        source.close()
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said since the last reset."""
-    kept = _find(transcript)
-    if not kept:
+    source = _find(transcript)
+    if not source:
         return
     try:
         begin = 0
-        for behind, kind, _ in kept.turning_points(0):
+        for behind, kind, _ in source.turning_points(0):
             begin = behind if kind == RESET else begin
-        for row in kept.forwards(begin, tell):
+        for row in source.forwards(begin, tell):
             message = message_of(parse(row)) if b'"message"' in row else None
             if message:
                 yield message
     finally:
-        kept.close()
+        source.close()
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the compactions since the last reset; the cursor is a byte offset or a row's number."""
-    kept = _find(transcript)
-    if not kept:
+    source = _find(transcript)
+    if not source:
         return Compactions()
     try:
-        begin = kept.cursor(since)
-        return count(kept.turning_points(begin), begin)
+        begin = source.cursor(since)
+        return count(source.turning_points(begin), begin)
     finally:
-        kept.close()
+        source.close()
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line or row; a position is a byte offset or a row's number."""
-    kept = _find(transcript)
-    if not kept:
+    source = _find(transcript)
+    if not source:
         return
     try:
-        yield from kept.entries(since)
+        yield from source.entries(since)
     finally:
-        kept.close()
+        source.close()
 
 
 def newest_session(path: str) -> str:
@@ -113,14 +113,14 @@ def newest_session(path: str) -> str:
 
 def file_of(transcript: Transcript) -> str:
     """Return the file that a session is kept in, empty where there is none or a database."""
-    kept = _find(transcript)
-    if not kept:
+    source = _find(transcript)
+    if not source:
         return ""
-    kept.close()
-    return kept.path if isinstance(kept, SessionFile) else ""
+    source.close()
+    return source.path if isinstance(source, SessionFile) else ""
 
 
-def _find(transcript: Transcript) -> Kept | None:
+def _find(transcript: Transcript) -> SessionSource | None:
     """Return where the session is kept, None before anything was said in it."""
     from gitguard.transcripts.formats.openclaw.database import database_in, find_rows
 
