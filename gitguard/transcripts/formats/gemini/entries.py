@@ -24,7 +24,7 @@ from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
 from gitguard.transcripts.entries import parse, time_of, tokens
 from gitguard.transcripts.formats.gemini.history import (
     OWN,
-    Story,
+    ChatHistory,
     is_snapshot,
     said_in,
     set_messages,
@@ -44,26 +44,28 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
     """Yield the entries of a file behind an offset."""
     from gitguard.transcripts import jsonl
 
-    story, upto = Story(), 0
+    history, upto = ChatHistory(), 0
     for upto, line in jsonl.documents(path):
-        story.take(upto, line)
-    told = story.told()
+        history.take(upto, line)
+    counted = history.counted_places()
     for entry in jsonl.entries(path, since, _fields):
         if entry.kind == UNKNOWN and b'"$set"' in entry.raw:
             line = parse(entry.raw)
-            is_one = entry.at in story.compressions
+            is_one = entry.at in history.compressions
             yield entry.replace(**_compression(line)) if is_one else entry
-            yield from _only_there(entry, line, told)
-        elif entry.kind != MESSAGE or (entry.at, OWN) in told or entry.at > upto:
+            yield from _only_there(entry, line, counted)
+        elif entry.kind != MESSAGE or (entry.at, OWN) in counted or entry.at > upto:
             yield entry  # what was written since the first look is the newest of all
         else:
             yield jsonl.unsaid(entry)
 
 
-def _only_there(entry: Entry, line: dict[str, Any], told: set[tuple[int, int]]) -> Iterator[Entry]:
+def _only_there(
+    entry: Entry, line: dict[str, Any], counted: set[tuple[int, int]]
+) -> Iterator[Entry]:
     """Yield the messages of a history that stand nowhere else."""
     for place, message in enumerate(set_messages(line) or ()):
-        if (entry.at, place) in told and not is_snapshot(message):
+        if (entry.at, place) in counted and not is_snapshot(message):
             yield Entry(entry.at, entry.end, **_message(message))
 
 

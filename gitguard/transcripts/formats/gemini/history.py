@@ -21,15 +21,22 @@ OWN = -1
 """The place of a message that is a line of its own, and not one of many in a `$set`."""
 
 
-class Story:
-    """What became of every message: where each one stands that the model was given."""
+class ChatHistory:
+    """What became of every message: where each one stands that the model was given.
+
+    A place is where a line begins, and the number of the message in its `$set` or `OWN`.
+    """
 
     def __init__(self) -> None:
         self.compressions: set[int] = set()
-        self._live: dict[str, tuple[int, int]] = {}
-        self._known: dict[str, tuple[int, int]] = {}
+        # By id, in the order of the conversation. A message that is written again keeps its turn:
+        # a dictionary leaves a key where it was first put, and rewinding relies on that.
+        self._live_places: dict[str, tuple[int, int]] = {}
+        # Also of messages that were taken back, because a later `$set` may bring them again.
+        self._newest_places: dict[str, tuple[int, int]] = {}
         self._answered: set[str] = set()
-        self._told: set[tuple[int, int]] = set()
+        # The model was given these before a compression dropped them, so they count as well.
+        self._compressed_places: set[tuple[int, int]] = set()
 
     def take(self, at: int, line: dict[str, Any]) -> None:
         """Go on with a line that begins at an offset."""
@@ -39,33 +46,33 @@ class Story:
         elif isinstance(name, str):
             self._put(name, (at, OWN), line)
         elif (history := set_messages(line)) is not None:
-            if any(name not in self._known for name in snapshots(line)):
-                self._told.update(self._live.values())
+            if any(name not in self._newest_places for name in snapshots(line)):
+                self._compressed_places.update(self._live_places.values())
                 self.compressions.add(at)
-            self._live = {}
+            self._live_places = {}
             for place, message in enumerate(history):
                 self._restate(word(message["id"]), (at, place), message)
 
-    def told(self) -> set[tuple[int, int]]:
-        """Return the places of the messages that count."""
-        return self._told | set(self._live.values())
+    def counted_places(self) -> set[tuple[int, int]]:
+        """Return the places of the messages that the model was given and still counts."""
+        return self._compressed_places | set(self._live_places.values())
 
     def _put(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
-        self._live[name] = self._known[name] = place
+        self._live_places[name] = self._newest_places[name] = place
         self._answered.update(_answers(message))
 
     def _restate(self, name: str, place: tuple[int, int], message: dict[str, Any]) -> None:
         answers = _answers(message)
-        if name in self._known:
-            self._live[name] = self._known[name]
+        if name in self._newest_places:
+            self._live_places[name] = self._newest_places[name]
         elif not answers or not self._answered.issuperset(answers):
             # Else it is a copy of results that the program makes when it goes on with a chat.
             self._put(name, place, message)
 
     def _rewind(self, name: str) -> None:
         # From the end backwards, because a chat may be taken back as often as it has messages.
-        while self._live:
-            newest, _ = self._live.popitem()
+        while self._live_places:
+            newest, _ = self._live_places.popitem()
             if newest == name:
                 return
 

@@ -58,19 +58,19 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     The end of a chat can take back all before it, so what was said is held: 3 MB at most.
     """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.formats.gemini.history import OWN, Story, messages_in
+    from gitguard.transcripts.formats.gemini.history import OWN, ChatHistory, messages_in
 
-    story, said = Story(), {}
+    history, said = ChatHistory(), {}
     for number, text in enumerate(jsonl.forwards(transcript.path, tell=tell)):
         line = parse(text)
-        story.take(number, line)
+        history.take(number, line)
         for place, message in messages_in(line):
             if found := _message(message):
                 said[number, place] = found
-    told = story.told()
+    told = history.counted_places()
     for where, one in said.items():
         # What a compression leaves stands in both names, and the program wrote it.
-        is_by_host = where[1] != OWN and where[0] in story.compressions
+        is_by_host = where[1] != OWN and where[0] in history.compressions
         if where in told and not is_by_host:
             yield one
 
