@@ -37,8 +37,8 @@ def plain(at: int, block: dict[str, Any]) -> Block:
     if kind == "text" and isinstance(text := block.get("text"), str):
         return Block.saying(TEXT, at, text)
     if kind == "thinking":
-        said = block.get("thinking")
-        text = said if isinstance(said, str) else ""
+        thinking = block.get("thinking")
+        text = thinking if isinstance(thinking, str) else ""
         return Block.saying(THINKING, at, text)
     return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else other(at, block)
 
@@ -48,23 +48,25 @@ def other(at: int, block: Any) -> Block:
     return Block(OTHER, at, size=len(json_text.encode(block)))
 
 
-def call(at: int, block: dict[str, Any], given: Any) -> Block:
-    """Return a call of a tool with what was given to it."""
+def call(at: int, block: dict[str, Any], arguments: Any) -> Block:
+    """Return a call of a tool with its arguments."""
     name = word(block.get("name"))
-    known = given if isinstance(given, dict) else None
-    return Block.call(at, name, _written_size(given) + len(name), word(block.get("id")), known)
+    named_arguments = arguments if isinstance(arguments, dict) else None
+    return Block.call(
+        at, name, _written_size(arguments) + len(name), word(block.get("id")), named_arguments
+    )
 
 
-def _written_size(given: Any) -> int:
+def _written_size(arguments: Any) -> int:
     """Return the characters of a value as JSON; most are a few texts, each under its name."""
-    if given is None:
+    if arguments is None:
         return 0
-    if type(given) is not dict:
-        return len(json_text.encode(given))
+    if type(arguments) is not dict:
+        return len(json_text.encode(arguments))
     size = 0
-    for name, value in given.items():
+    for name, value in arguments.items():
         if type(value) is not str:
-            return len(json_text.encode(given))
+            return len(json_text.encode(arguments))
         size += len(json_text.quoted(name)) + len(json_text.quoted(value)) + len(": , ")
     return size or len("{}")
 
@@ -74,15 +76,15 @@ def said_by(content: Any) -> tuple[str, int]:
     if type(content) is str:
         return content, len(content)
     text = "\n".join(texts(content))
-    found = content if isinstance(content, list) else ()
-    images = sum(isinstance(block, dict) and block.get("type") == "image" for block in found)
+    items = content if isinstance(content, list) else ()
+    images = sum(isinstance(block, dict) and block.get("type") == "image" for block in items)
     return text, len(text) + images * IMAGE_SIZE
 
 
 def with_text(content: Any, text: str) -> list[Any]:
     """Return a result's content that says something else; what is no text in it stays."""
-    found = content if isinstance(content, list) else ()
-    return [{"type": "text", "text": text}, *(block for block in found if not texts([block]))]
+    items = content if isinstance(content, list) else ()
+    return [{"type": "text", "text": text}, *(block for block in items if not texts([block]))]
 
 
 def word(value: Any) -> str:

@@ -66,8 +66,8 @@ class Database(Value):
     def tables(self) -> set[str]:
         """Return the names of its tables."""
         query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-        found = self.select(query, kinds=(bytes,))
-        return {name.decode(errors="replace") for (name,) in found}
+        rows = self.select(query, kinds=(bytes,))
+        return {name.decode(errors="replace") for (name,) in rows}
 
     def close(self) -> None:
         """Close the connection."""

@@ -96,14 +96,14 @@ def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
     if not text and not raw.strip(_BLANKS):
         return Unread()
     try:
-        found = _decode(text.decode(errors=errors))
+        document = _decode(text.decode(errors=errors))
     except RecursionError:
         return _TOO_DEEP
     except ValueError as problem:
         return Unread(str(problem)[:200], _DIGITS in str(problem))
-    if not isinstance(found, dict):
-        return Unread(f"it holds no object, but a {type(found).__name__}")
-    return _TOO_DEEP if is_deep(raw, found) else found
+    if not isinstance(document, dict):
+        return Unread(f"it holds no object, but a {type(document).__name__}")
+    return _TOO_DEEP if is_deep(raw, document) else document
 
 
 def cleaned(raw: bytes) -> bytes:
@@ -144,14 +144,14 @@ _TOO_DEEP = Unread("it is nested too deeply", is_readable=True)
 
 def parse(text: bytes) -> dict[str, Any]:
     """Parse one entry; a torn or foreign one is empty."""
-    found = read_line(text)
-    return {} if isinstance(found, Unread) else found
+    document = read_line(text)
+    return {} if isinstance(document, Unread) else document
 
 
 def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the object that an entry has under a name, empty where it has none."""
-    found = entry.get(name)
-    return found if isinstance(found, dict) else {}
+    value = entry.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def time_of(entry: dict[str, Any]) -> float:
@@ -168,8 +168,8 @@ def texts(content: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
     blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
-    found = [block.get("text") for block in blocks if block.get("type") == "text"]
-    return [text for text in found if isinstance(text, str)]
+    values = [block.get("text") for block in blocks if block.get("type") == "text"]
+    return [text for text in values if isinstance(text, str)]
 
 
 def tokens(usage: Any, counted: tuple[str, ...]) -> int:
@@ -194,8 +194,8 @@ def claudes_tokens(usage: Any) -> int:
 
 def pis_tokens(usage: Any) -> int:
     """Return the same as pi and OpenClaw name them; newer ones tell the sum themselves."""
-    told = usage.get("contextUsage") if isinstance(usage, dict) else None
-    return tokens(told, ("totalTokens",)) or tokens(usage, _PIS)
+    context_usage = usage.get("contextUsage") if isinstance(usage, dict) else None
+    return tokens(context_usage, ("totalTokens",)) or tokens(usage, _PIS)
 
 
 def settings_in(path: str) -> dict[str, Any]:
@@ -210,8 +210,8 @@ def unreadable(path: str, reason: object) -> InvalidDocument:
     """Return the error for a transcript that does not read, or may not be read."""
     if isinstance(reason, PermissionError):
         return NotPermitted(f"cannot read the transcript `{path}`: {reason.strerror}")
-    said = reason.strerror if isinstance(reason, OSError) else reason
-    return InvalidDocument(f"cannot read the transcript `{path}`: {said}")
+    explanation = reason.strerror if isinstance(reason, OSError) else reason
+    return InvalidDocument(f"cannot read the transcript `{path}`: {explanation}")
 
 
 def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compactions:
@@ -221,11 +221,11 @@ def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compa
     """
     from gitguard.model.transcript import Compactions
 
-    found = Compactions(upto=begin, anew=not begin)
+    compactions = Compactions(upto=begin, anew=not begin)
     for behind, kind, at in turning_points:
         if kind == RESET:
-            found = Compactions()
+            compactions = Compactions()
         elif kind == COMPACTION:
-            found = found.replace(count=found.count + 1, newest_at=at)
-        found = found.replace(upto=behind)
-    return found
+            compactions = compactions.replace(count=compactions.count + 1, newest_at=at)
+        compactions = compactions.replace(upto=behind)
+    return compactions

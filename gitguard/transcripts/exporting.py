@@ -48,7 +48,7 @@ class Wishes(Value):
     """Whether sub-agents' parts are told, where a format keeps them in the same file."""
 
 
-def chosen(transcript: Transcript, wishes: Wishes, tell: Tell = max) -> Iterator[Entry]:
+def chosen(transcript: Transcript, selection: Wishes, tell: Tell = max) -> Iterator[Entry]:
     """Yield the entries that say something, and those that do not parse.
 
     tell hears now and then how many bytes of a file were read, and how many there are. Raises
@@ -56,15 +56,15 @@ def chosen(transcript: Transcript, wishes: Wishes, tell: Tell = max) -> Iterator
     """
     from gitguard.transcripts import find_format
 
-    kept, size = find_format(transcript.format), size_of(transcript)
-    begin = _begin(kept.entries(transcript), wishes.last_turns) if wishes.last_turns else 0
-    told = 0
-    for entry in kept.entries(transcript, begin):
-        if entry.kind in _TOLD and (wishes.asides or not entry.is_aside):
+    reading, size = find_format(transcript.format), size_of(transcript)
+    begin = _begin(reading.entries(transcript), selection.last_turns) if selection.last_turns else 0
+    reported = 0
+    for entry in reading.entries(transcript, begin):
+        if entry.kind in _TOLD and (selection.asides or not entry.is_aside):
             yield entry
-        if told <= entry.at <= size:
+        if reported <= entry.at <= size:
             tell(entry.at, size)
-            told = entry.at + _OFTEN
+            reported = entry.at + _OFTEN
         del entry
 
 
@@ -86,7 +86,7 @@ def _begin(entries: Iterator[Entry], turns: int) -> int:
 
 
 def json_lines(
-    transcript: Transcript, wishes: Wishes, redactor: Redactor | None = None, tell: Tell = max
+    transcript: Transcript, selection: Wishes, redactor: Redactor | None = None, tell: Tell = max
 ) -> Iterator[bytes]:
     """Yield the conversation as JSON lines: what it is, then one line an entry.
 
@@ -98,19 +98,19 @@ def json_lines(
     write = writer(size_of(transcript))
     yield write({"kind": "conversation", **heading(transcript)})
     with no_collections():
-        for entry in chosen(transcript, wishes, tell):
-            document = document_of(entry, wishes)
+        for entry in chosen(transcript, selection, tell):
+            document = document_of(entry, selection)
             yield write(redactor.document(document)[0] if redactor else document)
             del entry, document  # which may be long, and are not to be held while more is read
 
 
 def heading(transcript: Transcript) -> dict[str, Any]:
     """Return what a conversation is, as programs read it."""
-    told = {"path": transcript.path, "session": transcript.session}
-    return {"format": FORMAT, "host": transcript.format, **told}
+    source = {"path": transcript.path, "session": transcript.session}
+    return {"format": FORMAT, "host": transcript.format, **source}
 
 
-def document_of(entry: Entry, wishes: Wishes) -> dict[str, Any]:
+def document_of(entry: Entry, selection: Wishes) -> dict[str, Any]:
     """Return an entry as programs read it; what is empty is left out."""
     document: dict[str, Any] = {"kind": entry.kind}
     # One by one, as a loop over their names takes thrice as long, and files have a million of them.
@@ -135,7 +135,7 @@ def document_of(entry: Entry, wishes: Wishes) -> dict[str, Any]:
     if entry.kind == BROKEN:
         return document | {"at": entry.at, "problem": entry.problem}
     blocks = entry.blocks
-    if not wishes.thinking:
+    if not selection.thinking:
         blocks = tuple(block for block in blocks if block.kind != THINKING)
     document["blocks"] = [_block(blocks[0])] if len(blocks) == 1 else list(map(_block, blocks))
     return document
@@ -148,11 +148,11 @@ def _block(block: Block) -> dict[str, Any]:
     if kind == CALL:
         return {"kind": kind, "id": block.id, "name": block.name, "input": block.given}
     if kind == RESULT:
-        told: dict[str, Any] = {"kind": kind, "id": block.id}
+        document: dict[str, Any] = {"kind": kind, "id": block.id}
         if block.name:
-            told["name"] = block.name
-        told["text"] = block.text
+            document["name"] = block.name
+        document["text"] = block.text
         if block.is_error:
-            told["is_error"] = True
-        return told
+            document["is_error"] = True
+        return document
     return {"kind": kind, "size": block.size}

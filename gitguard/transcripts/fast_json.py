@@ -35,11 +35,11 @@ def reader(size: int, closely: Read = read_line) -> Read:
 
     def read(raw: bytes) -> dict[str, Any] | Unread:
         try:
-            found = loads(raw)
+            document = loads(raw)
         except ValueError:
             return closely(raw)
-        if type(found) is dict and (len(raw) <= SHALLOW or not is_deep(raw, found)):
-            return found
+        if type(document) is dict and (len(raw) <= SHALLOW or not is_deep(raw, document)):
+            return document
         return closely(raw)
 
     return read

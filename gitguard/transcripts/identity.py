@@ -29,15 +29,19 @@ def id_of(transcript: Transcript) -> str:
     """
     if os.path.isdir(transcript.path) or is_database(transcript.path):
         return ""
-    found = dict.fromkeys(_ids_in(transcript.path))
-    return transcript.session if transcript.session in found else next(iter(found), "")
+    ids = dict.fromkeys(_ids_in(transcript.path))
+    return transcript.session if transcript.session in ids else next(iter(ids), "")
 
 
 def _ids_in(path: str) -> Iterator[str]:
     for line in jsonl.first_documents(path):
-        found = _id_in(line)
-        if isinstance(found, str) and 0 < len(found) <= _LONGEST and found.isprintable():
-            yield found
+        conversation_id = _id_in(line)
+        if (
+            isinstance(conversation_id, str)
+            and 0 < len(conversation_id) <= _LONGEST
+            and conversation_id.isprintable()
+        ):
+            yield conversation_id
 
 
 def _id_in(line: dict[str, Any]) -> object:

@@ -92,19 +92,19 @@ def turning_points(
     path: str,
     since: int,
     markers: tuple[bytes, ...],
-    told: Callable[[bytes], tuple[str, str, float]],
+    describe: Callable[[bytes], tuple[str, str, float]],
 ) -> Iterator[tuple[int, str, float]]:
     """Yield what `entries.count` counts behind an offset, of one that is written twice the first.
 
-    told returns what a line with a marker is, its id and its time. Of very many bytes the first
+    describe returns what a line with a marker is, its id and its time. Of very many bytes the first
     are looked at, and the next count goes on behind them.
     """
     before = None if since else ""
     for behind, line in marked(path, markers, since, most=COUNTED_AT_ONCE):
-        kind, name, at = told(line) if line else ("", "", 0.0)
+        kind, name, at = describe(line) if line else ("", "", 0.0)
         if kind:
             if before is None:
-                before = _told_before(path, since, markers, told)
+                before = _told_before(path, since, markers, describe)
             is_again, before = bool(name) and name == before, name
             kind = "" if is_again else kind
         yield behind, kind, at
@@ -114,7 +114,7 @@ def _told_before(
     path: str,
     upto: int,
     markers: tuple[bytes, ...],
-    told: Callable[[bytes], tuple[str, str, float]],
+    describe: Callable[[bytes], tuple[str, str, float]],
 ) -> str:
     """Return the id of the newest turning point that lies close before an offset."""
     begin = max(upto - _BLOCK, 0)
@@ -124,7 +124,7 @@ def _told_before(
     finally:
         os.close(handle)
     for line in reversed(lines):
-        kind, name, _ = told(line) if any(mark in line for mark in markers) else ("", "", 0)
+        kind, name, _ = describe(line) if any(mark in line for mark in markers) else ("", "", 0)
         if kind:
             return name
     return ""
@@ -349,9 +349,9 @@ def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[byte
 def _next_line(handle: int, position: int, end: int | None) -> int:
     """Return the offset behind a line's end, -1 while it has none; looking ends at end."""
     while data := os.pread(handle, _BLOCK, position):
-        found = data.find(b"\n") + 1
-        if found:
-            return position + found
+        length = data.find(b"\n") + 1
+        if length:
+            return position + length
         position += len(data)
         if end is not None and position >= end:
             return position

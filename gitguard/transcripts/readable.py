@@ -31,40 +31,40 @@ LONGEST = 600
 _MARKS = {CALL: "→", RESULT: "←"}
 
 
-def shown(transcript: Transcript, wishes: Wishes, longest: int) -> Iterator[str]:
+def shown(transcript: Transcript, selection: Wishes, longest: int) -> Iterator[str]:
     """Yield the conversation for a terminal, a paragraph for each entry.
 
     Of calls and results at most longest characters are shown, 0 for all.
     """
     before = ""
-    for entry in chosen(transcript, wishes):
-        told = [_shown(block, longest) for block in _blocks(entry, wishes)]
-        if not told and entry.kind == MESSAGE:
+    for entry in chosen(transcript, selection):
+        paragraphs = [_shown(block, longest) for block in _blocks(entry, selection)]
+        if not paragraphs and entry.kind == MESSAGE:
             continue
         head = _head(entry)
         is_new = head != before or entry.role not in (AGENT, TOOL)
         moment = f"  {timestamp(entry.time)}" if entry.time else ""
-        yield "\n".join([f"── {head}{moment}"] * is_new + [*filter(None, told), ""])
+        yield "\n".join([f"── {head}{moment}"] * is_new + [*filter(None, paragraphs), ""])
         before = head
 
 
-def markdown(transcript: Transcript, wishes: Wishes, tell: Tell = max) -> Iterator[str]:
+def markdown(transcript: Transcript, selection: Wishes, tell: Tell = max) -> Iterator[str]:
     """Yield the conversation as a page of Markdown, whole."""
     yield f"# Conversation `{transcript.session or transcript.path}` ({transcript.format})\n"
     before = ""
-    for entry in chosen(transcript, wishes, tell):
-        told = [_marked_up(block) for block in _blocks(entry, wishes)]
-        if not told and entry.kind == MESSAGE:
+    for entry in chosen(transcript, selection, tell):
+        paragraphs = [_marked_up(block) for block in _blocks(entry, selection)]
+        if not paragraphs and entry.kind == MESSAGE:
             continue
         head = _head(entry)
         is_new = head != before or entry.role not in (AGENT, TOOL)
         moment = f", {timestamp(entry.time)}" if entry.time else ""
-        yield "\n".join([f"## {head}{moment}\n"] * is_new + told)
+        yield "\n".join([f"## {head}{moment}\n"] * is_new + paragraphs)
         before = head
 
 
-def _blocks(entry: Entry, wishes: Wishes) -> list[Block]:
-    return [block for block in entry.blocks if wishes.thinking or block.kind != THINKING]
+def _blocks(entry: Entry, selection: Wishes) -> list[Block]:
+    return [block for block in entry.blocks if selection.thinking or block.kind != THINKING]
 
 
 def _head(entry: Entry) -> str:

@@ -45,9 +45,9 @@ class Dialect(Value):
     """The members of a result that hold its call's id."""
 
     def input_of(self, block: dict[str, Any]) -> Any:
-        """Return what was given to a call, None where nothing was."""
+        """Return the input of a call, None where it has none."""
         inputs = (block.get(name) for name in self.inputs)
-        return next((given for given in inputs if given is not None), None)
+        return next((value for value in inputs if value is not None), None)
 
     def result_id(self, message: dict[str, Any]) -> str:
         """Return the id of a result's call, empty where it names none."""
@@ -72,7 +72,7 @@ def fields_of_openclaw(document: dict[str, Any]) -> dict[str, Any]:
 def fields_of(document: dict[str, Any], dialect: Dialect = PI) -> dict[str, Any]:
     """Return the fields of the entry that a line of pi's is, or of another dialect's."""
     kind = _KINDS.get(word(document.get("type")), UNKNOWN)
-    known = {
+    fields = {
         "kind": kind,
         "id": word(document.get("id")),
         "parent": word(document.get("parentId")),
@@ -82,24 +82,24 @@ def fields_of(document: dict[str, Any], dialect: Dialect = PI) -> dict[str, Any]
         summary = word(document.get("summary"))
         first = word(document.get("firstKeptEntryId"))
         blocks = (Block.saying(TEXT, 0, summary),)
-        return known | {"blocks": blocks, "kept": (first,) * bool(first), "keeps_on": True}
+        return fields | {"blocks": blocks, "kept": (first,) * bool(first), "keeps_on": True}
     if document.get("type") == "custom_message":
-        return known | {
+        return fields | {
             "kind": MESSAGE,
             "role": USER,
             "by_host": True,
             "blocks": blocks_of(document.get("content"), plain),
         }
     if document.get("type") == "branch_summary":
-        return known | _by_host(word(document.get("summary")))
+        return fields | _by_host(word(document.get("summary")))
     message = document.get("message")
     if document.get("type") != "message" or not isinstance(message, dict):
-        return known
+        return fields
     if message.get("role") == "bashExecution" and not message.get("excludeFromContext"):
-        return known | _by_host(f"{word(message.get('command'))}\n{word(message.get('output'))}")
+        return fields | _by_host(f"{word(message.get('command'))}\n{word(message.get('output'))}")
     if role := ROLES.get(word(message.get("role"))):
-        _add_message(known, message, role, dialect)
-    return known
+        _add_message(fields, message, role, dialect)
+    return fields
 
 
 def _by_host(text: str) -> dict[str, Any]:
@@ -109,22 +109,22 @@ def _by_host(text: str) -> dict[str, Any]:
 
 
 def _add_message(
-    known: dict[str, Any], message: dict[str, Any], role: str, dialect: Dialect
+    fields: dict[str, Any], message: dict[str, Any], role: str, dialect: Dialect
 ) -> None:
     # Files have a hundred thousand of these, so there are no dictionaries in between.
-    known["kind"], known["role"] = MESSAGE, role
-    known["by_host"] = _is_by_host(message)
+    fields["kind"], fields["role"] = MESSAGE, role
+    fields["by_host"] = _is_by_host(message)
     if role == TOOL:
-        known["blocks"] = _result(message, dialect)
+        fields["blocks"] = _result(message, dialect)
         return
     read = _block if dialect is PI else _openclaws_block
-    known["blocks"] = blocks_of(message.get("content"), read)
+    fields["blocks"] = blocks_of(message.get("content"), read)
     if role == AGENT:
-        known["tokens"] = pis_tokens(message.get("usage"))
-        known["answered"] = tokens(message.get("usage"), ("output",)) if known["tokens"] else 0
+        fields["tokens"] = pis_tokens(message.get("usage"))
+        fields["answered"] = tokens(message.get("usage"), ("output",)) if fields["tokens"] else 0
         provider, model = word(message.get("provider")), word(message.get("model"))
-        known["model"] = f"{provider}/{model}" if provider and model else provider or model
-        known["stopped"] = STOPPED.get(word(message.get("stopReason")), "")
+        fields["model"] = f"{provider}/{model}" if provider and model else provider or model
+        fields["stopped"] = STOPPED.get(word(message.get("stopReason")), "")
 
 
 def _is_by_host(message: dict[str, Any]) -> bool:

@@ -74,19 +74,19 @@ def message_of(entry: dict[str, Any]) -> Message | None:
     if entry.get("type") != "message" or not isinstance(message, dict):
         return None
     role = {"user": USER, "assistant": AGENT}.get(str(message.get("role")))
-    said = [text for text in texts(message.get("content")) if text.strip()]
+    paragraphs = [text for text in texts(message.get("content")) if text.strip()]
     if role == USER:
-        said = _of_the_user(message, said)
-    if not role or not said or message.get("provider") == THE_HOST:
+        paragraphs = _of_the_user(message, paragraphs)
+    if not role or not paragraphs or message.get("provider") == THE_HOST:
         return None
-    return Message(role, "\n".join(said), time_of(entry))
+    return Message(role, "\n".join(paragraphs), time_of(entry))
 
 
-def _of_the_user(message: dict[str, Any], said: list[str]) -> list[str]:
+def _of_the_user(message: dict[str, Any], paragraphs: list[str]) -> list[str]:
     import re
 
     provenance = message.get("provenance")
     if isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user"):
         return []
-    words = (re.split(_STAMP, text, maxsplit=1)[-1] for text in said)
+    words = (re.split(_STAMP, text, maxsplit=1)[-1] for text in paragraphs)
     return [text for text in words if text.strip() and not text.startswith(_NOT_THE_USERS)]

@@ -27,7 +27,7 @@ _encode = json_text.encoder(members=",", colon=":")
 def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
     """Return the lines to append; random gives so many random bytes."""
     boundary, summary = (str(uuid.UUID(bytes=random(16), version=4)) for _ in range(2))
-    kept = [entry.id for unit in plan.kept for entry in unit.entries if entry.id]
+    remaining_ids = [entry.id for unit in plan.kept for entry in unit.entries if entry.id]
     last = plan.before.last
     common = {name: value for name, value in _newest(path).items() if name in ENVIRONMENT}
     first: dict[str, Any] = {
@@ -41,7 +41,7 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
         "timestamp": written.timestamp,
         "uuid": boundary,
         "level": "info",
-        "compactMetadata": _metadata(kept, summary, written),
+        "compactMetadata": _metadata(remaining_ids, summary, written),
     }
     second: dict[str, Any] = {
         "parentUuid": boundary,
@@ -61,14 +61,22 @@ def folder(path: str) -> str:
     return word(_newest(path).get("cwd"))
 
 
-def _metadata(kept: list[str], summary: str, written: Written) -> dict[str, Any]:
+def _metadata(remaining_ids: list[str], summary: str, written: Written) -> dict[str, Any]:
     # The tokens that are left are the host's to measure: what we guess would be read as its figure.
     return {
         "trigger": "manual",
         "preTokens": written.tokens_before,
         "durationMs": written.milliseconds,
-        "preservedSegment": {"headUuid": kept[0], "anchorUuid": summary, "tailUuid": kept[-1]},
-        "preservedMessages": {"anchorUuid": summary, "uuids": kept, "allUuids": kept},
+        "preservedSegment": {
+            "headUuid": remaining_ids[0],
+            "anchorUuid": summary,
+            "tailUuid": remaining_ids[-1],
+        },
+        "preservedMessages": {
+            "anchorUuid": summary,
+            "uuids": remaining_ids,
+            "allUuids": remaining_ids,
+        },
     }
 
 

@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the entry that a line is; those that are empty may be left out."""
     # Files have a hundred thousand of these, so nothing is called that need not be.
-    own, parent = document.get("uuid"), document.get("parentUuid")
-    known: dict[str, Any] = {
+    entry_id, parent = document.get("uuid"), document.get("parentUuid")
+    fields: dict[str, Any] = {
         "kind": UNKNOWN,
-        "id": own if type(own) is str else "",
+        "id": entry_id if type(entry_id) is str else "",
         "parent": parent if type(parent) is str else "",
     }
     if "timestamp" in document:
-        known["time"] = time_of(document)
+        fields["time"] = time_of(document)
     if document.get("isSidechain"):
-        known["is_aside"] = True
+        fields["is_aside"] = True
     kind, message = document.get("type"), document.get("message")
     if kind == "system" and document.get("subtype") == "compact_boundary":
-        known |= {"kind": COMPACTION, **_kept(document)}
+        fields |= {"kind": COMPACTION, **_kept(document)}
     elif kind in ("user", "assistant") and isinstance(message, dict):
-        _add_message(known, document, message)
-    return known
+        _add_message(fields, document, message)
+    return fields
 
 
 def _kept(document: dict[str, Any]) -> dict[str, Any]:
@@ -59,28 +59,28 @@ def _kept(document: dict[str, Any]) -> dict[str, Any]:
     return {"kept": ends, "keeps_between": True} if all(ends) else {}
 
 
-def _add_message(known: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
-    known["kind"] = MESSAGE
+def _add_message(fields: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
+    fields["kind"] = MESSAGE
     read = _detailed if "toolUseResult" in document else _block
-    known["blocks"] = blocks = blocks_of(message.get("content"), read)
+    fields["blocks"] = blocks = blocks_of(message.get("content"), read)
     model = message.get("model")
     if model:
-        known["model"] = word(model)
+        fields["model"] = word(model)
     if document.get("isApiErrorMessage"):
-        known["stopped"] = FAILED
+        fields["stopped"] = FAILED
     by_host = model == "<synthetic>" or _is_by_host(document)
     if document["type"] == "assistant":
-        known["role"], known["message"] = AGENT, word(message.get("id"))
+        fields["role"], fields["message"] = AGENT, word(message.get("id"))
         if usage := message.get("usage"):
-            known["tokens"] = claudes_tokens(usage)
-            known["answered"] = tokens(usage, ("output_tokens",))
+            fields["tokens"] = claudes_tokens(usage)
+            fields["answered"] = tokens(usage, ("output_tokens",))
     elif blocks and (blocks[0].kind == RESULT or RESULT in [block.kind for block in blocks]):
-        known["role"] = TOOL
+        fields["role"] = TOOL
     else:
-        known["role"] = USER
+        fields["role"] = USER
         by_host = by_host or bool(blocks and blocks[0].text.lstrip().startswith(NOT_THE_USERS))
     if by_host:
-        known["by_host"] = True
+        fields["by_host"] = True
 
 
 def _is_by_host(document: dict[str, Any]) -> bool:

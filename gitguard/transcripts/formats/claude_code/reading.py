@@ -86,8 +86,8 @@ def _turning_point(line: bytes) -> tuple[str, str, float]:
 
 def _boundary(line: bytes) -> dict[str, Any]:
     entry = parse(line)
-    is_one = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
-    return entry if is_one and not entry.get("isSidechain") else {}
+    is_boundary = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
+    return entry if is_boundary and not entry.get("isSidechain") else {}
 
 
 def _after_compaction(entry: dict[str, Any]) -> Reading | None:
@@ -117,10 +117,10 @@ def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
     if not role or not isinstance(message, dict) or any(map(entry.get, BY_THE_HOST)):
         return None, None
-    said = [text for text in texts(message.get("content")) if text.strip()]
+    paragraphs = [text for text in texts(message.get("content")) if text.strip()]
     if role == USER:
-        said = [text for text in said if not text.lstrip().startswith(NOT_THE_USERS)]
-    if not said or message.get("model") == "<synthetic>":
+        paragraphs = [text for text in paragraphs if not text.lstrip().startswith(NOT_THE_USERS)]
+    if not paragraphs or message.get("model") == "<synthetic>":
         return None, None
     message_id = message.get("id") if role == AGENT else None
-    return Message(role, "\n".join(said), time_of(entry)), message_id
+    return Message(role, "\n".join(paragraphs), time_of(entry)), message_id

@@ -45,38 +45,38 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     kind = document.get("type")
     if kind == "system":
         return entries.fields_of(document)
-    own, parent = document.get("uuid"), document.get("parentUuid")
-    known: dict[str, Any] = {
+    entry_id, parent = document.get("uuid"), document.get("parentUuid")
+    fields: dict[str, Any] = {
         "kind": UNKNOWN,
-        "id": own if type(own) is str else "",
+        "id": entry_id if type(entry_id) is str else "",
         "parent": parent if type(parent) is str else "",
     }
     if document.get("isSidechain"):
-        known["is_aside"] = True
+        fields["is_aside"] = True
     message = document.get("message")
     if not isinstance(message, dict):
-        return known
+        return fields
     if kind == "assistant":
-        known["kind"], known["role"] = MESSAGE, AGENT
-        known["message"] = word(message.get("id"))
-        known["blocks"] = sketched(message.get("content"), _CALLS, _INPUTS, "tool_result")
+        fields["kind"], fields["role"] = MESSAGE, AGENT
+        fields["message"] = word(message.get("id"))
+        fields["blocks"] = sketched(message.get("content"), _CALLS, _INPUTS, "tool_result")
         if document.get("isApiErrorMessage"):
-            known["stopped"] = FAILED
+            fields["stopped"] = FAILED
     elif kind == "user":
-        _sketch_user(known, document, message.get("content"))
-    return known
+        _sketch_user(fields, document, message.get("content"))
+    return fields
 
 
-def _sketch_user(known: dict[str, Any], document: dict[str, Any], content: Any) -> None:
-    known["kind"] = MESSAGE
-    known["blocks"] = blocks = sketched(content, _CALLS, _INPUTS, "tool_result")
+def _sketch_user(fields: dict[str, Any], document: dict[str, Any], content: Any) -> None:
+    fields["kind"] = MESSAGE
+    fields["blocks"] = blocks = sketched(content, _CALLS, _INPUTS, "tool_result")
     for block in blocks:
         if block.kind == RESULT:
-            known["role"] = TOOL
+            fields["role"] = TOOL
             return
-    known["role"] = USER
+    fields["role"] = USER
     if any(map(document.get, BY_THE_HOST)) or _begins(content).startswith(NOT_THE_USERS):
-        known["by_host"] = True
+        fields["by_host"] = True
 
 
 def _begins(content: Any) -> str:
@@ -91,10 +91,10 @@ def header(_path: str, _first: dict[str, Any]) -> dict[str, Any]:
 
 def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
     """Return a line's id and what it follows; notes of the host's have none."""
-    own, parent = document.get("uuid"), document.get("parentUuid")
-    if not isinstance(own, str) or not own or "parentUuid" not in document:
+    entry_id, parent = document.get("uuid"), document.get("parentUuid")
+    if not isinstance(entry_id, str) or not entry_id or "parentUuid" not in document:
         return None
-    return own, parent if isinstance(parent, str) else "", bool(document.get("isSidechain"))
+    return entry_id, parent if isinstance(parent, str) else "", bool(document.get("isSidechain"))
 
 
 def new_id(seed: str) -> str:
@@ -111,9 +111,9 @@ def relinked(document: dict[str, Any], parent: str) -> dict[str, Any]:
     return {**document, "parentUuid": parent or None}
 
 
-def with_id(document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+def with_id(document: dict[str, Any], entry_id: str, parent: str) -> dict[str, Any]:
     """Return a line under another id."""
-    return {**document, "parentUuid": parent or None, "uuid": own}
+    return {**document, "parentUuid": parent or None, "uuid": entry_id}
 
 
 def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
@@ -144,10 +144,10 @@ def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
     return _with_block(document, block, {"name": name})
 
 
-def reissued(document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+def reissued(document: dict[str, Any], block: int, call_id: str) -> dict[str, Any]:
     """Return a line in which a call, or its result, has another id."""
     is_result = _content(document)[block].get("type") == "tool_result"
-    return _with_block(document, block, {"tool_use_id" if is_result else "id": own})
+    return _with_block(document, block, {"tool_use_id" if is_result else "id": call_id})
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
@@ -160,21 +160,23 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
         return _with(document, text)
     if content[block].get("type") != "tool_result":
         return _with_block(document, block, {"text": text})
-    found = with_text(content[block].get("content"), text)
-    changed = _with_block(document, block, {"content": found if len(found) > 1 else text})
+    result_content = with_text(content[block].get("content"), text)
+    changed = _with_block(
+        document, block, {"content": result_content if len(result_content) > 1 else text}
+    )
     changed.pop("toolUseResult", None)
     return changed
 
 
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return a line with an error as the result of a call."""
-    called = _content(document)[block]
-    said = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": called["id"]}
+    call = _content(document)[block]
+    result = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": call["id"]}
     return {
         "parentUuid": document.get("uuid"),
         **{name: document[name] for name in _COMMON if name in document},
         "type": "user",
-        "message": {"role": "user", "content": [said]},
+        "message": {"role": "user", "content": [result]},
         "uuid": "",
         "timestamp": document.get("timestamp"),
         "toolUseResult": f"Error: {text}",
@@ -185,9 +187,9 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
 
 def mark(document: dict[str, Any]) -> dict[str, Any]:
     """Return a line that the model never sees, to stand where another one stood."""
-    kept = ("parentUuid", "uuid", "timestamp", "isSidechain", *ENVIRONMENT)
+    copied = ("parentUuid", "uuid", "timestamp", "isSidechain", *ENVIRONMENT)
     return {
-        **{name: document[name] for name in kept if name in document},
+        **{name: document[name] for name in copied if name in document},
         "type": "system",
         "subtype": "informational",
         "content": MARK,
@@ -210,7 +212,7 @@ def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
 
 def _metadata(metadata: dict[str, Any], mended: Mended) -> dict[str, Any]:
     changed = dict(metadata)
-    segment, kept = metadata.get("preservedSegment"), metadata.get("preservedMessages")
+    segment, messages = metadata.get("preservedSegment"), metadata.get("preservedMessages")
     if isinstance(segment, dict):
         head, tail = word(segment.get("headUuid")), word(segment.get("tailUuid"))
         new = {
@@ -218,13 +220,13 @@ def _metadata(metadata: dict[str, Any], mended: Mended) -> dict[str, Any]:
             "tailUuid": mended.instead.get(tail, tail),
         }
         changed["preservedSegment"] = {**segment, **new}
-    if isinstance(kept, dict):
+    if isinstance(messages, dict):
         lists = {
             name: ids_with(ids, mended)
             for name in ("uuids", "allUuids")
-            if isinstance(ids := kept.get(name), list)
+            if isinstance(ids := messages.get(name), list)
         }
-        changed["preservedMessages"] = {**kept, **lists}
+        changed["preservedMessages"] = {**messages, **lists}
     return changed
 
 

@@ -43,35 +43,35 @@ _LOOKED_AT = 400
 
 def entries_of(path: str, since: int) -> Iterator[Entry]:
     """Yield the entries of a file behind an offset."""
-    gone, told = taken_back(path), (0, 0)
+    rolled_back, newest_usage = taken_back(path), (0, 0)
     for entry in jsonl.entries(path, since, fields_of):
-        is_gone = any(begin <= entry.at < end for begin, end in gone)
+        is_rolled_back = any(begin <= entry.at < end for begin, end in rolled_back)
         # The counts for the screen repeat an answer's own record, some behind its results.
-        is_again = entry.tokens > 0 and (entry.tokens, entry.answered) == told
-        if entry.tokens and not is_gone:
-            told = entry.tokens, entry.answered
-        yield jsonl.unsaid(entry) if is_gone or is_again else entry
+        is_repeated = entry.tokens > 0 and (entry.tokens, entry.answered) == newest_usage
+        if entry.tokens and not is_rolled_back:
+            newest_usage = entry.tokens, entry.answered
+        yield jsonl.unsaid(entry) if is_rolled_back or is_repeated else entry
 
 
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the entry that a line is."""
     kind, payload = line.get("type"), inner(line, "payload")
-    known: dict[str, Any] = {"id": word(payload.get("id")), "time": time_of(line)}
+    fields: dict[str, Any] = {"id": word(payload.get("id")), "time": time_of(line)}
     if kind == "session_meta":
-        return known | {"kind": HEADER}
+        return fields | {"kind": HEADER}
     if kind == "compacted":
-        return known | {"kind": COMPACTION, **_compaction(payload)}
+        return fields | {"kind": COMPACTION, **_compaction(payload)}
     item = payload.get("type")
     if kind != "response_item" or not isinstance(item, str):
-        return known | {"kind": UNKNOWN, **_measure(usage_in(line))}
-    known |= {"kind": MESSAGE, "message": _answer(line, payload)}
+        return fields | {"kind": UNKNOWN, **_measure(usage_in(line))}
+    fields |= {"kind": MESSAGE, "message": _answer(line, payload)}
     if item == "message":
-        return known | _message(line, payload)
+        return fields | _message(line, payload)
     if item == "reasoning":
-        return known | {"role": AGENT, "message": known["message"], "blocks": _thinking(payload)}
+        return fields | {"role": AGENT, "message": fields["message"], "blocks": _thinking(payload)}
     if item.endswith("_output"):
-        return known | {"role": TOOL, "message": "", "blocks": (_result(payload),)}
-    return known | {"role": AGENT, "blocks": (_call(item, payload),)}
+        return fields | {"role": TOOL, "message": "", "blocks": (_result(payload),)}
+    return fields | {"role": AGENT, "blocks": (_call(item, payload),)}
 
 
 def _measure(usage: Any) -> dict[str, int]:
@@ -125,13 +125,13 @@ def _call(item: str, payload: dict[str, Any]) -> Block:
     named = {"id": payload["call_id"], "name": payload.get("name") or item.removesuffix("_call")}
     if item == "custom_tool_call":
         return call(0, named, {"input": payload.get("input")})
-    given = payload.get("arguments", payload.get("action"))
-    if isinstance(given, str):
+    arguments = payload.get("arguments", payload.get("action"))
+    if isinstance(arguments, str):
         try:
-            given = json_text.decode(given)
+            arguments = json_text.decode(arguments)
         except (ValueError, RecursionError):
-            return call(0, named, None).replace(size=len(given))
-    return call(0, named, given)
+            return call(0, named, None).replace(size=len(arguments))
+    return call(0, named, arguments)
 
 
 def _result(payload: dict[str, Any]) -> Block:

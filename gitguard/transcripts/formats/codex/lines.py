@@ -37,9 +37,9 @@ class Turns:
         elif line.get("type") == "compacted":
             self._begins = []
         elif count := _taken_back_by(line):
-            gone = self._begins[-count:]
+            begins = self._begins[-count:]
             del self._begins[-count:]
-            return gone[0] if gone else None
+            return begins[0] if begins else None
         return None
 
 
@@ -47,12 +47,12 @@ def taken_back(path: str) -> list[tuple[int, int]]:
     """Return what of a file was taken back: the offsets at which each part begins and ends."""
     if not any(line for _, line in jsonl.marked(path, (_ROLLED_BACK,), 0)):
         return []
-    turns, found = Turns(), []
+    turns, ranges = Turns(), []
     for behind, text in jsonl.marked(path, _TURNING, 0):
         begin = turns.take(parse(text), behind - len(text) - 1) if text else None
         if begin is not None:
-            found.append((begin, behind))
-    return found
+            ranges.append((begin, behind))
+    return ranges
 
 
 def is_by_host(line: dict[str, Any], text: str) -> bool:
@@ -73,23 +73,23 @@ def usage_in(line: dict[str, Any]) -> Any:
     payload = inner(line, "payload")
     if line.get("type") == "token_usage_record":
         return payload.get("usage")
-    info = payload.get("info") if payload.get("type") == "token_count" else None
-    return info.get("last_token_usage") if isinstance(info, dict) else None
+    token_info = payload.get("info") if payload.get("type") == "token_count" else None
+    return token_info.get("last_token_usage") if isinstance(token_info, dict) else None
 
 
 def said_in(content: Any) -> list[str]:
     """Return the texts of a message's content."""
     items = content if isinstance(content, list) else ()
-    found = [item.get("text") for item in items if isinstance(item, dict)]
-    return [text for text in found if isinstance(text, str) and text.strip()]
+    values = [item.get("text") for item in items if isinstance(item, dict)]
+    return [text for text in values if isinstance(text, str) and text.strip()]
 
 
 def _begins_a_turn(line: dict[str, Any]) -> bool:
     payload = inner(line, "payload")
     if line.get("type") != "response_item" or payload.get("type") != "message":
         return False
-    said = "\n".join(said_in(payload.get("content")))
-    return payload.get("role") == "user" and not is_by_host(line, said)
+    text = "\n".join(said_in(payload.get("content")))
+    return payload.get("role") == "user" and not is_by_host(line, text)
 
 
 def _taken_back_by(line: dict[str, Any]) -> int:

@@ -45,18 +45,18 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     from gitguard.transcripts.formats.codex.lines import Turns
 
     turns = Turns()
-    said: list[Message] = []
+    pending: list[Message] = []
     for text in jsonl.forwards(transcript.path, tell=tell):
         line = parse(text) if any(mark in text for mark in _TOLD) else {}
-        taken_back = turns.take(line, len(said))
+        taken_back = turns.take(line, len(pending))
         if taken_back is not None:
-            del said[taken_back:]
+            del pending[taken_back:]
         elif message := _message(line):
-            said.append(message)
+            pending.append(message)
         elif line.get("type") == "compacted":
-            yield from said
-            said = []
-    yield from said
+            yield from pending
+            pending = []
+    yield from pending
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -76,8 +76,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:
-    found = parse(line)
-    return COMPACTION * (found.get("type") == "compacted"), "", time_of(found)
+    entry = parse(line)
+    return COMPACTION * (entry.get("type") == "compacted"), "", time_of(entry)
 
 
 def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dict[str, Any]]:
@@ -93,11 +93,11 @@ def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dic
             if across:
                 continue
             return estimate
-        told = usage_in(line)
-        used, at = tokens(told, ("total_tokens",)), time_of(line)
+        usage = usage_in(line)
+        used, at = tokens(usage, ("total_tokens",)), time_of(line)
         if used <= 0 or not at:
             continue
-        if tokens(told, ("input_tokens",)):
+        if tokens(usage, ("input_tokens",)):
             return Reading("transcript", at, tokens=used), line
         # Not from the model: what a compaction left, or what is free after an error.
         if estimate[0] is None:
@@ -127,9 +127,9 @@ def _with_model(reading: Reading, line: dict[str, Any], lines: Iterator[bytes]) 
 
 def _window(line: dict[str, Any]) -> int:
     payload = inner(line, "payload")
-    info = payload.get("info")
-    told = info if isinstance(info, dict) else payload
-    window = told.get("model_context_window")
+    token_info = payload.get("info")
+    figures = token_info if isinstance(token_info, dict) else payload
+    window = figures.get("model_context_window")
     return window if isinstance(window, int) and is_token_count(window) else 0
 
 

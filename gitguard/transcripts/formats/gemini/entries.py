@@ -51,8 +51,8 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
     for entry in jsonl.entries(path, since, _fields):
         if entry.kind == UNKNOWN and b'"$set"' in entry.raw:
             line = parse(entry.raw)
-            is_one = entry.at in history.compressions
-            yield entry.replace(**_compression(line)) if is_one else entry
+            is_compression = entry.at in history.compressions
+            yield entry.replace(**_compression(line)) if is_compression else entry
             yield from _only_there(entry, line, counted)
         elif entry.kind != MESSAGE or (entry.at, OWN) in counted or entry.at > upto:
             yield entry  # what was written since the first look is the newest of all
@@ -94,15 +94,15 @@ def _began(line: dict[str, Any]) -> float:
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
     role = _ROLES.get(word(message.get("type")))
-    known = {"id": word(message.get("id")), "time": time_of(message)}
+    fields = {"id": word(message.get("id")), "time": time_of(message)}
     if not role:
-        return known | {"kind": UNKNOWN}  # what the program tells the user
+        return fields | {"kind": UNKNOWN}  # what the program tells the user
     blocks = (*_thoughts(message), *_blocks(message.get("content")), *_calls(message))
     blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
     if role == USER and any(block.kind == RESULT for block in blocks):
         role = TOOL
     texts = said_in(message)
-    return known | {
+    return fields | {
         "kind": MESSAGE,
         "role": role,
         "blocks": blocks,
@@ -114,11 +114,9 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
 
 def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
     thoughts = message.get("thoughts")
-    for thought in thoughts if isinstance(thoughts, list) else ():
-        if isinstance(thought, dict):
-            text = "\n".join(
-                filter(None, (word(thought.get(n)) for n in ("subject", "description")))
-            )
+    for item in thoughts if isinstance(thoughts, list) else ():
+        if isinstance(item, dict):
+            text = "\n".join(filter(None, (word(item.get(n)) for n in ("subject", "description"))))
             yield Block(THINKING, text=text, size=len(text))
 
 
@@ -143,20 +141,20 @@ def _blocks(content: Any) -> Iterator[Block]:
 
 def _calls(message: dict[str, Any]) -> Iterator[Block]:
     calls = message.get("toolCalls")
-    for found in calls if isinstance(calls, list) else ():
-        if isinstance(found, dict):
-            yield call(0, found, found.get("args"))
+    for item in calls if isinstance(calls, list) else ():
+        if isinstance(item, dict):
+            yield call(0, item, item.get("args"))
 
 
 def _result(response: dict[str, Any]) -> Block:
-    said = response.get("response")
-    told = said if isinstance(said, dict) else {}
-    failed = "error" in told
-    text = word(told.get("error" if failed else "output"))
-    if not text and told:
+    body = response.get("response")
+    outcome = body if isinstance(body, dict) else {}
+    failed = "error" in outcome
+    text = word(outcome.get("error" if failed else "output"))
+    if not text and outcome:
         from gitguard.model import json_text
 
-        text = json_text.encode(told)
+        text = json_text.encode(outcome)
     return Block(
         RESULT,
         text=text,

@@ -80,10 +80,10 @@ class ChatHistory:
 def set_messages(line: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Return the history that a line sets, None where it sets none."""
     patch = line.get("$set")
-    found = patch.get("messages") if isinstance(patch, dict) else None
-    if not isinstance(found, list):
+    messages = patch.get("messages") if isinstance(patch, dict) else None
+    if not isinstance(messages, list):
         return None
-    return [item for item in found if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    return [item for item in messages if isinstance(item, dict) and isinstance(item.get("id"), str)]
 
 
 def messages_in(line: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
@@ -113,8 +113,8 @@ def said_in(message: dict[str, Any]) -> list[str]:
     if isinstance(content, str):
         return [content] if content.strip() else []
     parts = content if isinstance(content, list) else ()
-    found = [p.get("text") for p in parts if isinstance(p, dict) and not p.get("thought")]
-    return [text for text in found if isinstance(text, str) and text.strip()]
+    values = [p.get("text") for p in parts if isinstance(p, dict) and not p.get("thought")]
+    return [text for text in values if isinstance(text, str) and text.strip()]
 
 
 def users_words(text: str) -> str:
@@ -135,6 +135,6 @@ def _answers(message: dict[str, Any]) -> list[str]:
     """Return the ids of the calls of which a message is the result, and nothing else."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []
-    found = [p.get("functionResponse") for p in parts if isinstance(p, dict)]
-    answers = [word(response.get("id")) for response in found if isinstance(response, dict)]
+    responses = [p.get("functionResponse") for p in parts if isinstance(p, dict)]
+    answers = [word(response.get("id")) for response in responses if isinstance(response, dict)]
     return answers if len(answers) == len(parts) else []

@@ -42,13 +42,13 @@ def _before_the_copy(lines: Iterator[bytes], names: list[str]) -> Reading | None
 
     A chat that goes on begins with a copy of its history, snapshot and all.
     """
-    found: Reading | None = None
+    reading: Reading | None = None
     marks = [name.encode() for name in names]
     for text in lines:
-        if found is None and _TOKENS in text:
-            found = _reading(parse(text))
+        if reading is None and _TOKENS in text:
+            reading = _reading(parse(text))
         if all(mark in text for mark in marks):
-            return found
+            return reading
     return None
 
 
@@ -60,19 +60,19 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.gemini.history import OWN, ChatHistory, messages_in
 
-    history, said = ChatHistory(), {}
+    history, messages_by_place = ChatHistory(), {}
     for number, text in enumerate(jsonl.forwards(transcript.path, tell=tell)):
         line = parse(text)
         history.take(number, line)
-        for place, message in messages_in(line):
-            if found := _message(message):
-                said[number, place] = found
-    told = history.counted_places()
-    for where, one in said.items():
+        for place, document in messages_in(line):
+            if message := _message(document):
+                messages_by_place[number, place] = message
+    counted = history.counted_places()
+    for place_in_file, message in messages_by_place.items():
         # What a compression leaves stands in both names, and the program wrote it.
-        is_by_host = where[1] != OWN and where[0] in history.compressions
-        if where in told and not is_by_host:
-            yield one
+        is_by_host = place_in_file[1] != OWN and place_in_file[0] in history.compressions
+        if place_in_file in counted and not is_by_host:
+            yield message
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -114,8 +114,8 @@ def _is_told(path: str, name: str, before: int) -> bool:
     """Say whether a line before an offset has an id."""
     from gitguard.transcripts import jsonl
 
-    found = jsonl.marked(path, (name.encode(),), 0, most=jsonl.COUNTED_AT_ONCE)
-    return next((behind for behind, line in found if line), before + 1) <= before
+    lines = jsonl.marked(path, (name.encode(),), 0, most=jsonl.COUNTED_AT_ONCE)
+    return next((behind for behind, line in lines if line), before + 1) <= before
 
 
 def _reading(line: dict[str, Any]) -> Reading | None:
@@ -133,5 +133,5 @@ def _message(line: dict[str, Any]) -> Message | None:
 
     role = {"user": USER, "gemini": AGENT}.get(str(line.get("type")))
     texts = said_in(line)
-    said = list(filter(None, map(users_words, texts))) if role == USER else texts
-    return Message(role, "\n".join(said), time_of(line)) if role and said else None
+    paragraphs = list(filter(None, map(users_words, texts))) if role == USER else texts
+    return Message(role, "\n".join(paragraphs), time_of(line)) if role and paragraphs else None

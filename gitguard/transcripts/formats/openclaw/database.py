@@ -77,13 +77,13 @@ class SessionRows(Value):
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""
         end = self.end()
-        found = self.database.select(
+        rows = self.database.select(
             "SELECT seq, event_type, created_at FROM transcript_event_identities WHERE"
             " session_id = ? AND seq >= ? AND seq < ? AND event_type IN (?, ?) ORDER BY seq",
             *(self.session, since, end, COMPACTION, RESET),
             kinds=(int, bytes, int | float),
         )
-        for seq, kind, created_at in found:
+        for seq, kind, created_at in rows:
             yield seq + 1, kind.decode(), unix_seconds(created_at)
         yield end, "", 0
 
@@ -113,8 +113,8 @@ class SessionRows(Value):
         query = (
             "SELECT session_id FROM transcript_event_identities ORDER BY created_at DESC LIMIT 1"
         )
-        found = self.database.select(query, kinds=(bytes,))
-        return next((session.decode(errors="replace") for (session,) in found), "")
+        rows = self.database.select(query, kinds=(bytes,))
+        return next((session.decode(errors="replace") for (session,) in rows), "")
 
     def close(self) -> None:
         """Close the database."""
@@ -138,13 +138,13 @@ def find_rows(path: str, session: str) -> SessionRows | None:
         return None
     rows = SessionRows(session, open_database(path))
     try:
-        found = rows.end() > 0
+        has_rows = rows.end() > 0
     except InvalidDocument:
         rows.close()
         raise
-    if not found:
+    if not has_rows:
         rows.close()
-    return rows if found else None
+    return rows if has_rows else None
 
 
 def newest_rows(path: str) -> str:

@@ -98,8 +98,8 @@ def newest_file(folder: str) -> str:
     """Return the session whose file was written last, empty where there is none."""
     sessions = os.path.join(folder, "sessions")
     try:
-        found = [file for file in os.scandir(sessions) if file.name.endswith(".jsonl")]
-        newest = max(found, key=lambda file: file.stat().st_mtime_ns, default=None)
+        files = [file for file in os.scandir(sessions) if file.name.endswith(".jsonl")]
+        newest = max(files, key=lambda file: file.stat().st_mtime_ns, default=None)
     except OSError:
         return ""
     return newest.name.removesuffix(".jsonl") if newest else ""

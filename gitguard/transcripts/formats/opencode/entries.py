@@ -78,10 +78,10 @@ def tail_of(parts: list[bytes]) -> str | None:
 def _fields(message: dict[str, Any], parts: list[dict[str, Any]], tail: str) -> dict[str, Any]:
     blocks = tuple(_block(at, p) for at, p in enumerate(parts) if p.get("type") not in _SAY_NOTHING)
     if is_summary(message):
-        kept = {"kept": (tail,), "keeps_on": True} if tail else {}
-        said = "\n".join(block.text for block in blocks if block.kind == TEXT)
-        summary = (Block(TEXT, 0, said, size=len(said)),)
-        return {"kind": COMPACTION, "blocks": summary, **kept}
+        tail_fields = {"kept": (tail,), "keeps_on": True} if tail else {}
+        text = "\n".join(block.text for block in blocks if block.kind == TEXT)
+        summary = (Block(TEXT, 0, text, size=len(text)),)
+        return {"kind": COMPACTION, "blocks": summary, **tail_fields}
     role = _ROLES.get(word(message.get("role")))
     if not role or not blocks or message.get("summary") is True:
         return {"kind": UNKNOWN}
@@ -108,8 +108,8 @@ def _stopped(error: Any) -> str:
 def _block(at: int, part: dict[str, Any]) -> Block:
     kind, text = part.get("type"), word(part.get("text"))
     if kind in ("text", "reasoning"):
-        shown = "" if part.get("ignored") else text
-        return Block.saying(TEXT if kind == "text" else THINKING, at, shown)
+        visible_text = "" if part.get("ignored") else text
+        return Block.saying(TEXT if kind == "text" else THINKING, at, visible_text)
     if kind == "tool":
         state = _state(part)
         named = {"id": part.get("callID"), "name": part.get("tool")}

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def is_summary(message: dict[str, Any]) -> bool:
     """Say whether a message is a compaction's summary; one that failed compacts nothing."""
-    is_one = message.get("summary") is True and message.get("finish")
-    return bool(is_one and not message.get("error"))
+    is_complete = message.get("summary") is True and message.get("finish")
+    return bool(is_complete and not message.get("error"))
 
 
 def moment(message: dict[str, Any]) -> float:
@@ -24,9 +24,9 @@ def moment(message: dict[str, Any]) -> float:
 
 def used(message: dict[str, Any]) -> int:
     """Return the tokens in the context when an answer was given, as the host itself counts them."""
-    told = message.get("tokens")
-    cache = told.get("cache") if isinstance(told, dict) else None
-    return tokens(told, ("total",)) or tokens(told, ("input", "output")) + tokens(
+    usage = message.get("tokens")
+    cache = usage.get("cache") if isinstance(usage, dict) else None
+    return tokens(usage, ("total",)) or tokens(usage, ("input", "output")) + tokens(
         cache, ("read", "write")
     )
 

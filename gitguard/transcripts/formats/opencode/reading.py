@@ -54,9 +54,9 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     """Yield what was said; of very many messages, the first and the last ones."""
     database = _open(transcript)
     try:
-        for message_id, message in _first_and_last(database, transcript.session, tell):
-            if said := _message(message, parts_of(database, message_id)):
-                yield said
+        for message_id, document in _first_and_last(database, transcript.session, tell):
+            if message := _message(document, parts_of(database, message_id)):
+                yield message
     finally:
         database.close()
 
@@ -83,8 +83,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
         rows = database.select(query, transcript.session, since, kinds=_KINDS)
         for row, message_id, data in rows:
             parts = parts_of(database, message_id)
-            asked = tail_of(parts)
-            tail = tail if asked is None else asked
+            requested_tail = tail_of(parts)
+            tail = tail if requested_tail is None else requested_tail
             yield from entries_of(row, message_id.decode(errors="replace"), data, parts, tail)
     finally:
         database.close()
@@ -97,8 +97,8 @@ def newest_session(path: str) -> str:
     database = open_database(path)
     try:
         query = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1"
-        found = database.select(query, kinds=(bytes,))
-        return next((session.decode(errors="replace") for (session,) in found), "")
+        rows = database.select(query, kinds=(bytes,))
+        return next((session.decode(errors="replace") for (session,) in rows), "")
     finally:
         database.close()
 
@@ -106,8 +106,8 @@ def newest_session(path: str) -> str:
 def parts_of(database: Database, message_id: bytes) -> list[bytes]:
     """Return what a message consists of, in order."""
     query = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
-    found = database.select(query, message_id.decode(errors="replace"), kinds=(bytes,))
-    return [data for (data,) in found]
+    rows = database.select(query, message_id.decode(errors="replace"), kinds=(bytes,))
+    return [data for (data,) in rows]
 
 
 def _open(transcript: Transcript) -> Database:
@@ -116,8 +116,8 @@ def _open(transcript: Transcript) -> Database:
     database = open_database(transcript.path)
     try:
         query = "SELECT 1 FROM session WHERE id = ?"
-        known = database.select(query, transcript.session, kinds=(int,))
-        if not any(known):
+        rows = database.select(query, transcript.session, kinds=(int,))
+        if not any(rows):
             raise unreadable(transcript.path, f"it has no session `{transcript.session:.80}`")
     except BaseException:
         database.close()
@@ -193,7 +193,7 @@ def _message(message: dict[str, Any], parts: list[bytes]) -> Message | None:
     role = {"user": USER, "assistant": AGENT}.get(str(message.get("role")))
     if not role or message.get("summary") is True:
         return None
-    told = [part for part in map(parse, parts) if part.get("type") == "text"]
-    said = [part.get("text") for part in told if not part.get("synthetic")]
-    texts = [text for text in said if isinstance(text, str) and text.strip()]
+    text_parts = [part for part in map(parse, parts) if part.get("type") == "text"]
+    values = [part.get("text") for part in text_parts if not part.get("synthetic")]
+    texts = [text for text in values if isinstance(text, str) and text.strip()]
     return Message(role, "\n".join(texts), moment(message)) if texts else None

@@ -23,9 +23,9 @@ _encode = json_text.encoder(members=",", colon=":")
 
 def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
     """Return the line to append; random gives so many random bytes."""
-    kept = [entry for unit in plan.kept for entry in unit.entries if entry.id]
-    first = next((entry for entry in kept if entry.kind == MESSAGE), kept[0])
-    last = plan.before.last or kept[-1]
+    remaining = [entry for unit in plan.kept for entry in unit.entries if entry.id]
+    first = next((entry for entry in remaining if entry.kind == MESSAGE), remaining[0])
+    last = plan.before.last or remaining[-1]
     entry: dict[str, Any] = {
         "type": "compaction",
         "id": _new_id(plan.before.ids, random),
@@ -50,7 +50,7 @@ def folder(path: str) -> str:
     return ""
 
 
-def _new_id(taken: frozenset[str], random: Callable[[int], bytes]) -> str:
-    while (made := random(4).hex()) in taken:
+def _new_id(used_ids: frozenset[str], random: Callable[[int], bytes]) -> str:
+    while (new_id := random(4).hex()) in used_ids:
         continue
-    return made
+    return new_id

@@ -44,8 +44,8 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     for stretch in jsonl.stretches(_file(transcript).path, tell=tell):
         lines = [line for line in stretch if _PARENT in line]
         branch = reversed([*_on_the_branch(reversed(lines))])
-        said = (message_of(parse(line)) for line in branch if b'"message"' in line)
-        yield from filter(None, said)
+        spoken = (message_of(parse(line)) for line in branch if b'"message"' in line)
+        yield from filter(None, spoken)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -78,21 +78,21 @@ def _window(path: str, model: str) -> int:
     settings = settings_in(os.path.join(agent, "models.json"))
     provider, _, name = model.partition("/")
     models = inner(inner(settings, "providers"), provider).get("models")
-    for one in models if isinstance(models, list) else ():
-        if isinstance(one, dict) and one.get("id") == name:
-            window = one.get("contextWindow")
+    for entry in models if isinstance(models, list) else ():
+        if isinstance(entry, dict) and entry.get("id") == name:
+            window = entry.get("contextWindow")
             return window if isinstance(window, int) and is_token_count(window) else 0
     return 0
 
 
 def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Yield those of the lines, newest first, that lie between the last one and the root."""
-    wanted = None
+    next_id = None
     for line in lines:
         if _PARENT not in line:
             continue
         entry = parse(line)
         name, parent = entry.get("id"), entry.get("parentId")
-        if isinstance(name, str) and "parentId" in entry and wanted in (None, name):
-            wanted = parent if isinstance(parent, str) else ""
+        if isinstance(name, str) and "parentId" in entry and next_id in (None, name):
+            next_id = parent if isinstance(parent, str) else ""
             yield line

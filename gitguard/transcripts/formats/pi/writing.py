@@ -57,20 +57,20 @@ def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
         return session_entries.fields_of(document, dialect)
-    own, parent = document.get("id"), document.get("parentId")
-    known: dict[str, Any] = {
+    entry_id, parent = document.get("id"), document.get("parentId")
+    fields: dict[str, Any] = {
         "kind": MESSAGE,
         "role": role,
-        "id": own if isinstance(own, str) else "",
+        "id": entry_id if isinstance(entry_id, str) else "",
         "parent": parent if isinstance(parent, str) else "",
     }
     if role == TOOL:
-        known["blocks"] = result(dialect.result_id(message), word(message.get("toolName")))
-        return known
-    known["blocks"] = sketched(message.get("content"), dialect.calls, dialect.inputs)
+        fields["blocks"] = result(dialect.result_id(message), word(message.get("toolName")))
+        return fields
+    fields["blocks"] = sketched(message.get("content"), dialect.calls, dialect.inputs)
     if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
-        known["stopped"] = stopped
-    return known
+        fields["stopped"] = stopped
+    return fields
 
 
 def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
@@ -79,23 +79,23 @@ def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
     Without one, the host takes a file for none of its own, and empties it.
     """
     stem = os.path.basename(path).partition(".jsonl")[0]
-    made: dict[str, Any] = {"type": "session"}
+    fields: dict[str, Any] = {"type": "session"}
     if isinstance(first.get("id"), str):
-        made["version"] = 3
-    made |= {"id": stem.rpartition("_")[2] or stem, "timestamp": first.get("timestamp")}
+        fields["version"] = 3
+    fields |= {"id": stem.rpartition("_")[2] or stem, "timestamp": first.get("timestamp")}
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
     place = f"/{folder[2:-2].replace('-', '/')}"
     if folder.startswith("--") and folder.endswith("--") and os.path.isdir(place):
-        made["cwd"] = place
-    return made
+        fields["cwd"] = place
+    return fields
 
 
 def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
     """Return an entry's id and what it follows; the header has no place in the tree."""
-    own, parent = document.get("id"), document.get("parentId")
-    if document.get("type") == "session" or not isinstance(own, str) or not own:
+    entry_id, parent = document.get("id"), document.get("parentId")
+    if document.get("type") == "session" or not isinstance(entry_id, str) or not entry_id:
         return None
-    return own, parent if isinstance(parent, str) else "", False
+    return entry_id, parent if isinstance(parent, str) else "", False
 
 
 def new_id(seed: str) -> str:
@@ -110,11 +110,11 @@ def relinked(document: dict[str, Any], parent: str) -> dict[str, Any]:
     return {**document, "parentId": parent or None}
 
 
-def with_id(document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+def with_id(document: dict[str, Any], entry_id: str, parent: str) -> dict[str, Any]:
     """Return an entry under another id; versions before 2 have none."""
     if not isinstance(document.get("id"), str):
         return document
-    return {**document, "id": own, "parentId": parent or None}
+    return {**document, "id": entry_id, "parentId": parent or None}
 
 
 def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
@@ -141,12 +141,12 @@ def renamed(document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
     return _with_block(document, block, {"name": name})
 
 
-def reissued(document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+def reissued(document: dict[str, Any], block: int, call_id: str) -> dict[str, Any]:
     """Return an entry in which a call, or its result, has another id."""
     message = _message(document)
     if message.get("role") != "toolResult":
-        return _with_block(document, block, {"id": own})
-    return _with(document, {name: own for name in OPENCLAW.result_ids if name in message})
+        return _with_block(document, block, {"id": call_id})
+    return _with(document, {name: call_id for name in OPENCLAW.result_ids if name in message})
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
@@ -161,24 +161,29 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
 
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return an entry with an error as the result of a call."""
-    message, called = _message(document), _content(document)[block]
-    own = {name: document[name] for name in _OWN if name in document}
-    said = {
+    message, call = _message(document), _content(document)[block]
+    envelope = {name: document[name] for name in _OWN if name in document}
+    result = {
         "role": "toolResult",
-        "toolCallId": called.get("id"),
-        "toolName": called.get("name"),
+        "toolCallId": call.get("id"),
+        "toolName": call.get("name"),
         "content": [{"type": "text", "text": text}],
         "isError": True,
     }
     if "timestamp" in message:
-        said["timestamp"] = message["timestamp"]
-    return {**own, "message": said}
+        result["timestamp"] = message["timestamp"]
+    return {**envelope, "message": result}
 
 
 def mark(document: dict[str, Any]) -> dict[str, Any]:
     """Return an entry that the model never sees, to stand where another one stood."""
-    own = {name: document[name] for name in _OWN if name in document}
-    return {**own, "type": "custom", "customType": "gitguard", "data": {"stands": "for a leaf"}}
+    envelope = {name: document[name] for name in _OWN if name in document}
+    return {
+        **envelope,
+        "type": "custom",
+        "customType": "gitguard",
+        "data": {"stands": "for a leaf"},
+    }
 
 
 def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
