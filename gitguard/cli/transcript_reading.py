@@ -153,9 +153,9 @@ def export(
 
 
 def _wishes(*, last_turns: int, no_thinking: bool, asides: bool) -> Any:
-    from gitguard.transcripts.exporting import Wishes
+    from gitguard.transcripts.exporting import Selection
 
-    return Wishes(last_turns=last_turns, thinking=not no_thinking, asides=asides)
+    return Selection(last_turns=last_turns, thinking=not no_thinking, asides=asides)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gitguard.pressure.usage import Usage
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.workspace import Workspace
-    from gitguard.transcripts.exporting import Wishes
+    from gitguard.transcripts.exporting import Selection
     from gitguard.transcripts.rewriting.repair import RepairReport
 
     Tell = Callable[[int, int], object]
@@ -95,7 +95,7 @@ class Transcripts:
         return find_format(transcript.format).entries(transcript, since)
 
     @staticmethod
-    def document(transcript: Transcript, wishes: Wishes) -> dict[str, Any]:
+    def document(transcript: Transcript, wishes: Selection) -> dict[str, Any]:
         """Return a conversation as programs read it: what it is, and its entries."""
         from gitguard.transcripts.exporting import chosen, document_of, heading
 
@@ -103,7 +103,9 @@ class Transcripts:
         return {**heading(transcript), "entries": entries}
 
     @staticmethod
-    def paragraphs(transcript: Transcript, wishes: Wishes, *, whole: bool = False) -> Iterator[str]:
+    def paragraphs(
+        transcript: Transcript, wishes: Selection, *, whole: bool = False
+    ) -> Iterator[str]:
         """Yield a conversation as people read it, a paragraph for each entry.
 
         Long calls and results are cut in the middle unless they are wanted whole.
@@ -115,7 +117,7 @@ class Transcripts:
     def export(
         self,
         transcript: Transcript,
-        wishes: Wishes,
+        wishes: Selection,
         kind: str = JSON_LINES,
         *,
         redact: bool = False,

@@ -38,17 +38,17 @@ _OFTEN = 1 << 19
 """Bytes after which is told how far reading has got."""
 
 
-class Wishes(Value):
-    """How much of a conversation is wanted."""
+class Selection(Value):
+    """What part of a conversation is shown or exported."""
 
     last_turns: int = 0
-    """So many of the user's last turns and what follows them; 0 for all."""
+    """How many of the user's last turns to include, with what follows them; 0 for all."""
     thinking: bool = True
     asides: bool = False
-    """Whether sub-agents' parts are told, where a format keeps them in the same file."""
+    """Whether to include sub-agents' parts, where a format keeps them in the same file."""
 
 
-def chosen(transcript: Transcript, selection: Wishes, tell: Tell = max) -> Iterator[Entry]:
+def chosen(transcript: Transcript, selection: Selection, tell: Tell = max) -> Iterator[Entry]:
     """Yield the entries that say something, and those that do not parse.
 
     tell hears now and then how many bytes of a file were read, and how many there are. Raises
@@ -86,7 +86,7 @@ def _begin(entries: Iterator[Entry], turns: int) -> int:
 
 
 def json_lines(
-    transcript: Transcript, selection: Wishes, redactor: Redactor | None = None, tell: Tell = max
+    transcript: Transcript, selection: Selection, redactor: Redactor | None = None, tell: Tell = max
 ) -> Iterator[bytes]:
     """Yield the conversation as JSON lines: what it is, then one line an entry.
 
@@ -110,7 +110,7 @@ def heading(transcript: Transcript) -> dict[str, Any]:
     return {"format": FORMAT, "host": transcript.format, **source}
 
 
-def document_of(entry: Entry, selection: Wishes) -> dict[str, Any]:
+def document_of(entry: Entry, selection: Selection) -> dict[str, Any]:
     """Return an entry as programs read it; what is empty is left out."""
     document: dict[str, Any] = {"kind": entry.kind}
     # One by one, as a loop over their names takes thrice as long, and files have a million of them.

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Block, Entry
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.exporting import Tell, Wishes
+    from gitguard.transcripts.exporting import Selection, Tell
 
 LONGEST = 600
 """Characters that are shown of a call or a result, unless all are wanted."""
 _MARKS = {CALL: "→", RESULT: "←"}
 
 
-def shown(transcript: Transcript, selection: Wishes, longest: int) -> Iterator[str]:
+def shown(transcript: Transcript, selection: Selection, longest: int) -> Iterator[str]:
     """Yield the conversation for a terminal, a paragraph for each entry.
 
     Of calls and results at most longest characters are shown, 0 for all.
@@ -48,7 +48,7 @@ def shown(transcript: Transcript, selection: Wishes, longest: int) -> Iterator[s
         before = head
 
 
-def markdown(transcript: Transcript, selection: Wishes, tell: Tell = max) -> Iterator[str]:
+def markdown(transcript: Transcript, selection: Selection, tell: Tell = max) -> Iterator[str]:
     """Yield the conversation as a page of Markdown, whole."""
     yield f"# Conversation `{transcript.session or transcript.path}` ({transcript.format})\n"
     before = ""
@@ -63,7 +63,7 @@ def markdown(transcript: Transcript, selection: Wishes, tell: Tell = max) -> Ite
         before = head
 
 
-def _blocks(entry: Entry, selection: Wishes) -> list[Block]:
+def _blocks(entry: Entry, selection: Selection) -> list[Block]:
     return [block for block in entry.blocks if selection.thinking or block.kind != THINKING]
 
 

@@ -23,7 +23,7 @@ from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.profile.profiling import profile_of
 from gitguard.transcripts import find_format
-from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.exporting import Selection, json_lines
 from gitguard.transcripts.rewriting.repair import repair
 from tests.support.measuring import (
     Row,
@@ -129,7 +129,7 @@ def export(large: Path, _small: Path, runs: int) -> Row:
 
     def ours() -> None:
         with open("/dev/null", "wb") as sink:
-            sink.writelines(json_lines(transcript, Wishes()))
+            sink.writelines(json_lines(transcript, Selection()))
 
     return against_json("export of 100 MB", ours, large, runs)
 
@@ -150,7 +150,7 @@ def short_export(large: Path, _small: Path, runs: int) -> Row:
 
     def ours() -> None:
         with open("/dev/null", "wb") as sink:
-            sink.writelines(json_lines(transcript, Wishes()))
+            sink.writelines(json_lines(transcript, Selection()))
 
     return against_json("export of lines of 350 bytes", ours, short, runs)
 

@@ -16,7 +16,7 @@ from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
-from gitguard.transcripts.exporting import Wishes
+from gitguard.transcripts.exporting import Selection
 from tests.conftest import Clock, OpenGuard
 from tests.support import written_conversations as written
 
@@ -72,7 +72,7 @@ def test_a_transcript_is_read_repaired_pruned_and_compacted(
     assert transcripts.usage(named).tokens == 5
     assert transcripts.budget(named, turns=2).turns == 5
     assert len([*transcripts.entries(named)]) == 11
-    assert len([*transcripts.export(named, Wishes())]) == 12
+    assert len([*transcripts.export(named, Selection())]) == 12
     before = chat.read_bytes()
     assert transcripts.repair(named, dry_run=True).counts == {"answered": 1}
     assert chat.read_bytes() == before

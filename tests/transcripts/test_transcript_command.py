@@ -14,7 +14,7 @@ from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.store.session.conversations import keep_conversation, read_conversation
 from gitguard.store.session.current import current_session
-from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.exporting import Selection, json_lines
 from gitguard.transcripts.fast_json import reader, writer
 from gitguard.transcripts.formats.recognition import recognise
 from tests.support.secret_samples import some
@@ -285,6 +285,6 @@ def test_an_export_is_the_same_however_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transcript = Transcript(str(CLAUDE_CODE), "claude-code")
-    small = list(json_lines(transcript, Wishes()))
+    small = list(json_lines(transcript, Selection()))
     monkeypatch.setattr("gitguard.transcripts.fast_json._EARNS_IT", 0)
-    assert list(json_lines(transcript, Wishes())) == small
+    assert list(json_lines(transcript, Selection())) == small

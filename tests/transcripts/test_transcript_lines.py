@@ -20,7 +20,7 @@ from gitguard.model.events import MOST_TOKENS, Transcript
 from gitguard.model.transcript import AGENT
 from gitguard.transcripts import find_format, jsonl
 from gitguard.transcripts.entries import Unread, open_file, parse, read_line, tokens
-from gitguard.transcripts.exporting import Wishes
+from gitguard.transcripts.exporting import Selection
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.formats.opencode.messages import moment
 from gitguard.transcripts.formats.pi import writing as pi_writing
@@ -168,7 +168,9 @@ SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 def host_lines(path: Path, config: Config = DEFAULTS, *, redact: bool = False) -> bytes:
     transcripts = Transcripts(config, lambda: 0)
-    return b"".join(transcripts.export(Transcript(str(path), "pi"), Wishes(), HOST, redact=redact))
+    return b"".join(
+        transcripts.export(Transcript(str(path), "pi"), Selection(), HOST, redact=redact)
+    )
 
 
 @AROUND
@@ -208,7 +210,7 @@ def test_an_export_is_held_against_the_users_own_rules(tmp_path: Path, kind: str
     rules = RedactionConfig(rules=(CustomRule("badge", r"BADGE-[0-9]{4}"),))
     transcripts = Transcripts(Config(redaction=rules), lambda: 0)
     path = write(tmp_path / "chat.jsonl", pi([user("it is BADGE-1234")]))
-    told = transcripts.export(Transcript(str(path), "pi"), Wishes(), kind, redact=True)
+    told = transcripts.export(Transcript(str(path), "pi"), Selection(), kind, redact=True)
     assert b"it is [REDACTED:badge]" in b"".join(told)
 
 

@@ -29,7 +29,7 @@ from gitguard.model.conversation import (
 )
 from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts import find_format
-from gitguard.transcripts.exporting import Wishes, json_lines
+from gitguard.transcripts.exporting import Selection, json_lines
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.readable import markdown
 
@@ -642,7 +642,7 @@ def test_a_time_that_is_none_is_left_out(moment: str, copied: Any) -> None:
     data = '{"role": "user", "time": {"created": %s}}' % moment  # noqa: UP031
     changed(path, "UPDATE message SET data = ? WHERE rowid = 1", data)
     assert entries(the(path))[0].time == 0
-    assert list(markdown(the(path), Wishes()))
+    assert list(markdown(the(path), Selection()))
     assert list(find_format("opencode").messages(the(path)))
 
 
@@ -879,8 +879,8 @@ def test_no_document_keeps_a_reader_from_the_others(
     kept.newest_reading(transcript)
     kept.compactions(transcript)
     list(kept.messages(transcript))
-    list(json_lines(transcript, Wishes()))
-    list(markdown(transcript, Wishes()))
+    list(json_lines(transcript, Selection()))
+    list(markdown(transcript, Selection()))
 
 
 def test_results_stay_with_the_tool(copied: Any) -> None:
