@@ -97,9 +97,9 @@ class Transcripts:
     @staticmethod
     def document(transcript: Transcript, wishes: Selection) -> dict[str, Any]:
         """Return a conversation as programs read it: what it is, and its entries."""
-        from gitguard.transcripts.exporting import chosen, document_of, heading
+        from gitguard.transcripts.exporting import document_of, heading, selected_entries
 
-        entries = [document_of(entry, wishes) for entry in chosen(transcript, wishes)]
+        entries = [document_of(entry, wishes) for entry in selected_entries(transcript, wishes)]
         return {**heading(transcript), "entries": entries}
 
     @staticmethod
@@ -110,9 +110,9 @@ class Transcripts:
 
         Long calls and results are cut in the middle unless they are wanted whole.
         """
-        from gitguard.transcripts.readable import LONGEST, shown
+        from gitguard.transcripts.readable import LONGEST, terminal_paragraphs
 
-        return shown(transcript, wishes, 0 if whole else LONGEST)
+        return terminal_paragraphs(transcript, wishes, 0 if whole else LONGEST)
 
     def export(
         self,

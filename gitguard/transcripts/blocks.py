@@ -71,7 +71,7 @@ def _written_size(arguments: Any) -> int:
     return size or len("{}")
 
 
-def said_by(content: Any) -> tuple[str, int]:
+def text_and_size(content: Any) -> tuple[str, int]:
     """Return what a result says, and its size with the images in it."""
     if type(content) is str:
         return content, len(content)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Tell = Callable[[int, int], object]
 
 FORMAT = "gitguard-conversation/1"
-_TOLD = (MESSAGE, COMPACTION, RESET, BROKEN)
-_SAID = frozenset((TEXT, THINKING))
-_OFTEN = 1 << 19
+_SHOWN_KINDS = (MESSAGE, COMPACTION, RESET, BROKEN)
+_WITH_TEXT = frozenset((TEXT, THINKING))
+_REPORT_EVERY = 1 << 19
 """Bytes after which is told how far reading has got."""
 
 
@@ -48,7 +48,9 @@ class Selection(Value):
     """Whether to include sub-agents' parts, where a format keeps them in the same file."""
 
 
-def chosen(transcript: Transcript, selection: Selection, tell: Tell = max) -> Iterator[Entry]:
+def selected_entries(
+    transcript: Transcript, selection: Selection, tell: Tell = max
+) -> Iterator[Entry]:
     """Yield the entries that say something, and those that do not parse.
 
     tell hears now and then how many bytes of a file were read, and how many there are. Raises
@@ -60,11 +62,11 @@ def chosen(transcript: Transcript, selection: Selection, tell: Tell = max) -> It
     begin = _begin(reading.entries(transcript), selection.last_turns) if selection.last_turns else 0
     reported = 0
     for entry in reading.entries(transcript, begin):
-        if entry.kind in _TOLD and (selection.asides or not entry.is_aside):
+        if entry.kind in _SHOWN_KINDS and (selection.asides or not entry.is_aside):
             yield entry
         if reported <= entry.at <= size:
             tell(entry.at, size)
-            reported = entry.at + _OFTEN
+            reported = entry.at + _REPORT_EVERY
         del entry
 
 
@@ -98,7 +100,7 @@ def json_lines(
     write = writer(size_of(transcript))
     yield write({"kind": "conversation", **heading(transcript)})
     with no_collections():
-        for entry in chosen(transcript, selection, tell):
+        for entry in selected_entries(transcript, selection, tell):
             document = document_of(entry, selection)
             yield write(redactor.document(document)[0] if redactor else document)
             del entry, document  # which may be long, and are not to be held while more is read
@@ -143,7 +145,7 @@ def document_of(entry: Entry, selection: Selection) -> dict[str, Any]:
 
 def _block(block: Block) -> dict[str, Any]:
     kind = block.kind
-    if kind in _SAID:
+    if kind in _WITH_TEXT:
         return {"kind": kind, "text": block.text}
     if kind == CALL:
         return {"kind": kind, "id": block.id, "name": block.name, "input": block.given}

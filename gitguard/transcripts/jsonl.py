@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BLOCK, _LONGEST = 1 << 20, 1 << 26
 """Bytes read at once, and those after which a line is skipped, so that memory stays bounded."""
-_LOOKED_AT, _FURTHEST = 1_000, 1 << 20
+_FIRST_LINES, _FIRST_LINES_END = 1_000, 1 << 20
 """First lines that a file is known by, and where the last of them begins; each may be long."""
 _FIRST, _LAST = 1 << 18, 3 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
@@ -51,7 +51,7 @@ def stretches(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[I
     def first_ones() -> Iterator[bytes]:
         nonlocal upto
         for block, upto in _blocks(path, since, most):  # noqa: B007 - how far it got
-            yield from _telling(block)
+            yield from _long_enough(block)
 
     yield first_ones()
     if most is None:
@@ -63,10 +63,10 @@ def stretches(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[I
             f"{_megabytes(size - begin)} were read"
         )
     # The line in which the last ones begin is torn, and its rest is no entry.
-    yield (line for block, _ in _blocks(path, begin) for line in _telling(block))
+    yield (line for block, _ in _blocks(path, begin) for line in _long_enough(block))
 
 
-def _telling(block: bytes) -> list[bytes]:
+def _long_enough(block: bytes) -> list[bytes]:
     return [line for line in block.split(b"\n") if len(line) >= _SHORTEST]
 
 
@@ -83,7 +83,7 @@ def marked(
     """
     for data, whole, upto in _read(path, since, most):
         begin = upto - whole
-        for start, end in _found(data, whole, markers):
+        for start, end in _lines_with(data, whole, markers):
             yield begin + end + 1, data[start:end]
         yield upto, b""
 
@@ -104,13 +104,13 @@ def turning_points(
         kind, name, at = describe(line) if line else ("", "", 0.0)
         if kind:
             if before is None:
-                before = _told_before(path, since, markers, describe)
+                before = _newest_id_before(path, since, markers, describe)
             is_again, before = bool(name) and name == before, name
             kind = "" if is_again else kind
         yield behind, kind, at
 
 
-def _told_before(
+def _newest_id_before(
     path: str,
     upto: int,
     markers: tuple[bytes, ...],
@@ -156,7 +156,7 @@ def entries(
                 yield _without_document(at, end, raw, document)
             at = end
         upto = behind
-    for at, end, raw in _rest(path, upto):
+    for at, end, raw in _torn_end(path, upto):
         yield entry_of(at, end, raw, read, translate)
 
 
@@ -173,13 +173,13 @@ def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def first_documents(path: str) -> Iterator[dict[str, Any]]:
     """Yield the documents of the first lines, by which a file is known."""
-    for at, _, line in islice(lines(path), _LOOKED_AT):
+    for at, _, line in islice(lines(path), _FIRST_LINES):
         document = parse(line)
         del line  # which may be long, as the document, and is not to be held while more is read
         if document:
             yield document
         del document
-        if at > _FURTHEST:
+        if at > _FIRST_LINES_END:
             return
 
 
@@ -224,7 +224,7 @@ def _without_document(at: int, end: int, raw: bytes, why: Unread) -> Entry:
     return Entry(at, end, raw, kind=BROKEN if problem else UNKNOWN, problem=problem)
 
 
-def unsaid(entry: Entry) -> Entry:
+def withdrawn(entry: Entry) -> Entry:
     """Return an entry of which the model is given nothing any more, nor measured with it."""
     if entry.kind not in (MESSAGE, UNKNOWN):
         return entry
@@ -244,10 +244,10 @@ def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
             yield at, end, line
             at = end
         upto = behind
-    yield from _rest(path, upto)
+    yield from _torn_end(path, upto)
 
 
-def _rest(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
+def _torn_end(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield what lies behind the last line's end; too long a rest is empty.
 
     A host may have ended that line since, and written more.
@@ -287,7 +287,7 @@ def _size(path: str) -> int:
         raise unreadable(path, error) from error
 
 
-def _found(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
+def _lines_with(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
     lines = set()
     for marker in markers:
         at = data.find(marker, 0, whole)

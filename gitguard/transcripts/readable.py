@@ -16,7 +16,7 @@ from gitguard.model.conversation import (
     TOOL,
 )
 from gitguard.model.text import counted, cut_to, timestamp
-from gitguard.transcripts.exporting import chosen
+from gitguard.transcripts.exporting import selected_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,14 +31,16 @@ LONGEST = 600
 _MARKS = {CALL: "→", RESULT: "←"}
 
 
-def shown(transcript: Transcript, selection: Selection, longest: int) -> Iterator[str]:
+def terminal_paragraphs(
+    transcript: Transcript, selection: Selection, longest: int
+) -> Iterator[str]:
     """Yield the conversation for a terminal, a paragraph for each entry.
 
     Of calls and results at most longest characters are shown, 0 for all.
     """
     before = ""
-    for entry in chosen(transcript, selection):
-        paragraphs = [_shown(block, longest) for block in _blocks(entry, selection)]
+    for entry in selected_entries(transcript, selection):
+        paragraphs = [_paragraph(block, longest) for block in _blocks(entry, selection)]
         if not paragraphs and entry.kind == MESSAGE:
             continue
         head = _head(entry)
@@ -52,7 +54,7 @@ def markdown(transcript: Transcript, selection: Selection, tell: Tell = max) -> 
     """Yield the conversation as a page of Markdown, whole."""
     yield f"# Conversation `{transcript.session or transcript.path}` ({transcript.format})\n"
     before = ""
-    for entry in chosen(transcript, selection, tell):
+    for entry in selected_entries(transcript, selection, tell):
         paragraphs = [_marked_up(block) for block in _blocks(entry, selection)]
         if not paragraphs and entry.kind == MESSAGE:
             continue
@@ -80,7 +82,7 @@ def _head(entry: Entry) -> str:
     return f"{role} ({', '.join(marks)})" if marks else role
 
 
-def _shown(block: Block, longest: int) -> str:
+def _paragraph(block: Block, longest: int) -> str:
     text = _text(block)
     if block.kind in _MARKS:
         text = cut_to(text, longest) if longest else text

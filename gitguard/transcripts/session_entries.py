@@ -21,7 +21,7 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.model.value import Value
-from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
+from gitguard.transcripts.blocks import blocks_of, call, plain, text_and_size, word
 from gitguard.transcripts.entries import pis_tokens, time_of, tokens
 from gitguard.transcripts.session_lines import THE_HOST
 
@@ -147,7 +147,7 @@ def _openclaws_block(at: int, block: dict[str, Any]) -> Block:
 
 
 def _result(message: dict[str, Any], dialect: Dialect) -> tuple[Block, ...]:
-    text, size = said_by(message.get("content"))
+    text, size = text_and_size(message.get("content"))
     result = Block.result(0, text, size, dialect.result_id(message))
     return (
         result.replace(

@@ -55,7 +55,7 @@ def refuse_another(transcript: Transcript) -> None:
         return  # by their tables they were told, and none is written
     alike = _lines_of(named)
     another = ""
-    for name in _shown(path):
+    for name in _formats_shown(path):
         if _lines_of(name) == alike:
             return
         another = another or name
@@ -127,10 +127,10 @@ def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
 
 def _by_lines(path: str) -> str:
     """Return the format that the first lines show, empty where none of them does."""
-    return next(_shown(path), "")
+    return next(_formats_shown(path), "")
 
 
-def _shown(path: str) -> Iterator[str]:
+def _formats_shown(path: str) -> Iterator[str]:
     """Yield what each of the first lines shows, those left out that tell nothing."""
     for line in jsonl.first_documents(path):
         name = _by_line(path, line)

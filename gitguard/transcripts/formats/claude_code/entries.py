@@ -18,7 +18,7 @@ from gitguard.model.conversation import (
     USER,
     Block,
 )
-from gitguard.transcripts.blocks import blocks_of, call, plain, said_by, word
+from gitguard.transcripts.blocks import blocks_of, call, plain, text_and_size, word
 from gitguard.transcripts.entries import claudes_tokens, inner, time_of, tokens
 from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, NOT_THE_USERS
 
@@ -42,13 +42,13 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
         fields["is_aside"] = True
     kind, message = document.get("type"), document.get("message")
     if kind == "system" and document.get("subtype") == "compact_boundary":
-        fields |= {"kind": COMPACTION, **_kept(document)}
+        fields |= {"kind": COMPACTION, **_preserved(document)}
     elif kind in ("user", "assistant") and isinstance(message, dict):
         _add_message(fields, document, message)
     return fields
 
 
-def _kept(document: dict[str, Any]) -> dict[str, Any]:
+def _preserved(document: dict[str, Any]) -> dict[str, Any]:
     """Return what a boundary says of what stays: a list of messages, or only where they lie."""
     metadata = inner(document, "compactMetadata")
     ids = inner(metadata, "preservedMessages").get("uuids")
@@ -106,7 +106,7 @@ def _detailed(at: int, block: dict[str, Any]) -> Block:
 
 
 def _result(at: int, block: dict[str, Any], *, has_details: bool = False) -> Block:
-    text, size = said_by(block.get("content"))
+    text, size = text_and_size(block.get("content"))
     result = Block.result(at, text, size, word(block.get("tool_use_id")))
     is_error = bool(block.get("is_error"))
     if is_error or has_details:

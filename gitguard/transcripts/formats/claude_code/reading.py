@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
 
-_USAGE, _BOUNDARY, _SAID = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
+_USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -47,7 +47,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
 
     answer, answer_id = None, None
     for line in jsonl.forwards(transcript.path, tell=tell):
-        if not any(role in line for role in _SAID):
+        if not any(role in line for role in _ROLES):
             continue
         message, message_id = _message(parse(line))
         if message is None:

@@ -25,7 +25,7 @@ from gitguard.model.conversation import (
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
 from gitguard.transcripts.entries import inner, time_of, tokens
-from gitguard.transcripts.formats.codex.lines import is_by_host, said_in, taken_back, usage_in
+from gitguard.transcripts.formats.codex.lines import is_by_host, taken_back, texts_in, usage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
 _TEXTS = ("input_text", "output_text", "text")
 _EXITS = ("Process exited with code ", "Exit code: ")
 """What results of commands say in one of their first lines."""
-_LOOKED_AT = 400
+_EXIT_WITHIN = 400
 
 
 def entries_of(path: str, since: int) -> Iterator[Entry]:
@@ -50,7 +50,7 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
         is_repeated = entry.tokens > 0 and (entry.tokens, entry.answered) == newest_usage
         if entry.tokens and not is_rolled_back:
             newest_usage = entry.tokens, entry.answered
-        yield jsonl.unsaid(entry) if is_rolled_back or is_repeated else entry
+        yield jsonl.withdrawn(entry) if is_rolled_back or is_repeated else entry
 
 
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _message(line: dict[str, Any], payload: dict[str, Any]) -> dict[str, Any]:
         "role": role,
         "message": _answer(line, payload) if role == AGENT else "",
         "blocks": tuple(_block(at, item) for at, item in enumerate(items)),
-        "by_host": is_by_host(line, "\n".join(said_in(content))),
+        "by_host": is_by_host(line, "\n".join(texts_in(content))),
         "stopped": ABORTED if payload.get("status") == "incomplete" else "",
     }
 
@@ -115,7 +115,7 @@ def _block(at: int, item: Any) -> Block:
 
 
 def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
-    text = "\n".join(said_in(payload.get("summary")) + said_in(payload.get("content")))
+    text = "\n".join(texts_in(payload.get("summary")) + texts_in(payload.get("content")))
     return (Block.saying(THINKING, 0, text),)
 
 
@@ -141,7 +141,7 @@ def _result(payload: dict[str, Any]) -> Block:
     images = 0
     if isinstance(output, list):
         images = sum(isinstance(i, dict) and i.get("type") == "input_image" for i in output)
-        output = "\n".join(said_in(output))
+        output = "\n".join(texts_in(output))
     text = word(output)
     size = len(text) + images * IMAGE_SIZE
     name = word(payload.get("call_id"))
@@ -149,7 +149,7 @@ def _result(payload: dict[str, Any]) -> Block:
 
 
 def _failed(text: str) -> bool:
-    for line in text[:_LOOKED_AT].split("\n")[:4]:
+    for line in text[:_EXIT_WITHIN].split("\n")[:4]:
         for begin in _EXITS:
             if line.startswith(begin):
                 return line.removeprefix(begin).strip() != "0"

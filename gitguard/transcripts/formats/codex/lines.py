@@ -77,7 +77,7 @@ def usage_in(line: dict[str, Any]) -> Any:
     return token_info.get("last_token_usage") if isinstance(token_info, dict) else None
 
 
-def said_in(content: Any) -> list[str]:
+def texts_in(content: Any) -> list[str]:
     """Return the texts of a message's content."""
     items = content if isinstance(content, list) else ()
     values = [item.get("text") for item in items if isinstance(item, dict)]
@@ -88,7 +88,7 @@ def _begins_a_turn(line: dict[str, Any]) -> bool:
     payload = inner(line, "payload")
     if line.get("type") != "response_item" or payload.get("type") != "message":
         return False
-    text = "\n".join(said_in(payload.get("content")))
+    text = "\n".join(texts_in(payload.get("content")))
     return payload.get("role") == "user" and not is_by_host(line, text)
 
 

@@ -26,7 +26,7 @@ _USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED, _ROLLED_BACK)
 _SETTINGS = (b'"turn_context"', b'"model_context_window"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the model and its window are looked for."""
-_TOLD = (b'"message"', _COMPACTED, _ROLLED_BACK)
+_MESSAGE_MARKS = (b'"message"', _COMPACTED, _ROLLED_BACK)
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -47,7 +47,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     turns = Turns()
     pending: list[Message] = []
     for text in jsonl.forwards(transcript.path, tell=tell):
-        line = parse(text) if any(mark in text for mark in _TOLD) else {}
+        line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
         taken_back = turns.take(line, len(pending))
         if taken_back is not None:
             del pending[taken_back:]
@@ -135,13 +135,13 @@ def _window(line: dict[str, Any]) -> int:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.formats.codex.lines import is_by_host, said_in
+    from gitguard.transcripts.formats.codex.lines import is_by_host, texts_in
 
     payload = inner(line, "payload")
     if line.get("type") != "response_item" or payload.get("type") != "message":
         return None
     role = {"user": USER, "assistant": AGENT}.get(str(payload.get("role")))
-    text = "\n".join(said_in(payload.get("content")))
+    text = "\n".join(texts_in(payload.get("content")))
     if not role or not text or is_by_host(line, text):
         return None
     return Message(role, text, time_of(line))

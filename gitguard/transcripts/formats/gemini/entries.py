@@ -26,8 +26,8 @@ from gitguard.transcripts.formats.gemini.history import (
     OWN,
     ChatHistory,
     is_snapshot,
-    said_in,
     set_messages,
+    texts_in,
     time_of_set,
     users_words,
 )
@@ -53,14 +53,14 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
             line = parse(entry.raw)
             is_compression = entry.at in history.compressions
             yield entry.replace(**_compression(line)) if is_compression else entry
-            yield from _only_there(entry, line, counted)
+            yield from _messages_only_in_set(entry, line, counted)
         elif entry.kind != MESSAGE or (entry.at, OWN) in counted or entry.at > upto:
             yield entry  # what was written since the first look is the newest of all
         else:
-            yield jsonl.unsaid(entry)
+            yield jsonl.withdrawn(entry)
 
 
-def _only_there(
+def _messages_only_in_set(
     entry: Entry, line: dict[str, Any], counted: set[tuple[int, int]]
 ) -> Iterator[Entry]:
     """Yield the messages of a history that stand nowhere else."""
@@ -71,7 +71,7 @@ def _only_there(
 
 def _compression(line: dict[str, Any]) -> dict[str, Any]:
     history = set_messages(line) or []
-    texts = [text for item in history if is_snapshot(item) for text in said_in(item)]
+    texts = [text for item in history if is_snapshot(item) for text in texts_in(item)]
     summary = "\n".join(texts)
     return {
         "kind": COMPACTION,
@@ -101,7 +101,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
     if role == USER and any(block.kind == RESULT for block in blocks):
         role = TOOL
-    texts = said_in(message)
+    texts = texts_in(message)
     return fields | {
         "kind": MESSAGE,
         "role": role,

@@ -104,10 +104,10 @@ def snapshots(line: dict[str, Any]) -> list[str]:
 
 def is_snapshot(message: dict[str, Any]) -> bool:
     """Say whether a message stands for all before it."""
-    return any(SNAPSHOT in text for text in said_in(message))
+    return any(SNAPSHOT in text for text in texts_in(message))
 
 
-def said_in(message: dict[str, Any]) -> list[str]:
+def texts_in(message: dict[str, Any]) -> list[str]:
     """Return the texts of a message."""
     content = message.get("content")
     if isinstance(content, str):

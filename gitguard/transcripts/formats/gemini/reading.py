@@ -106,11 +106,11 @@ def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin, most=jsonl.COUNTED_AT_ONCE):
         line = parse(text) if text else {}
         names = snapshots(line)
-        is_new = names and not all(_is_told(path, name, behind - len(text)) for name in names)
+        is_new = names and not all(_is_id_before(path, name, behind - len(text)) for name in names)
         yield behind, COMPACTION if is_new else "", time_of_set(line)
 
 
-def _is_told(path: str, name: str, before: int) -> bool:
+def _is_id_before(path: str, name: str, before: int) -> bool:
     """Say whether a line before an offset has an id."""
     from gitguard.transcripts import jsonl
 
@@ -129,9 +129,9 @@ def _reading(line: dict[str, Any]) -> Reading | None:
 
 def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.formats.gemini.history import said_in, users_words
+    from gitguard.transcripts.formats.gemini.history import texts_in, users_words
 
     role = {"user": USER, "gemini": AGENT}.get(str(line.get("type")))
-    texts = said_in(line)
+    texts = texts_in(line)
     paragraphs = list(filter(None, map(users_words, texts))) if role == USER else texts
     return Message(role, "\n".join(paragraphs), time_of(line)) if role and paragraphs else None

@@ -68,7 +68,7 @@ class SessionRows(Value):
         )
         read = reader(0)
         for seq, text, compressed in rows:
-            raw, problem = _said(text, compressed)
+            raw, problem = _row_text(text, compressed)
             if problem:
                 yield Entry(seq, seq + 1, kind=BROKEN, problem=problem)
             else:
@@ -124,7 +124,7 @@ class SessionRows(Value):
         query = f"SELECT event_json, event_zstd FROM transcript_events WHERE {_TELLING} AND {which}"
         rows = self.database.select(query, self.session, *values, kinds=(bytes, bytes))
         for text, compressed in rows:
-            yield _said(text, compressed)[0]
+            yield _row_text(text, compressed)[0]
 
 
 def database_in(folder: str) -> str:
@@ -158,7 +158,7 @@ def newest_rows(path: str) -> str:
         rows.close()
 
 
-def _said(text: bytes, compressed: bytes) -> tuple[bytes, str]:
+def _row_text(text: bytes, compressed: bytes) -> tuple[bytes, str]:
     """Return what a row says, or else why it cannot be told."""
     if text:
         return text, ""

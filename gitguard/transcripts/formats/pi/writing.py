@@ -24,7 +24,7 @@ RESULTS_NAME_TOOLS = True
 POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
 _NEWEST_SESSION = 3
 """The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
-_OWN = ("type", "id", "parentId", "timestamp")
+_ENVELOPE = ("type", "id", "parentId", "timestamp")
 
 fields_of = session_entries.fields_of
 
@@ -162,7 +162,7 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     """Return an entry with an error as the result of a call."""
     message, call = _message(document), _content(document)[block]
-    envelope = {name: document[name] for name in _OWN if name in document}
+    envelope = {name: document[name] for name in _ENVELOPE if name in document}
     result = {
         "role": "toolResult",
         "toolCallId": call.get("id"),
@@ -177,7 +177,7 @@ def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
 
 def mark(document: dict[str, Any]) -> dict[str, Any]:
     """Return an entry that the model never sees, to stand where another one stood."""
-    envelope = {name: document[name] for name in _OWN if name in document}
+    envelope = {name: document[name] for name in _ENVELOPE if name in document}
     return {
         **envelope,
         "type": "custom",
