@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from gitguard.delegation.spawn_policy import ACTIONS, CATEGORIES, SpawnPolicy, Threshold
+from gitguard.delegation.spawn_policy import (
+    ACTIONS,
+    CATEGORIES,
+    SpawnPolicy,
+    Threshold,
+    built_in_thresholds,
+)
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model import fields
 from gitguard.model.record import Record
@@ -17,6 +23,8 @@ from gitguard.model.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from gitguard.model.config.config import GaugeConfig
 
 NAME = ".context-policy.yml"
 LARGEST = 1 << 14
@@ -61,8 +69,11 @@ class PolicyFile(Record):
     )
 
 
-def read_policy(document: dict[str, Any]) -> SpawnPolicy:
-    """Read the file's mapping, or raise `InvalidConfig` naming what is wrong and what is meant."""
+def read_policy(document: dict[str, Any], gauge: GaugeConfig) -> SpawnPolicy:
+    """Read the file's mapping, or raise `InvalidConfig` naming what is wrong and what is meant.
+
+    gauge tells where the built-in thresholds lie, for a file that names none.
+    """
     try:
         read = PolicyFile.from_document(document)
     except InvalidInput as error:
@@ -74,7 +85,7 @@ def read_policy(document: dict[str, Any]) -> SpawnPolicy:
     both = sorted(set(always) & set(never))
     if both:
         raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Remove one")
-    policy = SpawnPolicy(always, never, source=NAME)
+    policy = SpawnPolicy(always, never, built_in_thresholds(gauge), NAME)
     if entries.context_thresholds is None:
         return policy
     return policy.replace(thresholds=_thresholds(entries.context_thresholds))

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 
 from gitguard.delegation.policy_file import LARGEST, NAME, read_policy, unknown_category
-from gitguard.delegation.spawn_policy import Decision, SpawnPolicy, Task, decide
+from gitguard.delegation.spawn_policy import (
+    Decision,
+    SpawnPolicy,
+    Task,
+    built_in_thresholds,
+    decide,
+)
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.hooks.notices import calls_left
 from gitguard.model.codec import load_yaml
@@ -21,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.model.config.config import GaugeConfig
     from gitguard.model.events import Transcript
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
@@ -65,7 +72,7 @@ class ConversationStanding(Value):
     """Why the pressure could not be read."""
 
 
-def policy_of(workspace: Workspace) -> SpawnPolicy:
+def policy_of(workspace: Workspace, gauge: GaugeConfig) -> SpawnPolicy:
     """Return the spawn policy in force: what is built in, and what the workspace's file says.
 
     Raises `InvalidDocument` where the file does not read, and `InvalidConfig` where it is wrong.
@@ -74,9 +81,9 @@ def policy_of(workspace: Workspace) -> SpawnPolicy:
     data = read_bytes(path, limit=LARGEST)
     if data is None:
         _refuse_other_ending(path)
-        return SpawnPolicy()
+        return SpawnPolicy(thresholds=built_in_thresholds(gauge))
     try:
-        return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST))
+        return read_policy(load_yaml(data, what=f"`{NAME}`", limit=LARGEST), gauge)
     except InvalidDocument as error:
         hint = _QUOTE_IT if _UNQUOTED in data else error.hint
         raise InvalidDocument(error.message, hint) from error
@@ -89,7 +96,7 @@ def _refuse_other_ending(path: str) -> None:
         raise InvalidConfig(problem, f"Name it `{NAME}`")
 
 
-def answer(workspace: Workspace, task: Task, reported: Told) -> Decision:
+def answer(workspace: Workspace, gauge: GaugeConfig, task: Task, reported: Told) -> Decision:
     """Say whether a task goes to a sub-agent.
 
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
@@ -99,7 +106,7 @@ def answer(workspace: Workspace, task: Task, reported: Told) -> Decision:
         raise InvalidInput(
             f"the pressure `{share:g}` is not a share of the window", "Write 0.6 for 60 %"
         )
-    policy = policy_of(workspace)
+    policy = policy_of(workspace, gauge)
     if task.category and task.category not in policy.categories:
         raise unknown_category(task.category, policy)
     decision = decide(task, share, policy)
@@ -122,13 +129,13 @@ def standing(store: SessionStore, named: str = "", around: str = "") -> Conversa
     Raises `InvalidInput` for a named one that is not known: another's pressure is no answer.
     """
     key, record, pressure, problem = _measured(store, named, around)
-    policy = policy_of(store.workspace)
+    policy = policy_of(store.workspace, store.config.gauge)
     calls, runway = _pace(store, key, record, pressure) if record else (None, None)
     share = pressure.share if pressure else 0.0
     return ConversationStanding(
         conversation=key,
         pressure=pressure,
-        band=band_of(share, store.config.thresholds) if pressure else None,
+        band=band_of(share, store.config) if pressure else None,
         warning=store.config.gauge.warning_at(share) if pressure else 0,
         calls=calls,
         runway=runway,

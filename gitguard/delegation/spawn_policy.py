@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from gitguard.model.config.config import GaugeConfig
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 
@@ -62,6 +63,13 @@ class Threshold(Value):
         return f"{self.above * 100:.6g}%"
 
 
+def built_in_thresholds(gauge: GaugeConfig) -> tuple[Threshold, ...]:
+    """Return what holds where a project names no thresholds of its own, lowest first."""
+    # More calls than in the bands' advice: that is about all the work which remains, this about
+    # one task, and a sub-agent has to be briefed first.
+    return (Threshold(gauge.hand_over_heavy, 5), Threshold(gauge.hand_over_any, 2))
+
+
 class SpawnPolicy(Value):
     """The rules in force. What a project says of a category stands in place of what is built in."""
 
@@ -69,7 +77,7 @@ class SpawnPolicy(Value):
     """Categories that a project always hands over."""
     never: tuple[str, ...] = ()
     """Categories that it never does."""
-    thresholds: tuple[Threshold, ...] = (Threshold(0.50, 5), Threshold(0.70, 2))
+    thresholds: tuple[Threshold, ...] = built_in_thresholds(GaugeConfig())
     """Lowest first; none where pressure is to decide nothing."""
     source: str = ""
     """The project's file, empty for what is built in."""

@@ -55,7 +55,7 @@ class Delegation:
             except NotInitialised:
                 store = None
             told = told_of(store, conversation, around)
-        return answer(self._sessions.workspace, task, told)
+        return answer(self._sessions.workspace, self._sessions.config.gauge, task, told)
 
     def brief(self, task: str, wishes: BriefWishes | None = None) -> str:
         """Return what a sub-agent has to know of a task, at most 8,000 characters, no secrets.

@@ -22,7 +22,7 @@ from gitguard.pressure.runway import death_spiral, runway
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config.config import Config, Thresholds
+    from gitguard.model.config.config import Config
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
 
@@ -53,7 +53,7 @@ def line_of(
     spiral = "" if record.told_spiral else _spiral(record, pressure)
     advice = ""
     if occasion.assess:
-        advice = advice_line(pressure, config.thresholds)
+        advice = advice_line(pressure, config)
         record = record.replace(told_calls=occasion.calls)
     gauge = pressure.gauge_line(saved=occasion.saved)
     is_shown = occasion.begins_turn and pressure.share >= config.gauge.show_from
@@ -116,9 +116,9 @@ def calls_left(record: HostSession, pressure: Pressure, config: Config, calls: i
     return runway(int(pressure.used), pressure.window.tokens, average, critical)
 
 
-def advice_line(pressure: Pressure, thresholds: Thresholds) -> str:
+def advice_line(pressure: Pressure, config: Config) -> str:
     """Return what the pressure's band advises, with the gauge before it; empty below the bands."""
-    advice = band_of(pressure.share, thresholds).advice
+    advice = band_of(pressure.share, config).advice
     return f"{pressure.gauge_line()} {advice}" if advice else ""
 
 

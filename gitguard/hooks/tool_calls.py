@@ -179,7 +179,7 @@ def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool
     unpaced = conversation.record.paced_tokens < 0 or rises.has_shrunk(
         conversation.record, pressure
     )
-    return unpaced or bool(band_of(pressure.share, conversation.config.thresholds).advice)
+    return unpaced or bool(band_of(pressure.share, conversation.config).advice)
 
 
 def _save_unheard(conversation: Conversation, pressure: Pressure | None) -> HookReply:

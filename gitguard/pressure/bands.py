@@ -9,7 +9,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.config.config import Thresholds
+    from gitguard.model.config.config import Config
 
 
 class Band(Value):
@@ -25,41 +25,36 @@ class Band(Value):
     """What the agent had better do, empty where it just goes on."""
 
 
-_HAND_OVER_HEAVY_FROM = 0.50
-_HAND_OVER_ANY_FROM = 0.70
-
-
-def bands(thresholds: Thresholds) -> tuple[Band, ...]:
+def bands(config: Config) -> tuple[Band, ...]:
     """Return the bands, lowest first.
 
-    The last one begins where the gate halts. The two before it are advice of gitguard's own and
-    no setting moves them; a halt configured below one of them hides it.
+    The last one begins where the gate halts; a halt configured below the ones before hides them.
     """
     return (
         Band("continue", 0.0, None, ""),
         Band(
             "hand-over-heavy",
-            _HAND_OVER_HEAVY_FROM,
+            config.gauge.hand_over_heavy,
             3,
             "Hand work of more than 3 tool calls to a sub-agent.",
         ),
         Band(
             "hand-over-any",
-            _HAND_OVER_ANY_FROM,
+            config.gauge.hand_over_any,
             1,
             "Hand work of more than 1 tool call to a sub-agent, and tell the user how full it is.",
         ),
         Band(
             "checkpoint",
-            thresholds.critical,
+            config.thresholds.critical,
             None,
             "Save with `gitguard checkpoint`, and suggest /compact or a new conversation.",
         ),
     )
 
 
-def band_of(pressure: float, thresholds: Thresholds) -> Band:
+def band_of(pressure: float, config: Config) -> Band:
     """Return the band of a pressure, the used share of the window."""
     # From the last one down: with a low halt, `checkpoint` begins before the two above it.
-    rising = bands(thresholds)
+    rising = bands(config)
     return next((band for band in reversed(rising) if pressure >= band.begins), rising[0])

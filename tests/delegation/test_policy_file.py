@@ -17,13 +17,16 @@ from gitguard.delegation.spawn_policy import SpawnPolicy, Threshold
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml
+from gitguard.model.config.config import DEFAULTS
+from gitguard.store.session.workspace import Places
+from tests.conftest import OpenGuard
 
 REFERENCE = Path(__file__).parents[2] / "references" / "guides" / "policy.md"
 
 
 def written(guard: Guard, text: str) -> SpawnPolicy:
     (Path(guard.workspace.place.worktree) / NAME).write_text(text, encoding="utf-8")
-    return policy_of(guard.workspace)
+    return policy_of(guard.workspace, guard.config.gauge)
 
 
 def refused(guard: Guard, text: str) -> GitguardError:
@@ -44,7 +47,20 @@ def thresholds(*entries: str) -> str:
 
 
 def test_without_the_file_what_is_built_in_holds(guard: Guard) -> None:
-    assert policy_of(guard.workspace) == SpawnPolicy()
+    assert policy_of(guard.workspace, guard.config.gauge) == SpawnPolicy()
+
+
+def test_configured_levels_of_delegation_move_the_built_in_thresholds(
+    open_guard: OpenGuard, places: Places
+) -> None:
+    config = Path(places.config_home) / "config.yaml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text("gauge: {hand_over_heavy: 0.3, hand_over_any: 0.6}\n")
+    guard = open_guard()
+    without_file = policy_of(guard.workspace, guard.config.gauge)
+    with_file = written(guard, "spawn_policy: {always_spawn: [audit]}")
+    for policy in (without_file, with_file):
+        assert [threshold.level for threshold in policy.thresholds] == ["30%", "60%"]
 
 
 @pytest.mark.parametrize("text", ["", "{}", "spawn_policy:", "spawn_policy: {}"])
@@ -111,7 +127,7 @@ def test_a_threshold_of_neither_or_both_is_told_the_form(guard: Guard, entry: st
 def test_a_file_with_another_ending_is_not_passed_over_in_silence(guard: Guard) -> None:
     (Path(guard.workspace.place.worktree) / ".context-policy.yaml").write_text("{}")
     with pytest.raises(InvalidConfig, match=r"\.context-policy\.yaml"):
-        policy_of(guard.workspace)
+        policy_of(guard.workspace, guard.config.gauge)
 
 
 def test_what_a_project_says_is_read(guard: Guard) -> None:
@@ -214,15 +230,15 @@ def test_a_link_a_folder_or_a_pipe_is_not_read(guard: Guard, tmp_path: Path) -> 
     (tmp_path / "elsewhere.yml").write_text("spawn_policy: {}")
     path.symlink_to(tmp_path / "elsewhere.yml")
     with pytest.raises(InvalidDocument, match="symbolic link"):
-        policy_of(guard.workspace)
+        policy_of(guard.workspace, guard.config.gauge)
     path.unlink()
     path.mkdir()
     with pytest.raises(InvalidDocument):
-        policy_of(guard.workspace)
+        policy_of(guard.workspace, guard.config.gauge)
     path.rmdir()
     os.mkfifo(path)
     with pytest.raises(InvalidDocument):
-        policy_of(guard.workspace)
+        policy_of(guard.workspace, guard.config.gauge)
 
 
 WORDS = st.sampled_from(
@@ -238,11 +254,11 @@ VALUES = st.recursive(
 @given(st.dictionaries(WORDS, VALUES, max_size=3))
 def test_any_mapping_is_read_or_refused_by_name(document: dict[str, Any]) -> None:
     with refusals():
-        read = read_policy(document)
+        read = read_policy(document, DEFAULTS.gauge)
         assert all(0 <= threshold.above <= 1 for threshold in read.thresholds)
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with refusals():
-        read_policy(load_yaml(data, what=NAME, limit=LARGEST))
+        read_policy(load_yaml(data, what=NAME, limit=LARGEST), DEFAULTS.gauge)

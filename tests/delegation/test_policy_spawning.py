@@ -414,14 +414,14 @@ def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
 
 def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard) -> None:
     with pytest.raises(InvalidInput) as raised:
-        answer(guard.workspace, Task(9, "serach"), Told(0.1))
+        answer(guard.workspace, guard.config.gauge, Task(9, "serach"), Told(0.1))
     assert raised.value.hint == "Did you mean `research`?"
 
 
 @pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
 def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
     with pytest.raises(InvalidInput):
-        answer(guard.workspace, Task(9), Told(pressure))
+        answer(guard.workspace, guard.config.gauge, Task(9), Told(pressure))
 
 
 def run(repo: Path, *arguments: str, **environment: str) -> str:

@@ -32,6 +32,41 @@ def repository(repo: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("text", "warns_at"),
+    [
+        ("thresholds: {critical: 0.92}", 0.92),
+        ("thresholds: {critical: 0.8}", 0.8),
+        ("thresholds: {critical: 0.92}\ngauge: {warn_critical: 0.88}", 0.88),
+        ("gauge: {warn_critical: 0.9}", 0.9),
+        ("thresholds: {critical: 0.75}", 0.85),  # it has to stay above `warn_compact`
+    ],
+)
+def test_the_last_warning_comes_where_the_gate_halts_unless_it_is_set(
+    open_guard: OpenGuard, user: Path, text: str, warns_at: float
+) -> None:
+    user.write_text(text)
+    assert open_guard().config.gauge.warn_critical == warns_at
+
+
+def test_a_repository_that_lowers_the_halt_lowers_the_last_warning_with_it(
+    open_guard: OpenGuard, user: Path, repository: Path
+) -> None:
+    repository.write_text("thresholds: {critical: 0.8}")
+    assert open_guard().config.gauge.warn_critical == 0.8
+    user.write_text("gauge: {warn_critical: 0.84}")
+    assert open_guard().config.gauge.warn_critical == 0.84, "the user set it apart from the halt"
+
+
+def test_a_repository_may_lower_the_levels_of_delegation_and_not_raise_them(
+    open_guard: OpenGuard, repository: Path
+) -> None:
+    repository.write_text("gauge: {hand_over_heavy: 0.6, hand_over_any: 0.4}")
+    gauge = open_guard().config.gauge
+    assert gauge.hand_over_any == 0.4
+    assert 0 < gauge.hand_over_heavy < 0.4
+
+
 def test_without_files_the_defaults_are_in_force(guard: Guard) -> None:
     assert guard.config == DEFAULTS
     limits = guard.config.thresholds
@@ -53,6 +88,7 @@ def test_without_files_the_defaults_are_in_force(guard: Guard) -> None:
         ("gauge: {warn_hand_over: 0.9, warn_compact: 0.7, warn_critical: 0.5}", "must rise"),
         ("gauge: {warn_compact: 0.65}", "the gauge's warnings must rise"),
         ("gauge: {warn_hand_over: 0}", "the gauge's warnings must rise"),
+        ("gauge: {hand_over_heavy: 0.7}", "the gauge's levels of delegation must rise"),
         ("treshholds: {}", "`treshholds` is not a setting"),
         ("window: {default: 15999}", "15,999"),
         ("window: {cap: 15999}", "15,999"),

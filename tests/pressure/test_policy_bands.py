@@ -51,7 +51,7 @@ WINDOW = 200_000
     ],
 )
 def test_a_band_begins_at_its_boundary(pressure: float, name: str, most_calls: int | None) -> None:
-    band = band_of(pressure, DEFAULTS.thresholds)
+    band = band_of(pressure, DEFAULTS)
     assert (band.name, band.most_calls) == (name, most_calls)
 
 
@@ -67,15 +67,14 @@ def test_a_band_begins_at_its_boundary(pressure: float, name: str, most_calls: i
     ],
 )
 def test_a_share_of_whole_tokens_meets_the_boundary(tokens: int, name: str) -> None:
-    assert band_of(tokens / WINDOW, DEFAULTS.thresholds).name == name
+    assert band_of(tokens / WINDOW, DEFAULTS).name == name
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_more_pressure_is_never_a_lower_band(one: float, other: float) -> None:
     low, high = sorted((one, other))
-    thresholds = DEFAULTS.thresholds
-    rising = bands(thresholds)
-    assert rising.index(band_of(low, thresholds)) <= rising.index(band_of(high, thresholds))
+    rising = bands(DEFAULTS)
+    assert rising.index(band_of(low, DEFAULTS)) <= rising.index(band_of(high, DEFAULTS))
 
 
 @pytest.mark.parametrize("critical", [0.4, 0.6, 0.92])
@@ -88,7 +87,7 @@ def test_a_configured_halt_moves_band_advice_and_halt_line(critical: float) -> N
         pressure = Pressure(share, None, Window(WINDOW, "host"), "given")
         _, advice = line_of(record, pressure, config, Occasion(calls=5, assess=True))
         _, halt = halt_line(record, pressure, config)
-        return band_of(share, thresholds).name, "gitguard checkpoint" in advice, bool(halt)
+        return band_of(share, config).name, "gitguard checkpoint" in advice, bool(halt)
 
     assert gate_decision(critical, thresholds).action == HALT
     assert spoken(critical) == ("checkpoint", True, True)
@@ -98,10 +97,19 @@ def test_a_configured_halt_moves_band_advice_and_halt_line(critical: float) -> N
     assert not is_halted
 
 
+def test_configured_levels_of_delegation_move_the_bands() -> None:
+    gauge = DEFAULTS.gauge.replace(hand_over_heavy=0.3, hand_over_any=0.6)
+    config = DEFAULTS.replace(gauge=gauge)
+    assert [band.begins for band in bands(config)] == [0.0, 0.3, 0.6, 0.85]
+    assert band_of(0.29, config).name == "continue"
+    assert band_of(0.3, config).name == "hand-over-heavy"
+    assert band_of(0.6, config).name == "hand-over-any"
+
+
 def test_a_bands_beginning_is_that_of_the_configured_halt() -> None:
-    thresholds = Thresholds(critical=0.92)
-    assert band_of(0.95, thresholds).begins == 0.92
-    assert band_of(0.9, thresholds).begins == 0.70
+    config = DEFAULTS.replace(thresholds=Thresholds(critical=0.92))
+    assert band_of(0.95, config).begins == 0.92
+    assert band_of(0.9, config).begins == 0.70
 
 
 def test_the_band_is_assessed_after_every_fifth_call(talk: Conversation) -> None:

@@ -43,7 +43,8 @@ SMALL_WINDOW = 32_000
 CRITICAL = 0.85
 """Where the gate halts, and the last warning comes, unless the user sets either of them."""
 _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
-"""The gauge's levels that rise."""
+_HAND_OVERS = ("hand_over_heavy", "hand_over_any")
+"""Both are levels of the gauge that have to rise."""
 
 
 class Thresholds(Section):
@@ -89,16 +90,25 @@ class GaugeConfig(Section):
         default=0.75,
     )
     warn_critical: float = fields.share(
-        "Pressure at which a warning says that the context is nearly full.", default=CRITICAL
+        "Pressure at which a warning says that the context is nearly full. Unless you set it, it "
+        "follows `thresholds.critical` wherever that is above `gauge.warn_compact`.",
+        default=CRITICAL,
+    )
+    hand_over_heavy: float = fields.share(
+        "Pressure from which gitguard advises to delegate large tasks: the remaining work if it "
+        "takes more than 3 tool calls, or a single task of more than 5.",
+        default=0.50,
+    )
+    hand_over_any: float = fields.share(
+        "Pressure from which it advises so for the remaining work of more than 1 tool call, or a "
+        "single task of more than 2.",
+        default=0.70,
     )
 
     def check(self, what: str) -> None:
-        """Refuse levels of warnings that do not rise."""
-        levels = [f"`{name} {getattr(self, name)}`" for name in _WARNINGS]
-        if not 0 < self.warn_hand_over < self.warn_compact < self.warn_critical <= 1:
-            raise InvalidConfig(
-                f"{what}: the gauge's warnings must rise between 0 and 1, not {', '.join(levels)}"
-            )
+        """Refuse levels that do not rise."""
+        _refuse_unless_rising(self, _WARNINGS, f"{what}: the gauge's warnings")
+        _refuse_unless_rising(self, _HAND_OVERS, f"{what}: the gauge's levels of delegation")
 
     def warning_at(self, pressure: float, said: int = 0) -> int:
         """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none.
@@ -118,6 +128,13 @@ class GaugeConfig(Section):
     def is_below(self, pressure: float, level: float) -> bool:
         """Say whether a pressure is so far below a level that reaching it counts once more."""
         return pressure <= round(level - self.checkpoint_step, 9)  # shares are decimal to people
+
+
+def _refuse_unless_rising(section: Section, names: tuple[str, ...], what: str) -> None:
+    levels = [getattr(section, name) for name in names]
+    if levels[0] <= 0 or levels[-1] > 1 or levels != sorted(set(levels)):
+        shown = ", ".join(f"`{name} {level}`" for name, level in zip(names, levels, strict=True))
+        raise InvalidConfig(f"{what} must rise between 0 and 1, not {shown}")
 
 
 class WindowConfig(Section):
@@ -276,8 +293,22 @@ NOT_TIGHTENING = ("gauge.checkpoint_step",)
 def read_config(document: dict[str, Any], *, what: str) -> Config:
     """Read a configuration file's mapping, or raise `InvalidConfig` naming key and value."""
     config = parse_config(document, what=what)
+    if "warn_critical" not in vars(config.gauge):
+        config = _with_last_warning_at_halt(config)
     check_config(config, what=what)
     return config
+
+
+def _with_last_warning_at_halt(config: Config) -> Config:
+    """Let the last warning come where the gate halts.
+
+    A halt at or below the warning before it leaves it alone: warnings have to rise, and the halt's
+    own message says the last one anyway.
+    """
+    halts_at = config.thresholds.critical
+    if halts_at <= config.gauge.warn_compact:
+        return config
+    return config.replace(gauge=config.gauge.replace(warn_critical=halts_at))
 
 
 def parse_config(document: dict[str, Any], *, what: str) -> Config:
@@ -316,18 +347,24 @@ def tighten(user: Config, repository: Config) -> Config:
     caps = [cap for cap in (user.window.cap, repository.window.cap) if cap]
     gauge, other = user.gauge, repository.gauge
     least = {name: min(getattr(gauge, name), getattr(other, name)) for name in gauge.kinds}
+    rising = _lower(gauge, other, _WARNINGS) | _lower(gauge, other, _HAND_OVERS)
     config = user.replace(
         thresholds=Thresholds(**_lower(user.thresholds, repository.thresholds, Thresholds.kinds)),
-        gauge=GaugeConfig(**least | _lower(gauge, other, _WARNINGS)),
+        gauge=GaugeConfig(**least | rising),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )
+    # By now nobody can tell whether the user set the last warning. One that stands at the user's
+    # halt stays at the halt, unless the repository puts it still lower.
+    stands_at_halt = gauge.warn_critical == user.thresholds.critical
+    if stands_at_halt and config.gauge.warn_critical > config.thresholds.critical:
+        config = _with_last_warning_at_halt(config)
     if not repository.names("redaction"):
         return config
-    own = user.redaction.rules
-    further = tuple(rule for rule in repository.redaction.rules if rule not in own)
-    return config.replace(redaction=user.redaction.replace(rules=own + further))
+    user_rules = user.redaction.rules
+    added_rules = tuple(rule for rule in repository.redaction.rules if rule not in user_rules)
+    return config.replace(redaction=user.redaction.replace(rules=user_rules + added_rules))
 
 
 def _lower(user: Section, repository: Section, names: Iterable[str]) -> dict[str, Any]:
