@@ -25,7 +25,7 @@ _DAMAGED = ("database disk image is malformed", "malformed")
 _NO_DATABASE = "file is not a database"
 _ANOTHER = "Its host may be of a version that keeps conversations in another way"
 _VERSIONS, _WITH_LOG = 18, b"\2\2"
-"""Where a database's file says how it is written, and what it says where that is by a log."""
+"""The offset of SQLite's write and read versions in a file's header; 2 and 2 mean a WAL."""
 _NO_YEAR = 253_402_300_800
 """Unix seconds of the first moment whose year has more than four digits."""
 
@@ -84,11 +84,14 @@ def open_database(path: str) -> Database:
     # Opening a closed database would create the files of its log of changes, and leave them. One
     # that has no log is locked by whoever writes it, and must not be read without asking.
     is_closed = _has_log(path) and not os.path.exists(f"{place}-wal")
-    address = f"file:{quote(place)}?mode=ro{'&immutable=1' * is_closed}"
+    address = f"file:{quote(place)}?mode=ro"
+    if is_closed:
+        address += "&immutable=1"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=_PATIENCE)
     except sqlite3.Error as error:
         raise unreadable(path, error) from error
+    # As text, one cell that is not UTF-8 would make the whole query fail.
     connection.text_factory = bytes
     return Database(path, connection)
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 COMPACTION, RESET = "compaction", "reset"
 """The turning points of a conversation."""
+# The newest answer is part of the next context, so its output counts. What Claude's interface names
+# input leaves out what came from or went into the cache.
 _CLAUDES = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -70,6 +72,7 @@ class Unread(Value):
 
 def open_file(path: str) -> int:
     """Open a regular file for reading; raise what `unreadable` returns for anything else."""
+    # Without `_NO_WAIT`, opening a named pipe would wait for ever for somebody to write to it.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NO_WAIT)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -121,6 +124,7 @@ def is_deep(raw: bytes, document: dict[str, Any]) -> bool:
     # Every level takes two bytes, and one bracket that opens it.
     if len(raw) <= SHALLOW or raw.count(b"{") + raw.count(b"[") <= _DEEPEST:
         return False
+    # Level by level and not by recursion, whose own bound is what this is to keep away from.
     level: list[Any] = [document]
     for _ in range(_DEEPEST):
         if not level:
@@ -181,7 +185,7 @@ def added(usage: Any, counted: tuple[str, ...]) -> int:
     """Add up the named numbers, however large; 0 where one of them is none."""
     if not isinstance(usage, dict):
         return 0
-    try:
+    try:  # a number such as 1e999 is read as infinity, which no integer is
         return sum([int(usage.get(name) or 0) for name in counted])
     except (TypeError, ValueError, OverflowError):
         return 0

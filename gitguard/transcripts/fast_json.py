@@ -7,6 +7,8 @@ reads.
 
 from __future__ import annotations
 
+from math import isfinite
+
 from gitguard.model import json_text
 from gitguard.transcripts.entries import SHALLOW, is_deep, read_line
 
@@ -38,6 +40,7 @@ def reader(size: int, closely: Read = read_line) -> Read:
             document = loads(raw)
         except ValueError:
             return closely(raw)
+        # orjson reads more levels than later steps, which recurse, can deal with.
         if type(document) is dict and (len(raw) <= SHALLOW or not is_deep(raw, document)):
             return document
         return closely(raw)
@@ -74,4 +77,4 @@ def _finite(value: Any) -> Any:
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_finite(item) for item in value]
-    return None if isinstance(value, float) and value - value != 0 else value
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
 
 _LONGEST = 200
+"""Characters of the longest id that is believed; hosts write UUIDs."""
 
 
 def id_of(transcript: Transcript) -> str:

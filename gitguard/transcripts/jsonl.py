@@ -99,6 +99,8 @@ def turning_points(
     describe returns what a line with a marker is, its id and its time. Of very many bytes the first
     are looked at, and the next count goes on behind them.
     """
+    # Where one turning point was written twice, the first of the two may lie before the offset.
+    # None means that nobody has looked there yet.
     before = None if since else ""
     for behind, line in marked(path, markers, since, most=COUNTED_AT_ONCE):
         kind, name, at = describe(line) if line else ("", "", 0.0)
@@ -257,6 +259,7 @@ def _torn_end(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
         raise unreadable(path, "it became shorter while it was read")
     if size == since:
         return
+    # The blocks end at the last line end that was there when they were read, so look again.
     try:
         handle = open_file(path)
         try:
@@ -288,12 +291,14 @@ def _size(path: str) -> int:
 
 
 def _lines_with(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tuple[int, int]]:
-    lines = set()
+    """Return where the whole lines that contain a marker begin and end, in order."""
+    lines = set()  # a line with two markers counts once
     for marker in markers:
         at = data.find(marker, 0, whole)
         while 0 <= at < whole:
             end = data.find(b"\n", at)
-            end = end if end >= 0 else len(data)
+            if end < 0:  # a long line comes alone and without its end
+                end = len(data)
             lines.add((data.rfind(b"\n", 0, at) + 1, end))
             at = data.find(marker, end + 1, whole)
     return sorted(lines)
@@ -324,15 +329,18 @@ def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[byte
             while data := os.pread(handle, size, position):
                 whole = data.rfind(b"\n") + 1
                 if not whole and len(data) == size < _LONGEST:
-                    size *= 2
+                    size *= 2  # the line is longer than what was read: read it again with room
                     continue
                 if not whole and len(data) < size:
-                    return
+                    return  # the file ends in a line that may still be being written
                 if whole and size > _BLOCK:
                     whole = data.find(b"\n") + 1
                     data = b""  # of a long line there are copies enough as it is
                     data = os.pread(handle, whole - 1, position)
-                position = position + whole if whole else _next_line(handle, position + size, end)
+                if whole:
+                    position += whole
+                else:  # even `_LONGEST` bytes have no line end: skip the line
+                    position = _next_line(handle, position + size, end)
                 if position < 0:
                     return
                 yield data, whole, position

@@ -46,7 +46,8 @@ def terminal_paragraphs(
         head = _head(entry)
         is_new = head != before or entry.role not in (AGENT, TOOL)
         moment = f"  {timestamp(entry.time)}" if entry.time else ""
-        yield "\n".join([f"── {head}{moment}"] * is_new + [*filter(None, paragraphs), ""])
+        heading = [f"── {head}{moment}"] if is_new else []
+        yield "\n".join([*heading, *filter(None, paragraphs), ""])
         before = head
 
 
@@ -61,7 +62,8 @@ def markdown(transcript: Transcript, selection: Selection, tell: Tell = max) -> 
         head = _head(entry)
         is_new = head != before or entry.role not in (AGENT, TOOL)
         moment = f", {timestamp(entry.time)}" if entry.time else ""
-        yield "\n".join([f"## {head}{moment}\n"] * is_new + paragraphs)
+        heading = [f"## {head}{moment}\n"] if is_new else []
+        yield "\n".join([*heading, *paragraphs])
         before = head
 
 
@@ -76,8 +78,14 @@ def _head(entry: Entry) -> str:
         return "compaction"
     if entry.kind != MESSAGE:
         return entry.kind
-    marks = ["host"] * entry.by_host + ["sub-agent"] * entry.is_aside
-    marks += [entry.stopped] if entry.stopped else []
+    marks = []
+    if entry.by_host:
+        marks.append("host")
+    if entry.is_aside:
+        marks.append("sub-agent")
+    if entry.stopped:
+        marks.append(entry.stopped)
+    # A result has a role of its own, but belongs under the heading of the agent that called.
     role = AGENT if entry.role == TOOL else entry.role
     return f"{role} ({', '.join(marks)})" if marks else role
 
@@ -101,7 +109,10 @@ def _marked_up(block: Block) -> str:
         return f"{quoted}\n"
     if block.kind not in _MARKS:
         return f"*{text}*\n"
-    title = "Call" if block.kind == CALL else "Result, failed" if block.is_error else "Result"
+    if block.kind == CALL:
+        title = "Call"
+    else:
+        title = "Result, failed" if block.is_error else "Result"
     name = f" `{block.name}`" if block.name else ""
     fence = _fence(text)
     return f"**{title}**{name}\n\n{fence}\n{text}\n{fence}\n"
@@ -112,14 +123,14 @@ def _text(block: Block) -> str:
         return "" if block.given is None else json_text.encode(dict(block.given))
     if block.kind == IMAGE:
         return "image"
-    return block.text or (
-        "" if block.kind in (TEXT, THINKING, RESULT) else counted(block.size, "character")
-    )
+    if block.text or block.kind in (TEXT, THINKING, RESULT):
+        return block.text
+    return counted(block.size, "character")
 
 
 def _fence(text: str) -> str:
     """Return a fence that is longer than every row of backticks in the text."""
-    longest = 2
+    longest = 2  # a fence has three at least
     row = 0
     for letter in text if "```" in text else "":
         row = row + 1 if letter == "`" else 0

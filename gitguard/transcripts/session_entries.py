@@ -82,7 +82,8 @@ def fields_of(document: dict[str, Any], dialect: Dialect = PI) -> dict[str, Any]
         summary = word(document.get("summary"))
         first = word(document.get("firstKeptEntryId"))
         blocks = (Block.saying(TEXT, 0, summary),)
-        return fields | {"blocks": blocks, "kept": (first,) * bool(first), "keeps_on": True}
+        # Only the first entry that stays is named; keeps_on says that all behind it stay too.
+        return fields | {"blocks": blocks, "kept": (first,) if first else (), "keeps_on": True}
     if document.get("type") == "custom_message":
         return fields | {
             "kind": MESSAGE,

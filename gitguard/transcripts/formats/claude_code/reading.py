@@ -81,7 +81,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:
     boundary = _boundary(line)
-    return COMPACTION * bool(boundary), str(boundary.get("uuid") or ""), time_of(boundary)
+    kind = COMPACTION if boundary else ""
+    return kind, str(boundary.get("uuid") or ""), time_of(boundary)
 
 
 def _boundary(line: bytes) -> dict[str, Any]:

@@ -102,6 +102,7 @@ def new_id(seed: str) -> str:
     from hashlib import sha256
 
     digits = sha256(seed.encode(errors="surrogatepass")).hexdigest()
+    # Two digits are fixed: the 13th is the version, the 17th the variant.
     parts = digits[:8], digits[8:12], "8" + digits[13:16], "8" + digits[17:20], digits[20:32]
     return "-".join(parts)
 

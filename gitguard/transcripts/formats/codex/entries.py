@@ -38,7 +38,8 @@ _ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
 _TEXTS = ("input_text", "output_text", "text")
 _EXITS = ("Process exited with code ", "Exit code: ")
 """What results of commands say in one of their first lines."""
-_EXIT_WITHIN = 400
+_EXIT_WITHIN, _EXIT_LINES = 400, 4
+"""Characters and lines in which that stands; further on it may be the command's own output."""
 
 
 def entries_of(path: str, since: int) -> Iterator[Entry]:
@@ -109,9 +110,9 @@ def _block(at: int, item: Any) -> Block:
     text = item.get("text")
     if item.get("type") in _TEXTS and isinstance(text, str):
         return Block.saying(TEXT, at, text)
-    return (
-        Block(IMAGE, at, size=IMAGE_SIZE) if item.get("type") == "input_image" else other(at, item)
-    )
+    if item.get("type") == "input_image":
+        return Block(IMAGE, at, size=IMAGE_SIZE)
+    return other(at, item)
 
 
 def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
@@ -130,6 +131,7 @@ def _call(item: str, payload: dict[str, Any]) -> Block:
         try:
             arguments = json_text.decode(arguments)
         except (ValueError, RecursionError):
+            # The model wrote arguments that do not parse; they fill its context all the same.
             return call(0, named, None).replace(size=len(arguments))
     return call(0, named, arguments)
 
@@ -149,7 +151,7 @@ def _result(payload: dict[str, Any]) -> Block:
 
 
 def _failed(text: str) -> bool:
-    for line in text[:_EXIT_WITHIN].split("\n")[:4]:
+    for line in text[:_EXIT_WITHIN].split("\n")[:_EXIT_LINES]:
         for begin in _EXITS:
             if line.startswith(begin):
                 return line.removeprefix(begin).strip() != "0"
@@ -159,10 +161,9 @@ def _failed(text: str) -> bool:
 def _compaction(payload: dict[str, Any]) -> dict[str, Any]:
     summary = word(payload.get("message"))
     history = payload.get("replacement_history")
-    items = (
-        [item for item in history if isinstance(item, dict)] if isinstance(history, list) else []
-    )
+    items = history if isinstance(history, list) else []
+    ids = [word(item.get("id")) for item in items if isinstance(item, dict)]
     return {
         "blocks": (Block.saying(TEXT, 0, summary),),
-        "kept": tuple(filter(None, (word(item.get("id")) for item in items))),
+        "kept": tuple(filter(None, ids)),
     }

@@ -35,7 +35,7 @@ class Turns:
         if _begins_a_turn(line):
             self._begins.append(at)
         elif line.get("type") == "compacted":
-            self._begins = []
+            self._begins = []  # a compaction ends what can be taken back
         elif count := _taken_back_by(line):
             begins = self._begins[-count:]
             del self._begins[-count:]

@@ -77,7 +77,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:
     entry = parse(line)
-    return COMPACTION * (entry.get("type") == "compacted"), "", time_of(entry)
+    kind = COMPACTION if entry.get("type") == "compacted" else ""
+    return kind, "", time_of(entry)
 
 
 def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dict[str, Any]]:
@@ -90,6 +91,7 @@ def _usage(lines: Iterable[bytes], *, across: bool) -> tuple[Reading | None, dic
             continue
         line = parse(text)
         if line.get("type") == "compacted" or _is_rollback(line):
+            # Usage on the far side measured a context that the model is not given any more.
             if across:
                 continue
             return estimate

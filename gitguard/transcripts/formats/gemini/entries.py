@@ -116,7 +116,8 @@ def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
     thoughts = message.get("thoughts")
     for item in thoughts if isinstance(thoughts, list) else ():
         if isinstance(item, dict):
-            text = "\n".join(filter(None, (word(item.get(n)) for n in ("subject", "description"))))
+            parts = [word(item.get(name)) for name in ("subject", "description")]
+            text = "\n".join(filter(None, parts))
             yield Block(THINKING, text=text, size=len(text))
 
 

@@ -142,9 +142,10 @@ def find_rows(path: str, session: str) -> SessionRows | None:
     except InvalidDocument:
         rows.close()
         raise
-    if not has_rows:
-        rows.close()
-    return rows if has_rows else None
+    if has_rows:
+        return rows
+    rows.close()
+    return None
 
 
 def newest_rows(path: str) -> str:
@@ -174,6 +175,7 @@ def _row_text(text: bytes, compressed: bytes) -> tuple[bytes, str]:
 
 
 def _zstd() -> Any:
+    # Without either, a compressed row is reported as broken, and all other rows are still read.
     try:
         from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
     except ImportError:

@@ -26,9 +26,9 @@ def used(message: dict[str, Any]) -> int:
     """Return the tokens in the context when an answer was given, as the host itself counts them."""
     usage = message.get("tokens")
     cache = usage.get("cache") if isinstance(usage, dict) else None
-    return tokens(usage, ("total",)) or tokens(usage, ("input", "output")) + tokens(
-        cache, ("read", "write")
-    )
+    total = tokens(usage, ("total",))
+    # An answer without a total is added up from its parts; its input excludes what was cached.
+    return total or tokens(usage, ("input", "output")) + tokens(cache, ("read", "write"))
 
 
 def model_of(message: dict[str, Any]) -> str:

@@ -140,6 +140,7 @@ def _first_and_last(
     for row, message_id, data in database.select(query, session, _FIRST, kinds=_KINDS):
         skipped = row
         yield message_id, parse(data)
+    # The last ones, oldest first. Behind the skipped row, so that no message comes twice.
     query = f"SELECT * FROM ({_MESSAGES} AND rowid > ? ORDER BY rowid DESC LIMIT ?) ORDER BY rowid"
     for _, message_id, data in database.select(query, session, skipped, _LAST, kinds=_KINDS):
         yield message_id, parse(data)
@@ -152,6 +153,7 @@ def _turning_points(
     for row, _, data in database.select(query, session, begin, end, _SUMMARY, kinds=_KINDS):
         message = parse(data)
         is_over = message.get("finish") or message.get("error")
+        # Stopping here leaves the cursor on this row, so that the next count looks at it again.
         if message.get("summary") is True and not is_over:
             yield row, "", 0  # it is being written, and counts when it is done
             return

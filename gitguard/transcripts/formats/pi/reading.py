@@ -94,5 +94,6 @@ def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
         entry = parse(line)
         name, parent = entry.get("id"), entry.get("parentId")
         if isinstance(name, str) and "parentId" in entry and next_id in (None, name):
+            # At the root it is empty, which no entry is named: all before is another branch.
             next_id = parent if isinstance(parent, str) else ""
             yield line

@@ -84,6 +84,8 @@ def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
         fields["version"] = 3
     fields |= {"id": stem.rpartition("_")[2] or stem, "timestamp": first.get("timestamp")}
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    # pi names the folder after the working directory, with a hyphen for each slash. A hyphen in a
+    # directory's name cannot be told from one, so only a directory that exists is believed.
     place = f"/{folder[2:-2].replace('-', '/')}"
     if folder.startswith("--") and folder.endswith("--") and os.path.isdir(place):
         fields["cwd"] = place
@@ -191,10 +193,13 @@ def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
     changed = dict(document)
     first = word(document.get("firstKeptEntryId"))
     if first in mended.instead:
+        # What stays begins at the next entry that is left, not at the one before. With none left,
+        # the compaction names itself, and nothing before it stays.
         changed["firstKeptEntryId"] = mended.after.get(first, "") or document.get("id")
     for name in ("targetId", "fromId"):
         named = word(document.get(name))
-        changed |= {name: mended.instead[named] or named} if named in mended.instead else {}
+        if named in mended.instead:
+            changed[name] = mended.instead[named] or named
     return changed
 
 
@@ -205,9 +210,9 @@ def _message(document: dict[str, Any]) -> dict[str, Any]:
 
 def _content(document: dict[str, Any]) -> Any:
     """Return what an entry says; one that a plugin wrote says it itself."""
-    return (
-        document.get("content") if "message" not in document else _message(document).get("content")
-    )
+    if "message" not in document:
+        return document.get("content")
+    return _message(document).get("content")
 
 
 def _with(document: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
