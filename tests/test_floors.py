@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -32,13 +33,18 @@ LONGEST_COMMAND = 15
 """A command's most statements: parse, one call to the library, print."""
 
 
-TREES = {module: ast.parse((PACKAGE / module).read_text()) for module in MODULES}
+@cache
+def tree_of(module: str) -> ast.Module:
+    """Return a module's syntax tree, read by the first test that needs it, not to collect them."""
+    return ast.parse((PACKAGE / module).read_text())
+
+
 LIBRARY = [m for m in HOUSED if room_of(m) not in ("cli", "mcp_server", "process")]
 """What is handed its surroundings; `process` looks at them, for whoever asks it to."""
 
 
 def imported_names(module: str) -> Iterator[str]:
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -67,7 +73,7 @@ def imported_modules(module: str) -> set[str]:
 
 
 def functions(module: str) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.walk(TREES[module]) if isinstance(node, ast.FunctionDef))
+    return (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.FunctionDef))
 
 
 def body_lines(function: ast.FunctionDef) -> int:
@@ -109,7 +115,7 @@ def test_the_library_is_mute(module: str) -> None:
     forbidden |= {"os.path.expanduser", "time.time", "datetime.now", "datetime.utcnow"}
     if module not in ("store/disk/lock.py", "transcripts/rewriting/locks.py"):
         forbidden |= {"time.monotonic", "time.sleep"}
-    used = {names_of_node(node) for node in ast.walk(TREES[module])}
+    used = {names_of_node(node) for node in ast.walk(tree_of(module))}
     assert not used & forbidden, f"{module} must be given this, not look it up"
 
 
@@ -170,7 +176,7 @@ OPEN_ROOMS = {"cli", "guard", "process", "errors", "model", "__init__"}
 
 def imports_at_run_time(module: str) -> Iterator[tuple[str, str]]:
     """Yield the module and name of each import, without those for type checkers only."""
-    unread: list[ast.AST] = [TREES[module]]
+    unread: list[ast.AST] = [tree_of(module)]
     while unread:
         node = unread.pop()
         if isinstance(node, ast.If) and names_of_node(node.test) == "TYPE_CHECKING":
@@ -208,7 +214,7 @@ def opens_for_writing(node: ast.AST) -> bool:
 
 @pytest.mark.parametrize("module", [m for m in LIBRARY if m != "store/disk/files.py"])
 def test_one_writer_of_files(module: str) -> None:
-    tree = TREES[module]
+    tree = tree_of(module)
     assert not any(opens_for_writing(node) for node in ast.walk(tree))
     methods = {names_of_node(node).rpartition(".")[2] for node in ast.walk(tree)}
     assert not methods & {"write_text"}
@@ -233,7 +239,7 @@ ELSEWHERE = {
     "module", [m for m in LIBRARY if m not in ELSEWHERE and not m.startswith("transcripts/")]
 )
 def test_names_in_our_folders_change_through_one_module_that_follows_no_link(module: str) -> None:
-    names = {names_of_node(node) for node in ast.walk(TREES[module])}
+    names = {names_of_node(node) for node in ast.walk(tree_of(module))}
     assert not names & CHANGES_NAMES
 
 
