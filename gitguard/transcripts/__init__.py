@@ -1,4 +1,17 @@
-"""Conversations as hosts keep them: one model, and one folder a format."""
+"""Conversations as hosts keep them: one model, and one folder for each format.
+
+A host writes a conversation to a transcript: a file of JSON lines, or rows of a database. Each line
+or row is read as an `Entry` of `model.conversation`, whatever its format; what an entry says is a
+tuple of blocks. From there on, nothing depends on the host:
+
+- `formats` says which format a file has, and reads it. Each format is a folder of its own.
+- `jsonl` and `database` read lines and rows; `entries` and `blocks` are what the formats share.
+- `exporting` and `readable` write a conversation for programs and for people.
+- `fitting` decides what stays in a context that is too small; it changes no file.
+- `rewriting` changes files: it repairs them, shortens them and appends to them.
+
+`references/design/transcripts.md` has the rules that all of this rests on.
+"""
 
 from __future__ import annotations
 
@@ -15,39 +28,42 @@ if TYPE_CHECKING:
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
-        """What a format's module offers.
+        """What the `reading` module of a format offers.
 
-        All of it raises `InvalidDocument` when the transcript does not read. Entries that are torn,
-        or that no known version wrote, are skipped.
+        Every function raises `InvalidDocument` when the transcript cannot be read. All but
+        `entries` skip lines that are torn or that no known version wrote.
         """
 
         def newest_reading(self, transcript: Transcript, *, across: bool = False) -> Reading | None:
-            """Find the newest usage since the last compaction, or what that one left.
+            """Find the newest token usage since the last compaction, or what that one left.
 
-            None when nothing was measured since. `window` is set where the records tell it. across
-            looks behind compactions too: for the model and its window, which outlive them.
+            Returns None when nothing was measured since. `window` is set where the transcript
+            names it. across also looks before the last compaction, for the model and its window:
+            a compaction changes neither.
             """
 
         def messages(self, transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
-            """Yield what was said, oldest first, in constant memory.
+            """Yield what the user and the agent said, oldest first, in constant memory.
 
-            Of a conversation of many megabytes the middle is left out, because a prompt waits for
-            it; tell is given a sentence on that.
-            Only what the user said and what the agent answered in text; what the host wrote in
-            either's name, calls and results of tools, and sub-agents are left out. One API message
-            is one of ours, however many entries it is kept in.
+            Only text counts. Tool calls, their results, sub-agents and what the host wrote in the
+            name of the user or the agent are left out. One API message is one `Message`, however
+            many entries hold it.
+
+            A prompt waits for this, so the middle of a very long conversation is skipped; tell is
+            then called with a sentence that says so.
             """
 
         def compactions(self, transcript: Transcript, since: int = 0) -> Compactions:
-            """Count compactions behind a cursor that an earlier count returned.
+            """Count the compactions after a cursor, which is `upto` of an earlier count.
 
-            Counts again from the start when the transcript is shorter than the cursor.
+            If the transcript has become shorter than the cursor, it is counted from its start.
             """
 
         def entries(self, transcript: Transcript, since: int = 0) -> Iterator[Entry]:
-            """Yield every entry behind a position, oldest first, in constant memory.
+            """Yield every entry from a position on, oldest first, in constant memory.
 
-            Nothing is left out: what no known version wrote is UNKNOWN, what does not parse BROKEN.
+            Nothing is skipped: an entry that no known version wrote is UNKNOWN, and one that does
+            not parse is BROKEN. A position is an offset in a file or the number of a row.
             """
 
 

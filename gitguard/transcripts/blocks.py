@@ -1,4 +1,4 @@
-"""What the formats' messages have in common: blocks of text, thinking, images and results."""
+"""Blocks, which the formats share: how content becomes text, thinking, calls and images."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ IMAGE_SIZE = 4_800
 
 
 def blocks_of(content: Any, read: Callable[[int, dict[str, Any]], Block]) -> tuple[Block, ...]:
-    """Return the blocks of a content, which may also be one plain text; read takes one of them."""
+    """Return the blocks of a message's content, which is a list of them or one plain text.
+
+    read turns one block, with its place in the list, into ours.
+    """
     if isinstance(content, str):
         return (Block.saying(TEXT, 0, content),)
     if not isinstance(content, list):
         return ()
-    if len(content) == 1 and type(content[0]) is dict:  # as most are
+    if len(content) == 1 and type(content[0]) is dict:  # most have one block: skip the loop
         return (read(0, content[0]),)
     return tuple(
         [
@@ -44,7 +47,7 @@ def plain(at: int, block: dict[str, Any]) -> Block:
 
 
 def other(at: int, block: Any) -> Block:
-    """Return a block that nothing is known of but its size."""
+    """Return a block of an unknown kind, of which only the size counts."""
     return Block(OTHER, at, size=len(json_text.encode(block)))
 
 
@@ -58,11 +61,12 @@ def call(at: int, block: dict[str, Any], arguments: Any) -> Block:
 
 
 def _written_size(arguments: Any) -> int:
-    """Return the characters of a value as JSON; most are a few texts, each under its name."""
+    """Return how many characters a call's arguments have as JSON."""
     if arguments is None:
         return 0
     if type(arguments) is not dict:
         return len(json_text.encode(arguments))
+    # Most arguments are a few texts. Adding up their lengths saves writing the whole as JSON.
     size = 0
     for name, value in arguments.items():
         if type(value) is not str:
@@ -72,7 +76,7 @@ def _written_size(arguments: Any) -> int:
 
 
 def text_and_size(content: Any) -> tuple[str, int]:
-    """Return what a result says, and its size with the images in it."""
+    """Return the text of a result, and its size in characters, images included."""
     if type(content) is str:
         return content, len(content)
     text = "\n".join(texts(content))
@@ -82,11 +86,11 @@ def text_and_size(content: Any) -> tuple[str, int]:
 
 
 def with_text(content: Any, text: str) -> list[Any]:
-    """Return a result's content that says something else; what is no text in it stays."""
+    """Return a result's content with another text; blocks that are not text stay."""
     items = content if isinstance(content, list) else ()
     return [{"type": "text", "text": text}, *(block for block in items if not texts([block]))]
 
 
 def word(value: Any) -> str:
-    """Return a name or an id, empty where it is no text."""
+    """Return a name or an id; empty if the value is not a text."""
     return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""What the formats have in common: finding the newest entry, reading one, and counting."""
+"""What all formats share: reading one line, adding up its tokens, counting compactions."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _CLAUDES = (
 )
 _PIS = ("input", "cacheRead", "cacheWrite", "output")
 _LARGEST_SETTINGS = 1 << 22
-"""Bytes beyond which nobody wrote it by hand."""
+"""Bytes of a settings file beyond which it is not read: nobody wrote so much by hand."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _MARK = b"\xef\xbb\xbf"
 _BLANKS = b" \t\r\n"
 _AROUND = b"\0" + _BLANKS
 """What crashes and other programs leave around a line; hosts read it all the same."""
 _DEEPEST = 300
-"""Levels beyond which a line is left alone. Python's own bound depends on who calls, and what is
-done with a document needs more levels than reading it."""
+"""Levels of nesting beyond which a line is left alone. Python's own limit is no measure: it depends
+on the caller, and later steps need more levels than parsing does."""
 SHALLOW = 2 * _DEEPEST
-"""Bytes up to which no document can have too many levels."""
+"""Bytes up to which a line cannot have too many levels: each takes two brackets."""
 _DIGITS = "integer string conversion"
-"""What Python says of numbers that other programs read."""
+"""What Python's error says of a number too long for it, which other programs may well read."""
 
 
 class no_collections:  # noqa: N801 - used as a function
-    """Keep Python from looking for garbage: of a hundred thousand entries none is in a circle."""
+    """Switch off Python's cycle collector: it is slow with many entries, which form no cycles."""
 
     # A class, because a calm hook loads this module and `contextmanager` brings contextlib along.
 
@@ -90,10 +90,10 @@ def backwards(path: str) -> Iterator[bytes]:
 
 
 def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
-    """Return the document that a line holds, or why it holds none; all that read lines ask here.
+    """Return the document that a line holds, or why it holds none; every line is read here.
 
-    A byte-order mark and NULs around it are no part of it. Bytes that are no UTF-8 are read as
-    U+FFFD, as hosts do; who writes the line again keeps them with errors as `surrogateescape`.
+    A byte-order mark and NULs around the document are ignored. Bytes that are not UTF-8 are read as
+    U+FFFD, as hosts do. To write the line again without loss, pass `surrogateescape` for errors.
     """
     text = cleaned(raw)
     if not text and not raw.strip(_BLANKS):
@@ -153,13 +153,13 @@ def parse(text: bytes) -> dict[str, Any]:
 
 
 def inner(entry: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the object that an entry has under a name, empty where it has none."""
+    """Return the object that an entry has under a name; empty if there is none."""
     value = entry.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def time_of(entry: dict[str, Any]) -> float:
-    """Return the Unix seconds of an entry's `timestamp`, 0 if it has none that reads."""
+    """Return an entry's `timestamp` in Unix seconds; 0 if it is missing or malformed."""
     stamp = entry.get("timestamp")
     try:
         return seconds(stamp) if isinstance(stamp, str) else 0
@@ -177,12 +177,12 @@ def texts(content: Any) -> list[str]:
 
 
 def tokens(usage: Any, counted: tuple[str, ...]) -> int:
-    """Add up the named numbers of a usage: `MOST_TOKENS` at most, 0 where one of them is none."""
+    """Add up the named numbers of a usage; at most `MOST_TOKENS`, 0 if one is not a number."""
     return min(max(added(usage, counted), 0), MOST_TOKENS)
 
 
 def added(usage: Any, counted: tuple[str, ...]) -> int:
-    """Add up the named numbers, however large; 0 where one of them is none."""
+    """Add up the named numbers, however large; 0 if one is not a number."""
     if not isinstance(usage, dict):
         return 0
     try:  # a number such as 1e999 is read as infinity, which no integer is
@@ -192,18 +192,18 @@ def added(usage: Any, counted: tuple[str, ...]) -> int:
 
 
 def claudes_tokens(usage: Any) -> int:
-    """Return the tokens of a context by an answer's usage, as Claude's interface names them."""
+    """Return the tokens in the context by an answer's usage, with the names of Claude's API."""
     return tokens(usage, _CLAUDES)
 
 
 def pis_tokens(usage: Any) -> int:
-    """Return the same as pi and OpenClaw name them; newer ones tell the sum themselves."""
+    """Return the same with the names of pi and OpenClaw; newer versions give the sum itself."""
     context_usage = usage.get("contextUsage") if isinstance(usage, dict) else None
     return tokens(context_usage, ("totalTokens",)) or tokens(usage, _PIS)
 
 
 def settings_in(path: str) -> dict[str, Any]:
-    """Return what a host's settings file says, nothing where it is missing or does not read."""
+    """Return a host's settings file; empty if it is missing or cannot be read."""
     try:  # people keep their settings elsewhere and link to them
         return parse(read_bytes(os.path.realpath(path), limit=_LARGEST_SETTINGS) or b"")
     except GitguardError:
@@ -211,7 +211,7 @@ def settings_in(path: str) -> dict[str, Any]:
 
 
 def unreadable(path: str, reason: object) -> InvalidDocument:
-    """Return the error for a transcript that does not read, or may not be read."""
+    """Return the error for a transcript that is damaged, or that we are not allowed to read."""
     if isinstance(reason, PermissionError):
         return NotPermitted(f"cannot read the transcript `{path}`: {reason.strerror}")
     explanation = reason.strerror if isinstance(reason, OSError) else reason
@@ -219,9 +219,10 @@ def unreadable(path: str, reason: object) -> InvalidDocument:
 
 
 def count(turning_points: Iterable[tuple[int, str, float]], begin: int) -> Compactions:
-    """Count from a cursor on: each turning point is the position behind it, its name, its time.
+    """Count compactions from a cursor on; a reset starts the count again.
 
-    One without a name tells only how far looking has got.
+    A turning point is the position behind it, `COMPACTION` or `RESET`, and its time in Unix
+    seconds. An empty name only says how far the search got, so that the cursor can advance.
     """
     from gitguard.model.transcript import Compactions
 

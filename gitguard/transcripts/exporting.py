@@ -1,7 +1,7 @@
-"""A conversation in words that no host owns: JSON lines for programs, Markdown for people.
+"""Exports a conversation, of whatever host, as JSON lines; `readable` does so for people.
 
-Neither says more than the model saw: what hosts keep beside the results of their tools stays where
-it is. Lines that do not parse are named in their place.
+An export has nothing that the model did not see: what hosts store beside tool results for their own
+screens is left out. A line that does not parse is reported where it stands.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORMAT = "gitguard-conversation/1"
 _SHOWN_KINDS = (MESSAGE, COMPACTION, RESET, BROKEN)
 _WITH_TEXT = frozenset((TEXT, THINKING))
 _REPORT_EVERY = 1 << 19
-"""Bytes after which is told how far reading has got."""
+"""Bytes between two reports of progress."""
 
 
 class Selection(Value):
@@ -53,8 +53,8 @@ def selected_entries(
 ) -> Iterator[Entry]:
     """Yield the entries that say something, and those that do not parse.
 
-    tell hears now and then how many bytes of a file were read, and how many there are. Raises
-    `InvalidDocument` when the transcript does not read.
+    tell is called now and then with the bytes read and the size of the file. Raises
+    `InvalidDocument` when the transcript cannot be read.
     """
     from gitguard.transcripts import find_format
 
@@ -80,6 +80,7 @@ def _begin(entries: Iterator[Entry], turns: int) -> int:
 
     from gitguard.transcripts.fitting.limits import is_turn
 
+    # A queue of bounded length keeps only the newest turns, so memory stays constant.
     newest = deque((entry.at for entry in entries if is_turn(entry)), maxlen=turns)
     return newest[0] if newest else 0
 
@@ -90,9 +91,9 @@ def _begin(entries: Iterator[Entry], turns: int) -> int:
 def json_lines(
     transcript: Transcript, selection: Selection, redactor: Redactor | None = None, tell: Tell = max
 ) -> Iterator[bytes]:
-    """Yield the conversation as JSON lines: what it is, then one line an entry.
+    """Yield the conversation as JSON lines: a heading, then one line for each entry.
 
-    A redactor takes out what looks like a secret.
+    A redactor replaces what looks like a secret.
     """
     from gitguard.transcripts.entries import no_collections
     from gitguard.transcripts.fast_json import writer
@@ -107,13 +108,13 @@ def json_lines(
 
 
 def heading(transcript: Transcript) -> dict[str, Any]:
-    """Return what a conversation is, as programs read it."""
+    """Return the first line of an export: its format, and which conversation it is."""
     source = {"path": transcript.path, "session": transcript.session}
     return {"format": FORMAT, "host": transcript.format, **source}
 
 
 def document_of(entry: Entry, selection: Selection) -> dict[str, Any]:
-    """Return an entry as programs read it; what is empty is left out."""
+    """Return an entry as a line of an export; empty fields are left out."""
     document: dict[str, Any] = {"kind": entry.kind}
     # One by one, as a loop over their names takes thrice as long, and files have a million of them.
     if entry.id:

@@ -28,22 +28,22 @@ _FIRST, _LAST = 1 << 18, 3 << 20
 _SHORTEST = 16
 """Bytes below which a line says nothing; there may be millions of blank ones."""
 COUNTED_AT_ONCE = 1 << 27
-"""Bytes in which turning points are looked for at once; the next event goes on behind them."""
+"""Bytes searched for turning points in one event; the next event continues behind them."""
 
 
 def forwards(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[bytes]:
-    """Yield the whole lines behind an offset; of very many, the first and the last ones.
+    """Yield the whole lines from an offset on; of very many, only the first and the last ones.
 
-    tell is given a sentence where lines are left out.
+    If lines are skipped, tell is called with a sentence that says so.
     """
     for stretch in stretches(path, since, tell):
         yield from stretch
 
 
 def stretches(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[Iterator[bytes]]:
-    """Yield the same lines as one stretch, or as two where the middle is left out.
+    """Yield the same lines as one stretch, or as two if the middle is skipped.
 
-    A stretch is to be read before the next is asked for.
+    Read each stretch to its end before you take the next.
     """
     size, upto = _size(path), since
     most = _FIRST if size - since > _FIRST + _LAST else None
@@ -77,9 +77,9 @@ def _megabytes(size: int) -> str:
 def marked(
     path: str, markers: tuple[bytes, ...], since: int, *, most: int | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield the whole lines behind an offset that contain a marker, and the offset behind each.
+    """Yield the whole lines from an offset on that contain a marker, with the offset behind each.
 
-    An empty line tells only how far reading has got. It ends after most bytes.
+    An empty line only says how far reading got. At most `most` bytes are read.
     """
     for data, whole, upto in _read(path, since, most):
         begin = upto - whole
@@ -94,10 +94,10 @@ def turning_points(
     markers: tuple[bytes, ...],
     describe: Callable[[bytes], tuple[str, str, float]],
 ) -> Iterator[tuple[int, str, float]]:
-    """Yield what `entries.count` counts behind an offset, of one that is written twice the first.
+    """Yield what `entries.count` counts from an offset on; a repeated one counts once.
 
-    describe returns what a line with a marker is, its id and its time. Of very many bytes the first
-    are looked at, and the next count goes on behind them.
+    describe returns the kind of a line with a marker, its id and its time. At most
+    `COUNTED_AT_ONCE` bytes are searched; the next count continues behind them.
     """
     # Where one turning point was written twice, the first of the two may lie before the offset.
     # None means that nobody has looked there yet.
@@ -135,9 +135,9 @@ def _newest_id_before(
 def entries(
     path: str, since: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> Iterator[Entry]:
-    """Yield all lines behind an offset as entries, of which translate returns the fields.
+    """Yield all lines from an offset on as entries; translate returns the fields of one.
 
-    A last line without its end is an entry if it parses, and broken otherwise.
+    A last line without a line end is an entry if it parses, and BROKEN otherwise.
     """
     from gitguard.transcripts.fast_json import reader
 
@@ -209,9 +209,9 @@ def entry_of(
     read: Callable[[bytes], dict[str, Any] | Unread],
     translate: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Entry:
-    """Return an entry by its text, of which translate returns the fields.
+    """Return the entry of one line; translate returns its fields.
 
-    A blank line says nothing; no text at all is one that is too long to be read.
+    A blank line is UNKNOWN. A line too long to be read comes without its text, and is BROKEN.
     """
     document = read(raw)
     if isinstance(document, Unread):
@@ -227,7 +227,7 @@ def _without_document(at: int, end: int, raw: bytes, why: Unread) -> Entry:
 
 
 def withdrawn(entry: Entry) -> Entry:
-    """Return an entry of which the model is given nothing any more, nor measured with it."""
+    """Return an entry that was taken back: the model does not see it, nor do its tokens count."""
     if entry.kind not in (MESSAGE, UNKNOWN):
         return entry
     return entry.replace(kind=UNKNOWN, role="", blocks=(), tokens=0)
@@ -250,9 +250,9 @@ def lines(path: str, since: int = 0) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _torn_end(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield what lies behind the last line's end; too long a rest is empty.
+    """Yield what lies behind the last line end; empty if it is too long to be read.
 
-    A host may have ended that line since, and written more.
+    This is most often one torn line. A host may have ended it since, and written more.
     """
     size = _size(path)
     if size < since:
@@ -279,7 +279,7 @@ def _torn_end(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def cursor(path: str, since: int) -> int:
-    """Return the offset to go on from: the given one, or 0 where the file is shorter."""
+    """Return the offset to continue from: since, or 0 if the file is now shorter."""
     return since if since <= _size(path) else 0
 
 
@@ -305,9 +305,10 @@ def _lines_with(data: bytes, whole: int, markers: tuple[bytes, ...]) -> list[tup
 
 
 def _blocks(path: str, since: int, most: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of whole lines and the offset behind each; too long a line is an empty block.
+    """Yield blocks of whole lines, with the offset behind each block.
 
-    A line that is longer than a block comes alone and without its end.
+    A line longer than a block comes alone and without its line end; one too long to be read comes
+    as an empty block.
     """
     for data, whole, upto in _read(path, since, most):
         yield data[:whole], upto
@@ -315,10 +316,10 @@ def _blocks(path: str, since: int, most: int | None = None) -> Iterator[tuple[by
 
 
 def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[bytes, int, int]]:
-    """Yield what was read at once, how much of it are whole lines, and the offset behind those.
+    """Yield the bytes of one read, how many of them are whole lines, and the offset behind those.
 
-    A line that is longer than a block comes alone and without its end, so that nobody has to copy
-    it. It ends with the line in which most bytes are over, and inside that one if it is too long.
+    A line longer than a block comes alone and without its line end, so that nobody has to copy it.
+    Reading ends behind the line that reaches `most` bytes, or inside it if it is too long.
     """
     end = None if most is None else since + most
     try:
@@ -355,7 +356,7 @@ def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[byte
 
 
 def _next_line(handle: int, position: int, end: int | None) -> int:
-    """Return the offset behind a line's end, -1 while it has none; looking ends at end."""
+    """Return the offset behind the next line end, -1 if there is none; stop searching at end."""
     while data := os.pread(handle, _BLOCK, position):
         length = data.find(b"\n") + 1
         if length:

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from gitguard.transcripts.exporting import Selection, Tell
 
 LONGEST = 600
-"""Characters that are shown of a call or a result, unless all are wanted."""
+"""Characters shown of a call or a result on a terminal, unless the caller asks for all."""
 _MARKS = {CALL: "→", RESULT: "←"}
 
 
 def terminal_paragraphs(
     transcript: Transcript, selection: Selection, longest: int
 ) -> Iterator[str]:
-    """Yield the conversation for a terminal, a paragraph for each entry.
+    """Yield the conversation for a terminal, one paragraph for each entry.
 
-    Of calls and results at most longest characters are shown, 0 for all.
+    Calls and results are cut to longest characters; 0 shows them whole.
     """
     before = ""
     for entry in selected_entries(transcript, selection):
