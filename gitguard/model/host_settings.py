@@ -52,6 +52,22 @@ class Figures(Value):
         return f"the newest {self.protect} exchanges stay" if many else "the newest exchange stays"
 
 
+_LEAST_BEFORE_HALT = 0.025
+"""Share of the window by which a host compacts before a halt that comes ahead of a checkpoint."""
+
+
+def compaction_share(checkpoint_at: float, critical: float) -> float:
+    """Return the share of the window at which a host is to compact by itself.
+
+    That is midway between the checkpoint that pressure brings and the halt: after the one, so that
+    the state is saved, and before the other, which would stop the agent first. A halt configured
+    at or below the checkpoint leaves no room between them; then the compaction only goes first.
+    """
+    if critical > checkpoint_at:
+        return (checkpoint_at + critical) / 2
+    return max(critical - _LEAST_BEFORE_HALT, critical / 2)
+
+
 class Setting(Value):
     """One setting of a host: what stands there, and what is advised. Values are JSON texts."""
 

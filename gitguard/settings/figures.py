@@ -7,7 +7,7 @@ there is (references/design/host-settings.md).
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.model.host_settings import Figures
+from gitguard.model.host_settings import Figures, compaction_share
 from gitguard.model.value import Value
 from gitguard.profile.patterns import BURSTY, CONVERSATIONAL, MIXED, PATTERNS, TOOL_HEAVY
 
@@ -120,7 +120,7 @@ def _free_before_halt(halting: Halting | None, window: int) -> int:
     """Return what has to be free so that the host compresses before gitguard halts."""
     if halting is None:
         return 0
-    return round(window * (1 - (halting.checkpoint_at + halting.critical) / 2))
+    return round(window * (1 - compaction_share(halting.checkpoint_at, halting.critical)))
 
 
 def judge(settings: tuple[Setting, ...]) -> SortedSettings:

@@ -147,8 +147,7 @@ class _Merger:
             self._sets_trigger = True
             note = (
                 f"the host will auto-compact at {lowest:.1%} to {highest:.1%} of the window (sets "
-                f"`{settings.TRIGGER}`), before gitguard halts the agent; opt out with "
-                "--no-compaction-trigger"
+                f"`{settings.TRIGGER}`); opt out with --no-compaction-trigger"
             )
         else:
             note = (

@@ -19,6 +19,7 @@ from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.program import ProgramOutcome, find_program
+from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 
 HOST = "openclaw"
@@ -371,6 +372,27 @@ def test_a_host_that_compacts_above_the_halt_is_warned_of(guard: Guard, program:
     assert "`thresholds.critical` 0.85" in warning
     program.install(NEWER, window=40_000)
     assert not any("compacts" in w for w in install(guard).warnings)
+
+
+@pytest.mark.parametrize(
+    ("critical", "reserve"), [(0.85, 35_000), (0.9, 30_000), (0.95, 25_000), (0.75, 55_000)]
+)
+def test_an_older_host_compacts_before_a_configured_halt(
+    open_guard: OpenGuard,
+    hermetic_seal: Path,
+    places: Places,
+    program: Program,
+    critical: float,
+    reserve: int,
+) -> None:
+    program.install(OLDER, window=200_000)
+    config = Path(places.config_home) / "config.yaml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(f"thresholds: {{critical: {critical}}}\n")
+    install(guard_with(open_guard, hermetic_seal, program))
+    planned = program.settings["agents"]["defaults"]["compaction"]["reserveTokensFloor"]
+    assert planned == reserve
+    assert 1 - reserve / 200_000 < critical
 
 
 def test_a_window_that_is_not_known_sets_no_trigger() -> None:

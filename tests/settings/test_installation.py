@@ -19,6 +19,8 @@ from gitguard.errors import GitFailed, InvalidDocument, NotWritable
 from gitguard.guard import Guard
 from gitguard.hosts.claude_code import installing as settings
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
+from gitguard.model.config.config import DEFAULTS
+from gitguard.model.host_settings import compaction_share
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallWishes
 from gitguard.store.disk.changes import FileChange, make_all
@@ -527,6 +529,13 @@ def test_the_users_own_trigger_is_not_taken_away(guard: Guard, personal: Path) -
     put(personal, {**read(personal), "model": "opus"})
     uninstall(guard)
     assert read(personal) == {"env": {WINDOW: "858000"}, "model": "opus"}
+
+
+def test_the_trigger_lies_where_the_default_halt_asks_for_it() -> None:
+    gauge, thresholds = DEFAULTS.gauge, DEFAULTS.thresholds
+    lowest, highest = settings.COMPACTS_AT
+    assert lowest == pytest.approx(compaction_share(gauge.checkpoint_at, thresholds.critical))
+    assert lowest <= highest < thresholds.critical
 
 
 def test_thresholds_that_do_not_fit_the_trigger_are_warned_of(

@@ -105,6 +105,7 @@ def test_what_decided_is_said() -> None:
         (Halting(0.85, 0.95), 30_000),  # 90 % comes later than the 85 % of the table
         (Halting(0.60, 0.70), 70_000),
         (Halting(0.70, 0.80), 50_000),
+        (Halting(0.80, 0.75), 55_000),  # the halt comes first: 2.5 % of the window before it
         (Halting(0.20, 0.30), 100_000),  # more than half is never kept free
     ],
 )

@@ -25,14 +25,22 @@ USER = ".claude/settings.json"
 SKILL = ".claude/skills/gitguard/SKILL.md"
 
 _TRIGGER = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
-_TRIGGER_VALUE = "858000"
+# The value does not follow a configured halt: one variable holds for windows of both sizes. A
+# higher one changes nothing for 200,000 tokens, and one low enough to matter there would compact a
+# window of 1,000,000 before it is a fifth full. `init` warns where the halt does not fit. Removal
+# recognises this value as ours, so a new value would also leave the old one behind.
+_TRIGGER_TOKENS = 858_000
+_TRIGGER_VALUE = str(_TRIGGER_TOKENS)
 TRIGGER = f"{_TRIGGER}={_TRIGGER_VALUE}"
-COMPACTS_AT = (0.825, 0.835)
-"""Shares of the window at which the host compacts with our trigger.
-
-It compacts at min(trigger, window) - 33,000 tokens (measured with 2.1.330): 825,000 of 1,000,000
-and 167,000 of 200,000.
-"""
+_KEPT_FREE = 33_000
+"""The host compacts at min(trigger, window) minus these tokens (measured with 2.1.330)."""
+_SMALL_WINDOW, _LARGE_WINDOW = 200_000, 1_000_000
+"""The windows of the host's models."""
+COMPACTS_AT = (
+    (min(_TRIGGER_TOKENS, _LARGE_WINDOW) - _KEPT_FREE) / _LARGE_WINDOW,
+    (min(_TRIGGER_TOKENS, _SMALL_WINDOW) - _KEPT_FREE) / _SMALL_WINDOW,
+)
+"""Lowest and highest share of the window at which the host compacts with our trigger."""
 _OURS = re.compile(rf"gitguard(\.exe)?['\"]*\s+hook\s+{NAME}(?![\w-])")
 
 

@@ -12,6 +12,7 @@ import re
 from gitguard.errors import HostFailed
 from gitguard.hosts.base import HostSetting, SettingsPlan
 from gitguard.hosts.openclaw.hooks import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
+from gitguard.model.host_settings import compaction_share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ _HOOKS_ON_BY_DEFAULT = (2026, 9)
 _FIXED_RESERVE = (2026, 8)
 """From this version on the tokens kept free have no setting (refused by 2026.9.6)."""
 _DEFAULT_RESERVE = 20_000
-_TRIGGER_SHARE = 0.825
-"""Where the host is to compact, between the checkpoint at 0.80 and the halt at 0.85."""
+"""Tokens that the host keeps free by itself; 2026.9.6 never more than a quarter of the window."""
 _UNSET = re.compile("Config path not found|Config path is valid but unset")
 
 
@@ -255,7 +255,8 @@ def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
         return _fixed_compaction(window, named, wishes)
     if theirs:
         return SettingsPlan((), (f"a compaction trigger is set and stays: `{_RESERVE}={theirs}`",))
-    reserve = round(window * (1 - _TRIGGER_SHARE))
+    trigger = compaction_share(wishes.checkpoint_at, wishes.critical)
+    reserve = round(window * (1 - trigger))
     if reserve <= _DEFAULT_RESERVE:
         return SettingsPlan((), (f"the host compacts {named} before gitguard has to halt",))
     if not wishes.with_trigger:
@@ -264,14 +265,14 @@ def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     if not found["window"]:
         return SettingsPlan((), ("the host names no window, so when to compact is left to it",))
     note = (
-        f"the host will auto-compact {named} at {_TRIGGER_SHARE:.1%} (sets "
+        f"the host will auto-compact {named} at {trigger:.1%} (sets "
         f"`{_RESERVE}={reserve}`), "
         "before gitguard halts the agent; opt out with --no-compaction-trigger"
     )
     warnings: tuple[str, ...] = ()
-    if not wishes.checkpoint_at < _TRIGGER_SHARE < wishes.critical:
+    if not wishes.checkpoint_at < trigger < wishes.critical:
         warnings = (
-            f"the compaction trigger lies at {_TRIGGER_SHARE:.1%} of the window, not between "
+            f"the compaction trigger lies at {trigger:.1%} of the window, not between "
             f"`gauge.checkpoint_at` {wishes.checkpoint_at} and `thresholds.critical` "
             f"{wishes.critical}",
         )
