@@ -1,6 +1,6 @@
-"""What lines and rows of the sessions of pi and OpenClaw tell of usage, and of what was said.
+"""Usage and messages in the lines and rows of pi's and OpenClaw's sessions.
 
-Hooks ask for that in the midst of a turn; all else that an entry is, `session_entries` tells.
+Hooks ask for these during a turn, so this imports little; `session_entries` reads everything else.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _STAMP = r"(?:^|\n)\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d \d\d:\d\d [
 
 
 def newest(rows: Iterable[bytes], *, across: bool = False) -> Reading | None:
-    """Return what the first entry tells that has a usage or, unless across, is a turning point."""
+    """Return the reading of the first entry that has a usage; rows come newest first.
+
+    A turning point ends the search, unless across: None then, or what a compaction left.
+    """
     for row in rows:
         if not any(mark in row for mark in _MARKS):
             continue
@@ -69,7 +72,7 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
 
 
 def message_of(entry: dict[str, Any]) -> Message | None:
-    """Return what an entry says, None where neither the user nor the agent speaks."""
+    """Return what an entry says, None if neither the user nor the agent speaks in it."""
     message = entry.get("message")
     if entry.get("type") != "message" or not isinstance(message, dict):
         return None
@@ -88,5 +91,6 @@ def _of_the_user(message: dict[str, Any], paragraphs: list[str]) -> list[str]:
     provenance = message.get("provenance")
     if isinstance(provenance, dict) and provenance.get("kind") not in (None, "external_user"):
         return []
+    # A plugin's notes and a time stamp precede the words; without a stamp the whole text is theirs.
     words = (re.split(_STAMP, text, maxsplit=1)[-1] for text in paragraphs)
     return [text for text in words if text.strip() and not text.startswith(_NOT_THE_USERS)]

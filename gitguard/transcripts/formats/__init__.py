@@ -1,7 +1,8 @@
-"""The table of transcript formats: how each is known, and what can be done with it.
+"""The table of transcript formats: how each is recognised, and what can be done with it.
 
-A format is a folder of this package. Its `reading` module reads it; where its files are lines that
-the host reads back as they are, `writing` repairs them and `compaction` adds summaries.
+A format is a folder of this package. Its `reading` module reads it, and `marks` recognises its
+lines. If the host reads its files back as they are, `writing` repairs them and `compaction` adds
+summaries.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 READING, MARKS, WRITING, COMPACTION = "reading", "marks", "writing", "compaction"
-"""Modules of a format: what `transcripts.Format` asks for, by what its lines are known, and where
-it is written what `rewriting.tree.Writable` asks for, and how a summary is added."""
+"""Modules of a format. `reading` offers `transcripts.Format`, and `writing`, where there is one,
+`rewriting.tree.Writable`."""
 
 
 class FormatRow(Value):
     """One format."""
 
     place: str = ""
-    """A part of the path of the host's files, by which those are known whose lines tell nothing."""
+    """A part of the path of the host's files, which tells where their lines do not, as if empty."""
     tables: frozenset[str] = frozenset()
-    """What a database has in which the host keeps many conversations, empty where it has none."""
+    """Tables of the host's database, by which it is recognised; empty if it has no database."""
     is_written: bool = False
     """Whether its files can be written."""
     alike: str = ""
-    """The format whose lines are the same; only their place tells them apart."""
+    """The format that has the same lines; only the path tells them apart."""
     in_folders: bool = False
     """Whether a folder of the host may be named for one of its conversations."""
 
@@ -47,7 +48,8 @@ FORMATS: dict[str, FormatRow] = {
     "opencode": FormatRow(tables=frozenset({"message", "part", "session"})),
     "claude-code": FormatRow("/.claude/projects/", is_written=True),
 }
-"""The formats, in the order in which they are asked whether a line is theirs: weak marks last."""
+"""The formats. The order matters: the first that claims a line has it, so weak marks come last, and
+OpenClaw comes before pi, whose lines are the same."""
 NAMES = tuple(FORMATS)
 
 
@@ -60,5 +62,6 @@ def load(name: str, module: str) -> Any:
         raise InvalidDocument(
             f"no known transcript format is named `{name:.80}`", "Known: " + ", ".join(NAMES)
         )
+    # By name, so that a hook of one host imports nothing of the others.
     folder = name.replace("-", "_")
     return __import__(f"gitguard.transcripts.formats.{folder}.{module}", fromlist=[module])

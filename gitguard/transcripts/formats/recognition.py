@@ -1,4 +1,4 @@
-"""Which host's transcript is this? Told by the first lines of a file, else by where it lies."""
+"""Which host's transcript is this? The first lines of a file tell, else the place it lies in."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
 
 
 def refuse_another(transcript: Transcript) -> None:
-    """Raise `InvalidInput` where a file's content clearly is of another format than it is named.
+    """Raise `InvalidInput` if a file is clearly of another format than the one it is named.
 
-    It is where its lines are known as another's, and not one of them as its own; where none is
-    known, its place tells. What is damaged beyond that may be called what its owner says it is.
+    It clearly is if some of its first lines are another format's, and none is of the named one. If
+    no line is recognised, the file's place decides. A file too damaged for either is taken to be
+    what its owner says.
     """
     path, named = transcript.path, transcript.format
     if os.path.isdir(path) or is_database(path):
-        return  # by their tables they were told, and none is written
+        return  # their tables were recognised, and no database is ever written
     alike = _lines_of(named)
     another = ""
     for name in _formats_shown(path):
@@ -68,7 +69,7 @@ def refuse_another(transcript: Transcript) -> None:
 
 
 def _lines_of(name: str) -> str:
-    """Return the format whose lines a format's files have, most often its own."""
+    """Return the format that a format shares its lines with, most often itself."""
     return FORMATS[name].alike or name
 
 
@@ -131,10 +132,10 @@ def _by_lines(path: str) -> str:
 
 
 def _formats_shown(path: str) -> Iterator[str]:
-    """Yield what each of the first lines shows, those left out that tell nothing."""
+    """Yield the format of each of the first lines that shows one."""
     for line in jsonl.first_documents(path):
         name = _by_line(path, line)
-        del line
+        del line  # it may be long, and is not to be held while the next one is read
         if name:
             yield name
 

@@ -64,6 +64,6 @@ def writer_of(transcript: Transcript) -> Writer:
     path, _ = writable_of(transcript)
     compaction = load(transcript.format, COMPACTION)
     folder = compaction.folder(path)
-    # Whoever wrote the file wrote this, too.
+    # The folder comes from the file, which may be damaged or forged: believe only an absolute path.
     is_folder = os.path.isabs(folder) and "\0" not in folder
     return Writer(path, compaction.lines, os.path.realpath(folder) if is_folder else "")

@@ -46,6 +46,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     from gitguard.transcripts import jsonl
 
     answer, answer_id = None, None
+    # Nobody speaks between the lines of one API message: hold an answer until another id comes.
     for line in jsonl.forwards(transcript.path, tell=tell):
         if not any(role in line for role in _ROLES):
             continue

@@ -1,7 +1,7 @@
-"""What lines of Codex's rollouts say of each other: who speaks, and what was taken back.
+"""Who speaks in a line of Codex's rollouts, and which turns were taken back.
 
-That turns are taken back was recorded nowhere: what we make of it is what the program's published
-sources say. Of what a compaction kept, nothing tells which turns those are.
+We have no recording of turns that were taken back: this follows the program's published sources.
+A compaction does not say which turns it kept.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _TURNING = (b'"user"', b'"compacted"', _ROLLED_BACK)
 
 
 class Turns:
-    """Where the user's turns begin that can still be taken back."""
+    """The beginnings of the user's turns that can still be taken back."""
 
     def __init__(self) -> None:
         self._begins: list[int] = []
 
     def take(self, line: dict[str, Any], at: int) -> int | None:
-        """Go on with a line at a place; return the place from which on it takes all back."""
+        """Take in a line at a place; return the first place that it takes back, or None."""
         if _begins_a_turn(line):
             self._begins.append(at)
         elif line.get("type") == "compacted":
@@ -45,6 +45,7 @@ class Turns:
 
 def taken_back(path: str) -> list[tuple[int, int]]:
     """Return what of a file was taken back: the offsets at which each part begins and ends."""
+    # Hardly any file has such a line, and looking for one is far cheaper than following turns.
     if not any(line for _, line in jsonl.marked(path, (_ROLLED_BACK,), 0)):
         return []
     turns, ranges = Turns(), []
@@ -62,6 +63,7 @@ def is_by_host(line: dict[str, Any], text: str) -> bool:
         return True
     if payload.get("role") != "user":
         return payload.get("role") != "assistant"
+    # Some versions say whose a message is; where they do not, its text has to tell.
     kinds = inner(payload, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     if isinstance(kinds, list) and kinds:
         return not any(str(kind).startswith("user.") for kind in kinds)

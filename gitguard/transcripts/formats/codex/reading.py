@@ -113,6 +113,7 @@ def _is_rollback(line: dict[str, Any]) -> bool:
 
 def _with_model(reading: Reading, line: dict[str, Any], lines: Iterator[bytes]) -> Reading:
     """Add the model and the window, which lines before the usage tell, or its own."""
+    # Go on backwards from the usage, but not through the whole file: a hook waits for this.
     model, window, left = "", _window(line), _FURTHEST
     while left > 0 and not (model and window):
         text = next(lines, None)

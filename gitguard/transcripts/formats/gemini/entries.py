@@ -1,6 +1,7 @@
 """The lines of Gemini CLI's chats as entries (recorded with 0.61.0).
 
-The file is read twice: first what became of each message, then the entries.
+The file is read twice, because a later line can take back or rewrite an earlier one: first to learn
+what became of each message, then for the entries.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
         return fields | {"kind": UNKNOWN}  # what the program tells the user
     blocks = (*_thoughts(message), *_blocks(message.get("content")), *_calls(message))
     blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
+    # Results of tools stand in the user's name.
     if role == USER and any(block.kind == RESULT for block in blocks):
         role = TOOL
     texts = texts_in(message)

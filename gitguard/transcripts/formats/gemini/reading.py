@@ -69,7 +69,8 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
                 messages_by_place[number, place] = message
     counted = history.counted_places()
     for place_in_file, message in messages_by_place.items():
-        # What a compression leaves stands in both names, and the program wrote it.
+        # The program wrote what a compression leaves, although it stands in the user's and the
+        # agent's names.
         is_by_host = place_in_file[1] != OWN and place_in_file[0] in history.compressions
         if place_in_file in counted and not is_by_host:
             yield message
@@ -106,6 +107,7 @@ def _turning_points(path: str, begin: int) -> Iterator[tuple[int, str, float]]:
     for behind, text in jsonl.marked(path, (_SNAPSHOT,), begin, most=jsonl.COUNTED_AT_ONCE):
         line = parse(text) if text else {}
         names = snapshots(line)
+        # A chat that goes on repeats its history, snapshot and all; that is no new compression.
         is_new = names and not all(_is_id_before(path, name, behind - len(text)) for name in names)
         yield behind, COMPACTION if is_new else "", time_of_set(line)
 

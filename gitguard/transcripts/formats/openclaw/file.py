@@ -89,6 +89,7 @@ def find_file(folder: str, session: str) -> SessionFile | None:
     path = os.path.join(sessions, f"{session}.jsonl")
     if not os.path.exists(path):
         # One topic of a chat has its own file, which only the entry names.
+        # Only its last part counts, so that the index cannot point out of the folder.
         named = os.path.basename(str(_entry(sessions, session).get("sessionFile", "")))
         path = os.path.join(sessions, named)
     return SessionFile(path, session) if os.path.isfile(path) else None

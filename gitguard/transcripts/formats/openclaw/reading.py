@@ -128,5 +128,6 @@ def _find(transcript: Transcript) -> SessionSource | None:
     if os.path.isfile(path):
         return find_rows(path, session) if path.endswith(".sqlite") else SessionFile(path, session)
     if not session or not all(c.isalnum() or c in "-_." for c in session):
-        return None  # it becomes a file's name
+        return None  # the id becomes a file's name, and must not lead out of the folder
+    # Of a session in both, the database counts: it is what newer versions write.
     return find_rows(database_in(path), session) or find_file(path, session)

@@ -61,6 +61,7 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
         yield Entry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
         return
     yield Entry(row, row + 1, raw, id=name, time=time, **fields)
+    # A call and its result are one part here, and two entries in our model.
     tools = [(at, part) for at, part in enumerate(read) if part.get("type") == "tool"]
     if tools and message.get("role") == "assistant":
         results = tuple(_result(at, part) for at, part in tools)
@@ -68,7 +69,10 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
 
 
 def tail_of(parts: list[bytes]) -> str | None:
-    """Return the first message that stays after a compaction, None where none is asked for."""
+    """Return the first message that stays after a compaction, None if these parts ask for none.
+
+    The id is empty if a compaction is asked for that keeps nothing.
+    """
     for part in map(parse, parts):
         if part.get("type") == "compaction":
             return word(part.get("tail_start_id"))

@@ -84,6 +84,7 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
         for row, message_id, data in rows:
             parts = parts_of(database, message_id)
             requested_tail = tail_of(parts)
+            # The request names what stays; the summary that needs it is a later message.
             tail = tail if requested_tail is None else requested_tail
             yield from entries_of(row, message_id.decode(errors="replace"), data, parts, tail)
     finally:
@@ -119,7 +120,7 @@ def _open(transcript: Transcript) -> Database:
         rows = database.select(query, transcript.session, kinds=(int,))
         if not any(rows):
             raise unreadable(transcript.path, f"it has no session `{transcript.session:.80}`")
-    except BaseException:
+    except BaseException:  # an interrupt, too, must not leave the host's database open
         database.close()
         raise
     return database

@@ -43,6 +43,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     """
     for stretch in jsonl.stretches(_file(transcript).path, tell=tell):
         lines = [line for line in stretch if _PARENT in line]
+        # Only the newest entry tells which branch counts, so follow it back, then turn it round.
         branch = reversed([*_on_the_branch(reversed(lines))])
         spoken = (message_of(parse(line)) for line in branch if b'"message"' in line)
         yield from filter(None, spoken)
