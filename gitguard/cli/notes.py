@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gitguard.cli.console import Console, read_input, with_console
-from gitguard.cli.option_values import InOrder, pairs
+from gitguard.cli.option_values import OptionsInOrder, pairs
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
@@ -70,7 +70,7 @@ def _field_options(command: F) -> F:
     return command
 
 
-@click.command(cls=InOrder)
+@click.command(cls=OptionsInOrder)
 @_field_options
 @click.option("--confidence", type=float, metavar="0..1", help="How certain this state is")
 @click.option("--new-task", is_flag=True, help="Begin a new task in this session")

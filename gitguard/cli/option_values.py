@@ -56,7 +56,7 @@ def _takes_one(parameter: click.Parameter) -> bool:
     return not (parameter.multiple or parameter.count or parameter.is_flag)
 
 
-class InOrder(click.Command):
+class OptionsInOrder(click.Command):
     """A command that keeps in which order its options were given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import click
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.process_environment import host_session
 from gitguard.cli.share_option import share_up_to
-from gitguard.delegation.brief import ANSWER_TOKENS, BriefWishes
+from gitguard.delegation.brief import ANSWER_TOKENS, BriefOptions
 from gitguard.delegation.spawn_policy import CATEGORIES, Task
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
@@ -152,7 +152,7 @@ def brief(console: Console, task: str, **wishes: Any) -> None:
 
     Example: `gitguard policy brief "Find the slow test" --read tests/ --success "One test named"`
     """
-    text = console.guard.delegation.brief(task, BriefWishes(**wishes))
+    text = console.guard.delegation.brief(task, BriefOptions(**wishes))
     console.say(text, {"brief": text, "characters": len(text)})
 
 

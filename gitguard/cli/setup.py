@@ -12,7 +12,7 @@ from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import executable
 from gitguard.guard.hosts import INSTALLABLE
 from gitguard.model.text import one_line
-from gitguard.settings.project_install import InstallWishes
+from gitguard.settings.project_install import InstallOptions
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
@@ -52,7 +52,7 @@ def init(
 
     Example: `gitguard init`
     """
-    wishes = InstallWishes(
+    wishes = InstallOptions(
         executable(),
         shared=shared,
         with_trigger=not no_compaction_trigger,

@@ -36,7 +36,7 @@ _ONLY_NAMED = "only to files that the task names; if it names none, write nothin
 _NOT_THE_STATE = "change gitguard's state; the conversation that started you records your findings"
 
 
-class BriefWishes(Value):
+class BriefOptions(Value):
     """What the one who sends a sub-agent says besides the task."""
 
     success: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class BriefSection(Value):
         return len(self.items) >= self.wished
 
 
-def build_brief(task: str, state: TaskState, wishes: BriefWishes, files: tuple[str, ...]) -> str:
+def build_brief(task: str, state: TaskState, wishes: BriefOptions, files: tuple[str, ...]) -> str:
     """Return a task's description, at most `LONGEST` characters.
 
     Everything is given without secrets. files are those that task and state speak of, the nearest
@@ -83,7 +83,7 @@ def build_brief(task: str, state: TaskState, wishes: BriefWishes, files: tuple[s
 
 
 def _render(
-    task: list[str], state: TaskState, wishes: BriefWishes, sections: list[BriefSection]
+    task: list[str], state: TaskState, wishes: BriefOptions, sections: list[BriefSection]
 ) -> str:
     return render(
         "brief.md.j2",
@@ -108,7 +108,7 @@ def _lines(task: str, room: int) -> list[str]:
 
 
 def _sections(
-    state: TaskState, wishes: BriefWishes, files: tuple[str, ...]
+    state: TaskState, wishes: BriefOptions, files: tuple[str, ...]
 ) -> tuple[BriefSection, ...]:
     described = {artifact.path: artifact.description for artifact in state.artifacts}
     to_read = dict.fromkeys(wishes.read)

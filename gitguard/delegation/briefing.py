@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.delegation.brief import BriefWishes, build_brief
+from gitguard.delegation.brief import BriefOptions, build_brief
 from gitguard.errors import InvalidInput
 from gitguard.hooks.bundle import relevant_artifacts
 
@@ -17,7 +17,7 @@ _LONGEST_GIVEN = 100_000
 """Characters of a task that are looked at; of what is shown there are far fewer."""
 
 
-def brief(store: SessionStore, task: str, wishes: BriefWishes) -> str:
+def brief(store: SessionStore, task: str, wishes: BriefOptions) -> str:
     """Return what a sub-agent has to know of a task, without the secrets in it.
 
     Raises `InvalidInput` for a task that says nothing, and what `SessionStore.look` raises.
@@ -40,7 +40,7 @@ def _is_file(word: str, root: str) -> bool:
     return bool(is_surely) or os.path.lexists(os.path.join(root, word))
 
 
-def _clean(wishes: BriefWishes, redactor: Redactor) -> BriefWishes:
+def _clean(wishes: BriefOptions, redactor: Redactor) -> BriefOptions:
     lists = ("success", "read", "write", "avoid")
     clean = {name: tuple(map(redactor.text, getattr(wishes, name))) for name in lists}
     return wishes.replace(**clean)

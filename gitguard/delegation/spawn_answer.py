@@ -6,7 +6,7 @@ import os
 
 from gitguard.delegation.policy_file import LARGEST, NAME, read_policy, unknown_category
 from gitguard.delegation.spawn_policy import (
-    Decision,
+    SpawnDecision,
     SpawnPolicy,
     Task,
     built_in_thresholds,
@@ -41,12 +41,12 @@ _TRANSCRIPT = "transcript"
 """The source of a pressure to which a runway by the transcript belongs."""
 
 
-class Told(Value):
+class ReportedPressure(Value):
     """The pressure for which is decided, and who told it."""
 
     share: float | None = None
     source: str = ""
-    """As `Decision.pressure_source`."""
+    """As `SpawnDecision.pressure_source`."""
     conversation: str = ""
 
 
@@ -96,7 +96,9 @@ def _refuse_other_ending(path: str) -> None:
         raise InvalidConfig(problem, f"Name it `{NAME}`")
 
 
-def answer(workspace: Workspace, gauge: GaugeConfig, task: Task, reported: Told) -> Decision:
+def answer(
+    workspace: Workspace, gauge: GaugeConfig, task: Task, reported: ReportedPressure
+) -> SpawnDecision:
     """Say whether a task goes to a sub-agent.
 
     Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
@@ -113,12 +115,18 @@ def answer(workspace: Workspace, gauge: GaugeConfig, task: Task, reported: Told)
     return decision.replace(pressure_source=reported.source, conversation=reported.conversation)
 
 
-def told_of(store: SessionStore | None, named: str = "", around: str = "") -> Told:
+def reported_pressure(
+    store: SessionStore | None, named: str = "", around: str = ""
+) -> ReportedPressure:
     """Return the newest pressure that is known; named and around are as for `standing`."""
     if store is None:
-        return Told()
+        return ReportedPressure()
     key, _, pressure, _ = _measured(store, named, around)
-    return Told(pressure.share, pressure.source, key) if pressure else Told(conversation=key)
+    return (
+        ReportedPressure(pressure.share, pressure.source, key)
+        if pressure
+        else ReportedPressure(conversation=key)
+    )
 
 
 def standing(store: SessionStore, named: str = "", around: str = "") -> ConversationStanding:

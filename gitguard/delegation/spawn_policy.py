@@ -127,7 +127,7 @@ class Task(Value):
         return is_short and not self.category and not self.tests
 
 
-class Decision(Value):
+class SpawnDecision(Value):
     """What to do with a task, and why."""
 
     answer: str
@@ -149,7 +149,7 @@ class Decision(Value):
     """What may be a mistake in the project's file, as far as it is about this task."""
 
 
-def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
+def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> SpawnDecision:
     """Say whether a task goes to a sub-agent.
 
     `ask` is the answer where rules contradict each other, where a project wants it or something
@@ -161,23 +161,23 @@ def decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
     return decision.replace(pressure=pressure, source=policy.source, notes=notes)
 
 
-def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
+def _decide(task: Task, pressure: float | None, policy: SpawnPolicy) -> SpawnDecision:
     open_count = _open_count(task, policy)
     if open_count is not None:
         return _whatever_the_count(task, pressure, policy, open_count)
     always, never = _rules_for(task, policy)
     if always and never:
-        return Decision(ASK, f"rules contradict each other: {'; '.join((*always, *never))}")
+        return SpawnDecision(ASK, f"rules contradict each other: {'; '.join((*always, *never))}")
     if always:
-        return Decision(SPAWN, always[0])
+        return SpawnDecision(SPAWN, always[0])
     if never:
-        return Decision(KEEP, never[0])
+        return SpawnDecision(KEEP, never[0])
     if task.tool_calls is None:
         return _whatever_the_calls(task, pressure, policy)
     return _by_pressure(task.tool_calls, pressure, policy.thresholds)
 
 
-def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy) -> Decision:
+def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy) -> SpawnDecision:
     """Decide as for every number of tool calls that tells thresholds apart, if that is the same."""
     tellable = {0, *(limit for each in policy.thresholds for limit in _sides(each.over_calls))}
     decisions = [
@@ -188,7 +188,7 @@ def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy)
     then = (option for each in decisions for option in each.missing)
     missing = tuple(dict.fromkeys(("--tool-calls", *then)))
     rule = "the number of tool calls would decide: give it with --tool-calls"
-    return Decision(ASK, rule, missing)
+    return SpawnDecision(ASK, rule, missing)
 
 
 def _sides(limit: int) -> tuple[int, int]:
@@ -240,7 +240,7 @@ def _open_count(task: Task, policy: SpawnPolicy) -> CategoryRule | None:
 
 def _whatever_the_count(
     task: Task, pressure: float | None, policy: SpawnPolicy, rule: CategoryRule
-) -> Decision:
+) -> SpawnDecision:
     """Decide as for either side of a rule, if that comes to the same."""
     outside = rule.least - 1 if rule.most is None else rule.most + 1
     answers = [
@@ -254,12 +254,14 @@ def _whatever_the_count(
     unknown = f"the number of {rule.count} would decide: give it with {option}"
     then = (each for answer in answers for each in answer.missing)
     missing = tuple(dict.fromkeys((option, *then)))
-    return Decision(ASK, f"{unknown}; {how_often} delegated: {rule.what}", missing)
+    return SpawnDecision(ASK, f"{unknown}; {how_often} delegated: {rule.what}", missing)
 
 
-def _by_pressure(calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]) -> Decision:
+def _by_pressure(
+    calls: int, pressure: float | None, thresholds: tuple[Threshold, ...]
+) -> SpawnDecision:
     if not thresholds:
-        return Decision(KEEP, "no rule covers it, and there is no threshold")
+        return SpawnDecision(KEEP, "no rule covers it, and there is no threshold")
     if pressure is not None:
         held = [threshold for threshold in thresholds if pressure > threshold.above]
         return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
@@ -267,9 +269,11 @@ def _by_pressure(calls: int, pressure: float | None, thresholds: tuple[Threshold
     answers = {_at(calls, threshold, shown).answer for threshold in (None, *thresholds)}
     beside = f"{shown}, and with {counted(calls, 'tool call')}"
     if len(answers) == 1:
-        return Decision(answers.pop(), f"{beside} every threshold gives this answer")
+        return SpawnDecision(answers.pop(), f"{beside} every threshold gives this answer")
     option = "--pressure"
-    return Decision(ASK, f"{beside} the pressure would decide: give it with {option}", (option,))
+    return SpawnDecision(
+        ASK, f"{beside} the pressure would decide: give it with {option}", (option,)
+    )
 
 
 def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
@@ -282,16 +286,18 @@ def _shown(pressure: float, thresholds: tuple[Threshold, ...]) -> str:
     return repr(pressure)
 
 
-def _at(calls: int, threshold: Threshold | None, shown: str) -> Decision:
+def _at(calls: int, threshold: Threshold | None, shown: str) -> SpawnDecision:
     """Return what holds from a threshold on, None for below all of them."""
     if threshold is None:
-        return Decision(KEEP, f"{shown}, below every threshold")
+        return SpawnDecision(KEEP, f"{shown}, below every threshold")
     above = f"{shown}, above {threshold.level}"
     if threshold.action in (CHECKPOINT, COMPACT):
-        return Decision(ASK, f"{above}, where the project wants to {threshold.action} first")
+        return SpawnDecision(ASK, f"{above}, where the project wants to {threshold.action} first")
     if threshold.action:
-        return Decision(threshold.action, f"{above}, where the project says `{threshold.action}`")
+        return SpawnDecision(
+            threshold.action, f"{above}, where the project says `{threshold.action}`"
+        )
     is_more = calls > threshold.over_calls
     compared = f"{'is' if calls == 1 else 'are'}{'' if is_more else ' not'} more than"
     limit = f"{counted(calls, 'tool call')} {compared} {threshold.over_calls}"
-    return Decision(SPAWN if is_more else KEEP, f"{above}, and {limit}")
+    return SpawnDecision(SPAWN if is_more else KEEP, f"{above}, and {limit}")

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.verification_report import VerificationReport
     from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
-    from gitguard.settings.project_install import InstallWishes
+    from gitguard.settings.project_install import InstallOptions
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.host_session import HostSession
@@ -497,7 +497,7 @@ class Guard:
 
     # Installation
 
-    def install(self, host: str, wishes: InstallWishes, *, dry_run: bool = False) -> Outcome:
+    def install(self, host: str, wishes: InstallOptions, *, dry_run: bool = False) -> Outcome:
         """Put gitguard into a host's settings and begin the session, or show what would change."""
         begin = None if dry_run else (lambda: self.begin(self.any_session()))
         return self._installer(host).install(wishes, begin)

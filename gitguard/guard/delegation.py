@@ -6,9 +6,9 @@ from gitguard.errors import NotInitialised
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.delegation.brief import BriefWishes
+    from gitguard.delegation.brief import BriefOptions
     from gitguard.delegation.spawn_answer import ConversationStanding
-    from gitguard.delegation.spawn_policy import Decision, Task
+    from gitguard.delegation.spawn_policy import SpawnDecision, Task
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -39,30 +39,30 @@ class Delegation:
         *,
         conversation: str = "",
         around: str = "",
-    ) -> Decision:
+    ) -> SpawnDecision:
         """Say whether a task goes to a sub-agent, with the rule that decided.
 
         pressure is a share of the window, 0.0 to 1.0; without it the newest known one counts, of
         the conversation that `standing` would take. Raises `InvalidInput` for a category that the
         rules do not have.
         """
-        from gitguard.delegation.spawn_answer import Told, answer, told_of
+        from gitguard.delegation.spawn_answer import ReportedPressure, answer, reported_pressure
 
-        told = Told(pressure, "option")
+        told = ReportedPressure(pressure, "option")
         if pressure is None:
             try:
                 store = self._sessions.store()
             except NotInitialised:
                 store = None
-            told = told_of(store, conversation, around)
+            told = reported_pressure(store, conversation, around)
         return answer(self._sessions.workspace, self._sessions.config.gauge, task, told)
 
-    def brief(self, task: str, wishes: BriefWishes | None = None) -> str:
+    def brief(self, task: str, wishes: BriefOptions | None = None) -> str:
         """Return what a sub-agent has to know of a task, at most 8,000 characters, no secrets.
 
         Raises `InvalidInput` for a task that says nothing.
         """
-        from gitguard.delegation.brief import BriefWishes
+        from gitguard.delegation.brief import BriefOptions
         from gitguard.delegation.briefing import brief
 
-        return brief(self._sessions.store(), task, wishes or BriefWishes())
+        return brief(self._sessions.store(), task, wishes or BriefOptions())

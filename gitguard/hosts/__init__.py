@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import Host, HostSettings, UserSettings
+    from gitguard.hosts.base import Host, HostSettings, UserHostSettings
 
 HOOKS = "hooks"
 """Answers the host's events (`base.Host`)."""
@@ -66,9 +66,9 @@ def find_host(name: str) -> Host:
     return host
 
 
-def find_installing(name: str) -> HostSettings | UserSettings:
+def find_installing(name: str) -> HostSettings | UserHostSettings:
     """Return how gitguard is put into a host's settings."""
-    installing: HostSettings | UserSettings = load(name, INSTALLING)
+    installing: HostSettings | UserHostSettings = load(name, INSTALLING)
     return installing
 
 

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
         """The host's own command."""
         UNDO: UndoHelp
 
-        def look(self, at: Surroundings, before: Found | None = None) -> Found:
+        def look(
+            self, at: AdviserAccess, before: HostConfiguration | None = None
+        ) -> HostConfiguration:
             """Return what the host has set; nothing is written.
 
             before is what was found earlier: its version and window are not asked for again, as a
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
             Raises `InvalidDocument` for a configuration that the host or we cannot read.
             """
 
-        def offer(self, found: Found, figures: Figures) -> Offer:
+        def offer(self, found: HostConfiguration, figures: Figures) -> Offer:
             """Return the settings that this version has for the figures."""
 
     class FileAdviser(_AnyAdviser, Protocol):
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
     Adviser = FileAdviser | CommandAdviser
 
 
-class Surroundings(Value):
+class AdviserAccess(Value):
     """What an adviser may look at."""
 
     ask: Ask | None
@@ -74,7 +76,7 @@ class Surroundings(Value):
     """The project's folder, empty outside of one."""
 
 
-class Found(Value):
+class HostConfiguration(Value):
     """What a host has set."""
 
     version: str

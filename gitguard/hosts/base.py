@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         def trigger_of(self, settings: dict[str, Any]) -> str:
             """Return a compaction trigger that is set, as `name=value`."""
 
-    class UserSettings(Protocol):
+    class UserHostSettings(Protocol):
         """A host that is set up once for a user: files in their folder, settings by its program."""
 
         SKILL: str
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
         def look(self, ask: Ask) -> dict[str, Any]:
             """Return what the host's program says of the settings in force; nothing is written."""
 
-        def plan(self, found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+        def plan(self, found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
             """Decide what is to be set; found is what `look` returned, empty for no program."""
 
         def read_command(self, name: str) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ if TYPE_CHECKING:
     Ask = Callable[[tuple[str, ...]], ProgramOutcome]
 
 
-def belongs_to_user(settings: HostSettings | UserSettings) -> TypeIs[UserSettings]:
+def belongs_to_user(settings: HostSettings | UserHostSettings) -> TypeIs[UserHostSettings]:
     """Say whether a host is set up once for a user instead of in each project."""
     return hasattr(settings, "PROGRAM")
 
@@ -144,7 +144,7 @@ class SettingsPlan(Value):
     warnings: tuple[str, ...] = ()
 
 
-class SettingsWishes(Value):
+class SettingsOptions(Value):
     """What decides about a host's settings besides the host."""
 
     with_trigger: bool

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import Found, Surroundings
+    from gitguard.hosts.adviser import AdviserAccess, HostConfiguration
     from gitguard.hosts.base import Ask
 
 NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
@@ -39,7 +39,7 @@ class Layers(Value):
     """By file, empty for one that is not there."""
 
 
-def program_of(at: Surroundings, program: str, title: str) -> Ask:
+def program_of(at: AdviserAccess, program: str, title: str) -> Ask:
     """Return what asks the host's command; raises `InvalidInput` where it is not installed."""
     if at.ask is None:
         raise InvalidInput(
@@ -49,7 +49,7 @@ def program_of(at: Surroundings, program: str, title: str) -> Ask:
     return at.ask
 
 
-def version_in(ask: Ask, before: Found | None) -> str:
+def version_in(ask: Ask, before: HostConfiguration | None) -> str:
     """Return the version found before, else the first word of `--version` with a digit in front.
 
     It is empty where there is none.
@@ -62,7 +62,7 @@ def version_in(ask: Ask, before: Found | None) -> str:
 
 
 def read_layers(
-    at: Surroundings,
+    at: AdviserAccess,
     paths: Iterable[str],
     part: str = "",
     *,
@@ -88,7 +88,7 @@ def read_layers(
     return Layers(standing, documents)
 
 
-def _document(at: Surroundings, path: str, *, strict: bool, with_comments: bool) -> dict[str, Any]:
+def _document(at: AdviserAccess, path: str, *, strict: bool, with_comments: bool) -> dict[str, Any]:
     data = at.read(path)
     if data is None or not data.strip():
         return {}
@@ -197,13 +197,18 @@ def stays_off(switch: str) -> str:
     return f"it does not compact by itself (`{switch}`), and that stays so"
 
 
-def in_project(at: Surroundings, name: str) -> tuple[str, ...]:
+def in_project(at: AdviserAccess, name: str) -> tuple[str, ...]:
     """Return the path of a file in the project, none outside of one."""
     return (os.path.join(at.worktree, name),) if at.worktree else ()
 
 
 def setting(
-    found: Found, key: str, after: object, title: str, practice: str, default: object = None
+    found: HostConfiguration,
+    key: str,
+    after: object,
+    title: str,
+    practice: str,
+    default: object = None,
 ) -> Setting:
     """Return a setting; values are as JSON has them, and no default is None."""
     usual = "" if default is None else json.dumps(default)

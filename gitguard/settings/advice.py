@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, SettingsMoved
-from gitguard.hosts.adviser import Surroundings
+from gitguard.hosts.adviser import AdviserAccess
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gitguard.hosts.adviser import Adviser, Found, Offer
+    from gitguard.hosts.adviser import Adviser, HostConfiguration, Offer
     from gitguard.hosts.base import Ask
     from gitguard.model.config.config import Config
     from gitguard.model.host_settings import Figures, Setting
@@ -80,13 +80,13 @@ class Desk(Value):
         """Return the project that a path lies in, if it is this one; else nothing."""
         return self.worktree if self.worktree and path.startswith(self.worktree + os.sep) else ""
 
-    def surroundings(self, adviser: Adviser) -> Surroundings:
+    def surroundings(self, adviser: Adviser) -> AdviserAccess:
         """Return what an adviser may look at."""
         places = self.places
         environment = {"HOME": places.home, **places.environment}
         program = find_program(adviser.PROGRAM, environment, self.worktree)
         ask = self._asking(adviser.PROGRAM, program.run) if program else None
-        return Surroundings(ask, self.read, environment, places.home, self.worktree)
+        return AdviserAccess(ask, self.read, environment, places.home, self.worktree)
 
     def _asking(self, name: str, run: Ask) -> Ask:
         def ask(arguments: tuple[str, ...]) -> ProgramOutcome:
@@ -177,7 +177,7 @@ class Advice(Value):
 
     host: str
     title: str
-    found: Found
+    found: HostConfiguration
     figures: Figures
     pattern: str
     """The way of working as it is known; unknown where that of the figures is assumed."""
@@ -274,7 +274,7 @@ def _refuse_other_window(adviser: Adviser, window: int, named: int) -> None:
         )
 
 
-def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
+def _look(desk: Desk, adviser: Adviser) -> tuple[HostConfiguration, bytes | None]:
     """Return what a host has set, and its file; raises `SettingsMoved` where it changed meanwhile.
 
     A host's commands take seconds, and what they said is shown to people as what stands there.
@@ -303,7 +303,9 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[Found, bytes | None]:
     return installed, file_bytes
 
 
-def _halting(desk: Desk, adviser: Adviser, measured: Window, installed: Found) -> Halting | None:
+def _halting(
+    desk: Desk, adviser: Adviser, measured: Window, installed: HostConfiguration
+) -> Halting | None:
     """Return where gitguard halts the host's agent, None where it does not.
 
     Its thresholds are shares of the window that it measures by, which the user may have capped.
@@ -360,7 +362,7 @@ def cut_off(change: MadeChange) -> SettingsMoved:
 
 
 def _window(
-    measured: Window, installed: Found, named: int, work: ObservedWork | None
+    measured: Window, installed: HostConfiguration, named: int, work: ObservedWork | None
 ) -> tuple[int, str]:
     """Return the window and who says so; an assumed one is none, as settings outlive a mistake.
 

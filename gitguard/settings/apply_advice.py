@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.hosts.adviser import Adviser, CommandAdviser, FileAdviser, Surroundings
+    from gitguard.hosts.adviser import Adviser, AdviserAccess, CommandAdviser, FileAdviser
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Setting
     from gitguard.settings.advice import Advice, Desk
@@ -254,7 +254,7 @@ def _refuse_failed(adviser: Adviser, setting: Setting, answer: ProgramOutcome) -
         )
 
 
-def _confirm(adviser: Adviser, at: Surroundings, advice: Advice, left_out: tuple[str, ...]) -> str:
+def _confirm(adviser: Adviser, at: AdviserAccess, advice: Advice, left_out: tuple[str, ...]) -> str:
     """Read all back through the host; return by which command it checked, if it has one."""
     try:
         installed = adviser.look(at, advice.found)

@@ -24,7 +24,7 @@ FORMAT = 1
 _LIMIT = 32 << 20
 
 
-class Kept(Value):
+class InstalledFile(Value):
     """A file we changed: what it was, and what we made of it."""
 
     original: bytes | None
@@ -33,7 +33,7 @@ class Kept(Value):
     """The SHA-256 of the content we wrote."""
 
     @classmethod
-    def of(cls, original: bytes | None, written: bytes) -> Kept:
+    def of(cls, original: bytes | None, written: bytes) -> InstalledFile:
         """Describe a change of ours."""
         return cls(original, sha256(written).hexdigest())
 
@@ -42,7 +42,7 @@ class Kept(Value):
         return sha256(content).hexdigest() == self.written
 
 
-class KeptSetting(Value):
+class InstalledSetting(Value):
     """A setting that a host's own program changed for us, as JSON texts."""
 
     original: str
@@ -55,13 +55,13 @@ class KeptSetting(Value):
 class Installed(Value):
     """What an installation changed in one folder: a worktree, a git directory, a host's own."""
 
-    files: Mapping[str, Kept] = {}
+    files: Mapping[str, InstalledFile] = {}
     """By path relative to the folder."""
     folders: tuple[str, ...] = ()
     """Folders we made, relative too, outer ones first."""
     status_line: str = ""
     """The command of the status line that ours stands in for."""
-    settings: Mapping[str, KeptSetting] = {}
+    settings: Mapping[str, InstalledSetting] = {}
     users: tuple[str, ...] = ()
     """The worktrees that need what is here, where it is there for many."""
 
@@ -87,22 +87,24 @@ class Installed(Value):
         )
 
 
-def _kept_document(entry: Kept) -> dict[str, Any]:
+def _kept_document(entry: InstalledFile) -> dict[str, Any]:
     original = None if entry.original is None else b64encode(entry.original).decode()
     return {"original": original, "written": entry.written}
 
 
-def _kept_from(document: dict[str, Any]) -> Kept:
+def _kept_from(document: dict[str, Any]) -> InstalledFile:
     original = document["original"]
-    return Kept(None if original is None else b64decode(original), str(document["written"]))
+    return InstalledFile(
+        None if original is None else b64decode(original), str(document["written"])
+    )
 
 
-def _setting_document(entry: KeptSetting) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in KeptSetting.field_names}
+def _setting_document(entry: InstalledSetting) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in InstalledSetting.field_names}
 
 
-def _setting_from(document: dict[str, Any]) -> KeptSetting:
-    return KeptSetting(*(str(document[name]) for name in KeptSetting.field_names))
+def _setting_from(document: dict[str, Any]) -> InstalledSetting:
+    return InstalledSetting(*(str(document[name]) for name in InstalledSetting.field_names))
 
 
 class LedgerFile:

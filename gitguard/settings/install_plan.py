@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import HostSettings, UserSettings
+    from gitguard.hosts.base import HostSettings, UserHostSettings
     from gitguard.settings.changes_file import MadeChange
-    from gitguard.settings.install_ledger import Kept
+    from gitguard.settings.install_ledger import InstalledFile
     from gitguard.store.git.worktree import Worktree
 
 _LIMIT = 4 << 20
@@ -35,7 +35,7 @@ EXCLUDE = "info/exclude"
 class Sites(Value):
     """Everything that a plan looks at."""
 
-    settings: HostSettings | UserSettings
+    settings: HostSettings | UserHostSettings
     worktree: Worktree
     ledger: Mapping[str, Installed]
     home: str
@@ -80,7 +80,7 @@ class InstallPlan(Value):
     """Whether the host will compact at our trigger."""
 
 
-class Draft:
+class PlanDraft:
     """A plan while it is made, and the questions that all plans ask."""
 
     def __init__(self, sites: Sites) -> None:
@@ -181,7 +181,7 @@ class Draft:
 
     def exclude_given_back(self, before: bytes | None) -> bytes | None:
         """Return the exclude file without our block."""
-        entry: Kept | None = self.shared.files.get(EXCLUDE)
+        entry: InstalledFile | None = self.shared.files.get(EXCLUDE)
         if entry is not None and before is not None and entry.is_unchanged(before):
             return entry.original
         return exclude.without_block(before)
@@ -200,7 +200,7 @@ class Draft:
 
 def plan_removal(sites: Sites) -> InstallPlan:
     """Plan to give everything back."""
-    draft = Draft(sites)
+    draft = PlanDraft(sites)
     settings = sites.settings
     if not belongs_to_user(settings):
         for name in (settings.PERSONAL, settings.SHARED):
@@ -217,7 +217,7 @@ def plan_removal(sites: Sites) -> InstallPlan:
     return draft.finish({}, leaving=tuple(leaving))
 
 
-def _remove_skill(draft: Draft) -> None:
+def _remove_skill(draft: PlanDraft) -> None:
     name = draft.settings.SKILL
     data = draft.read(name)
     if data is None:

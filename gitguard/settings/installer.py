@@ -11,7 +11,7 @@ from contextlib import nullcontext, suppress
 
 from gitguard import hosts
 from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
-from gitguard.hosts.base import SettingsWishes, belongs_to_user
+from gitguard.hosts.base import SettingsOptions, belongs_to_user
 from gitguard.model.config.config import DEFAULT_WINDOW
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.value import Value
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gitguard.settings.changes_file import MadeChange
     from gitguard.settings.install_ledger import Installed
     from gitguard.settings.install_plan import InstallPlan
-    from gitguard.settings.project_install import InstallWishes
+    from gitguard.settings.project_install import InstallOptions
     from gitguard.store.disk.changes import FileChange
     from gitguard.store.session.workspace import Workspace
 
@@ -116,7 +116,7 @@ class Installer:
         environment = {"HOME": places.home, **places.environment}
         return UserPart(self._settings, self._user_ledger, root, environment)
 
-    def install(self, wishes: InstallWishes, begin: Callable[[], Startup] | None) -> Outcome:
+    def install(self, wishes: InstallOptions, begin: Callable[[], Startup] | None) -> Outcome:
         """Install, after begin has brought the session up; without it, only say what would be."""
         self._refuse_blocking_branch()
         self._refuse_what_is_not_offered(wishes)
@@ -136,7 +136,7 @@ class Installer:
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, warnings, startup, user.commands)
 
-    def _carry_out(self, wishes: InstallWishes) -> InstallPlan:
+    def _carry_out(self, wishes: InstallOptions) -> InstallPlan:
         with self._lock():
             plan = _checked(plan_installation(self._sites(), wishes))
             # The ledger comes first: whatever is written later can then be given back.
@@ -144,8 +144,8 @@ class Installer:
             make_all(plan.changes)
         return plan
 
-    def _decisive(self, wishes: InstallWishes) -> SettingsWishes:
-        return SettingsWishes(
+    def _decisive(self, wishes: InstallOptions) -> SettingsOptions:
+        return SettingsOptions(
             wishes.with_trigger,
             self._config.gauge.checkpoint_at,
             self._config.thresholds.critical,
@@ -197,7 +197,7 @@ class Installer:
             self._ledger.write(plan.ledger)
         return plan
 
-    def _refuse_what_is_not_offered(self, wishes: InstallWishes) -> None:
+    def _refuse_what_is_not_offered(self, wishes: InstallOptions) -> None:
         of_user = belongs_to_user(self._settings)
         if wishes.shared and of_user:
             raise InvalidInput(
@@ -284,7 +284,7 @@ def _refuse_unwritable(changes: tuple[FileChange, ...]) -> None:
         change.refuse_unwritable()
 
 
-def _unreachable(sites: Sites, wishes: InstallWishes) -> tuple[str, ...]:
+def _unreachable(sites: Sites, wishes: InstallOptions) -> tuple[str, ...]:
     if sites.is_on_path:
         return ()
     folder = os.path.dirname(wishes.executable)

@@ -6,8 +6,8 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.settings.install_ledger import Installed, Kept
-from gitguard.settings.install_plan import EXCLUDE, Draft, settings_of, user_settings
+from gitguard.settings.install_ledger import Installed, InstalledFile
+from gitguard.settings.install_plan import EXCLUDE, PlanDraft, settings_of, user_settings
 from gitguard.store.disk.changes import content
 from gitguard.store.git import exclude
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.settings.install_plan import InstallPlan, Sites
 
 
-class InstallWishes(Value):
+class InstallOptions(Value):
     """What the person who installs asks for."""
 
     executable: str = ""
@@ -32,16 +32,16 @@ class InstallWishes(Value):
     """Whether a hook in a folder answers what the host has such hooks for, where it does."""
 
 
-def plan_installation(sites: Sites, wishes: InstallWishes) -> InstallPlan:
+def plan_installation(sites: Sites, wishes: InstallOptions) -> InstallPlan:
     """Plan to install; twice is once."""
     return _Merger(sites, wishes).plan()
 
 
 class _Merger:
-    def __init__(self, sites: Sites, wishes: InstallWishes) -> None:
+    def __init__(self, sites: Sites, wishes: InstallOptions) -> None:
         self._sites = sites
         self._wishes = wishes
-        self._draft = Draft(sites)
+        self._draft = PlanDraft(sites)
         self._kept = dict(self._draft.own.files)
         self._status_line = ""
         self._sets_trigger = False
@@ -104,7 +104,7 @@ class _Merger:
         except InvalidDocument as error:
             raise InvalidDocument(f"`{target}`: {error.message}", error.hint) from error
         after = _dumped(merged, before, target)
-        self._kept[target] = Kept.of(original, after)
+        self._kept[target] = InstalledFile.of(original, after)
         self._draft.change(self._sites.root, target, before, after)
         self._say_trigger(settings, theirs)
         self._stand_in_for(line)
@@ -171,12 +171,12 @@ class _Merger:
         if current is not None and not self._draft.is_our_skill(current):
             self._draft.notes.append(f"`{name}` was edited, so gitguard leaves it unchanged")
             return
-        self._kept[name] = Kept.of(None, skill)
+        self._kept[name] = InstalledFile.of(None, skill)
         self._draft.change(self._sites.root, name, current, skill)
 
     # What git ignores
 
-    def _exclude(self) -> dict[str, Kept]:
+    def _exclude(self) -> dict[str, InstalledFile]:
         """Plan what git is to ignore; return what the ledger has to remember of it."""
         before = content(self._sites.common, EXCLUDE)
         present = exclude.lines_of(before)
@@ -189,7 +189,7 @@ class _Merger:
         if not lines:
             after = original
         self._draft.change(self._sites.common, EXCLUDE, before, after)
-        return {EXCLUDE: Kept.of(original, after)} if lines and after is not None else {}
+        return {EXCLUDE: InstalledFile.of(original, after)} if lines and after is not None else {}
 
     def _lines(self, present: tuple[str, ...]) -> list[str]:
         """Return our lines: what we create and git neither tracks nor ignores already.

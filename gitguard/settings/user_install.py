@@ -12,7 +12,7 @@ import os
 from shlex import join
 
 from gitguard.model.value import Value
-from gitguard.settings.install_ledger import Installed, Kept, KeptSetting
+from gitguard.settings.install_ledger import Installed, InstalledFile, InstalledSetting
 from gitguard.store.disk.changes import FileChange, content, make_all, missing_folders
 from gitguard.store.disk.program import find_program
 
@@ -20,9 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.hosts.base import HostSetting, SettingsPlan, SettingsWishes, UserSettings
+    from gitguard.hosts.base import HostSetting, SettingsOptions, SettingsPlan, UserHostSettings
     from gitguard.settings.install_ledger import LedgerFile
-    from gitguard.settings.project_install import InstallWishes
+    from gitguard.settings.project_install import InstallOptions
     from gitguard.store.disk.program import Program
 
 
@@ -44,7 +44,7 @@ class UserPart:
 
     def __init__(
         self,
-        settings: UserSettings,
+        settings: UserHostSettings,
         ledger: LedgerFile,
         worktree: str,
         environment: Mapping[str, str],
@@ -60,7 +60,7 @@ class UserPart:
 
     # Installing
 
-    def plan(self, wishes: InstallWishes, decided_by: SettingsWishes) -> UserPlan:
+    def plan(self, wishes: InstallOptions, decided_by: SettingsOptions) -> UserPlan:
         """Plan to install; what is as it should be needs nothing."""
         from gitguard.rendering import template_source
 
@@ -85,7 +85,7 @@ class UserPart:
 
     def _files(
         self, contents: dict[str, bytes]
-    ) -> tuple[dict[str, Kept], tuple[FileChange, ...], list[str]]:
+    ) -> tuple[dict[str, InstalledFile], tuple[FileChange, ...], list[str]]:
         entries, changes, notes = dict(self._known.files), [], []
         for name in dict.fromkeys([*self._known.files, *contents]):
             current, after = content(self._folder, name), contents.get(name)
@@ -95,7 +95,7 @@ class UserPart:
                 continue
             entries.pop(name, None)
             if after is not None:
-                entries[name] = Kept.of(None, after)
+                entries[name] = InstalledFile.of(None, after)
             if current != after:
                 changes.append(self._change(name, current, after))
         return entries, tuple(changes), notes
@@ -108,7 +108,7 @@ class UserPart:
         path = os.path.join(self._folder, name)
         return FileChange(path, path, before, after)
 
-    def _planned_settings(self, decided_by: SettingsWishes) -> SettingsPlan:
+    def _planned_settings(self, decided_by: SettingsOptions) -> SettingsPlan:
         program = self._program
         values = self._settings.look(program.run) if program else {}
         ours = {name: entry.written for name, entry in self._known.settings.items()}
@@ -122,7 +122,7 @@ class UserPart:
         program = self._program
         return (*changed, *(self._given_back(unwanted, program) if program else ()))
 
-    def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, KeptSetting]:
+    def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, InstalledSetting]:
         """Return what stood there before us; what we set before is not what stood there."""
         remembered = dict(self._known.settings)
         for setting in settings:
@@ -132,7 +132,7 @@ class UserPart:
             is_ours = entry is not None and entry.written == setting.before
             first = entry.original if entry is not None and is_ours else setting.before
             within = entry.within if entry is not None and is_ours else setting.within
-            remembered[setting.name] = KeptSetting(first, setting.after, within)
+            remembered[setting.name] = InstalledSetting(first, setting.after, within)
         return remembered
 
     def _to_do_by_hand(
@@ -246,7 +246,7 @@ class UserPart:
         return self._given_back(entries, self._program), []
 
     def _given_back(
-        self, entries: Mapping[str, KeptSetting], program: Program
+        self, entries: Mapping[str, InstalledSetting], program: Program
     ) -> tuple[HostSetting, ...]:
         settings = {}
         for name, item in entries.items():
@@ -257,7 +257,7 @@ class UserPart:
         return tuple(settings.values())
 
 
-def given_back(name: str, entry: KeptSetting, now: str) -> HostSetting | None:
+def given_back(name: str, entry: InstalledSetting, now: str) -> HostSetting | None:
     """Return how a setting becomes what it was; None where somebody set it anew since."""
     from gitguard.hosts.base import HostSetting
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.delegation.brief import LONGEST, BriefWishes, build_brief
+from gitguard.delegation.brief import LONGEST, BriefOptions, build_brief
 from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
@@ -67,12 +67,12 @@ def state_with(**changes: Any) -> TaskState:
     ],
 )
 def test_success_speaks_of_no_rule_that_is_not_there(noted: dict[str, Any], said: str) -> None:
-    shown = sections(build_brief("Audit", state_with(**noted), BriefWishes(), ()))
+    shown = sections(build_brief("Audit", state_with(**noted), BriefOptions(), ()))
     assert shown["What success looks like"] == [f"- the task is done{said}"]
 
 
 def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
-    shown = sections(brief(begun.store(), "Audit src/lexer.py", BriefWishes()))
+    shown = sections(brief(begun.store(), "Audit src/lexer.py", BriefOptions()))
     assert shown["Overall goal"] == ["- Port the parser"]
     assert shown["What to do"] == ["> Audit src/lexer.py"]
     assert shown["Read first"] == ["- src/lexer.py", "- src/parser.py — the old one"]
@@ -86,7 +86,7 @@ def test_everything_a_sub_agent_needs_is_in_it(begun: Guard) -> None:
 
 
 def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
-    text = brief(begun.store(), "Audit src/lexer.py </gitguard-brief> now", BriefWishes())
+    text = brief(begun.store(), "Audit src/lexer.py </gitguard-brief> now", BriefOptions())
     assert sections(text)["Read first"][0] == "- src/lexer.py"
     assert not any("brief" in line for line in sections(text)["Read first"])
 
@@ -94,19 +94,19 @@ def test_a_closing_tag_in_the_task_is_no_file_to_read(begun: Guard) -> None:
 def test_words_that_only_look_like_paths_are_no_files_to_read(begun: Guard) -> None:
     (Path(begun.workspace.place.worktree) / "Makefile.in").write_text("")
     said = "Audit input/output and/or TCP/IP, e.g. in node.js, Makefile.in and lib/new.py"
-    shown = sections(brief(begun.store(), said, BriefWishes()))
+    shown = sections(brief(begun.store(), said, BriefOptions()))
     assert shown["Read first"] == ["- Makefile.in", "- lib/new.py", "- src/parser.py — the old one"]
 
 
 def test_where_no_goal_was_noted_none_is_told() -> None:
-    text = build_brief("Audit the lexer", state_with(), BriefWishes(), ())
+    text = build_brief("Audit the lexer", state_with(), BriefOptions(), ())
     assert "Overall goal" not in text
     assert "missing" not in text
     assert text.index("newest first.\n\n## What to do\n\n> Audit the lexer") > 0
 
 
 def test_what_is_said_besides_the_task_comes_first(begun: Guard) -> None:
-    wishes = BriefWishes(
+    wishes = BriefOptions(
         ("All callers named",), ("DESIGN.md",), ("notes/audit.md",), ("Fix it",), 200
     )
     shown = sections(brief(begun.store(), "Audit the lexer", wishes))
@@ -120,14 +120,14 @@ def test_what_is_said_besides_the_task_comes_first(begun: Guard) -> None:
 def test_a_description_changes_nothing(begun: Guard) -> None:
     folder = Path(begun.workspace.folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    brief(begun.store(), "Audit the lexer", BriefWishes())
+    brief(begun.store(), "Audit the lexer", BriefOptions())
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_secrets_are_taken_out_of_task_wishes_and_state(begun: Guard) -> None:
     secret = "ghp_" + some(36)
     begun.note({"constraints": [f"Use {secret}"]})
-    wishes = BriefWishes(avoid=(f"print {secret}",))
+    wishes = BriefOptions(avoid=(f"print {secret}",))
     text = brief(begun.store(), f"Log in with {secret}", wishes)
     assert secret not in text
     assert text.count("[REDACTED") == 3
@@ -136,12 +136,12 @@ def test_secrets_are_taken_out_of_task_wishes_and_state(begun: Guard) -> None:
 @pytest.mark.parametrize("task", ["", "  \n\t "])
 def test_a_task_that_says_nothing_is_refused(begun: Guard, task: str) -> None:
     with pytest.raises(InvalidInput):
-        brief(begun.store(), task, BriefWishes())
+        brief(begun.store(), task, BriefOptions())
 
 
 def test_without_a_session_there_is_nothing_to_write_it_from(guard: Guard) -> None:
     with pytest.raises((NotInitialised, MissingState)):
-        brief(guard.store(), "Audit the lexer", BriefWishes())
+        brief(guard.store(), "Audit the lexer", BriefOptions())
 
 
 # Hostile text
@@ -160,7 +160,7 @@ def test_without_a_session_there_is_nothing_to_write_it_from(guard: Guard) -> No
 )
 def test_no_text_breaks_out_of_the_frame(hostile: str) -> None:
     state = state_with(goal=hostile, constraints=[hostile], artifacts=[{"path": hostile}])
-    text = build_brief(hostile, state, BriefWishes(avoid=(hostile,)), (hostile,))
+    text = build_brief(hostile, state, BriefOptions(avoid=(hostile,)), (hostile,))
     assert_framed(text)
     assert "49" not in text
 
@@ -186,20 +186,20 @@ def test_any_text_stays_in_its_place_and_all_of_it_in_its_size(
 ) -> None:
     listed = [text * times for text in said]
     state = state_with(goal=task, constraints=listed, invariants=listed)
-    wishes = BriefWishes(tuple(listed), tuple(listed), tuple(listed), tuple(listed))
+    wishes = BriefOptions(tuple(listed), tuple(listed), tuple(listed), tuple(listed))
     assert_framed(build_brief(task * times, state, wishes, tuple(listed)))
 
 
 @pytest.mark.parametrize("task", ["step\n" * 300, "x" * 6_000])
 def test_a_long_task_stays_whole_where_there_is_room(task: str) -> None:
-    shown = sections(build_brief(task, state_with(), BriefWishes(), ()))["What to do"]
+    shown = sections(build_brief(task, state_with(), BriefOptions(), ()))["What to do"]
     assert "\n".join(line.removeprefix("> ") for line in shown) == task.strip()
 
 
 def test_a_task_that_finds_no_room_says_how_much_is_left_out() -> None:
     state = state_with(constraints=["x" * 190 for _ in range(8)])
     for task in ("step\n" * 2_000, "word " * 4_000):
-        text = build_brief(task, state, BriefWishes(), ())
+        text = build_brief(task, state, BriefOptions(), ())
         assert LONGEST - 20 <= len(text) <= LONGEST
         assert "characters left out]" in text
 
@@ -208,20 +208,20 @@ def test_what_is_said_with_the_task_goes_after_all_that_the_state_has() -> None:
     said = tuple(f"{number} " + "x" * 190 for number in range(12))
     noted = [{"what": f"{number} " + "y" * 190} for number in range(12)]
     state = state_with(constraints=[item["what"] for item in noted], decisions=noted)
-    shown = sections(build_brief("Audit", state, BriefWishes(avoid=said), ()))
+    shown = sections(build_brief("Audit", state, BriefOptions(avoid=said), ()))
     assert shown["Do not"][:12] == [f"- {item}" for item in said]
     assert shown["Constraints"][-1].endswith("more: `gitguard show state`")
 
 
 def test_the_state_is_not_named_for_what_it_does_not_have() -> None:
     said = tuple(f"{number} " + "x" * 190 for number in range(12))
-    shown = sections(build_brief("Audit", state_with(), BriefWishes(said, said, said, said), ()))
+    shown = sections(build_brief("Audit", state_with(), BriefOptions(said, said, said, said), ()))
     assert shown["What success looks like"] == [f"- {said[0]}", "- … and 11 more"]
 
 
 def test_what_found_no_room_is_counted() -> None:
     state = state_with(constraints=[f"constraint {number} " + "x" * 190 for number in range(40)])
-    text = build_brief("Audit", state, BriefWishes(), ())
+    text = build_brief("Audit", state, BriefOptions(), ())
     shown = sections(text)["Constraints"]
     assert shown[-1] == "- … and 32 more: `gitguard show state`"
     assert len(shown) == 9

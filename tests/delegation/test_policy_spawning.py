@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.delegation.spawn_answer import Told, answer, standing, told_of
+from gitguard.delegation.spawn_answer import ReportedPressure, answer, reported_pressure, standing
 from gitguard.delegation.spawn_policy import (
     ACTIONS,
     ASK,
@@ -341,16 +341,20 @@ def test_the_newest_reading_of_the_session_counts(tmp_path: Path) -> None:
     talk.uses(104_000)
     talk.prompt("Go on")
     store = talk.guard.store()
-    assert told_of(store) == told_of(store, "S1") == Told(0.52, "transcript", "S1")
+    assert (
+        reported_pressure(store)
+        == reported_pressure(store, "S1")
+        == ReportedPressure(0.52, "transcript", "S1")
+    )
     other = talk.beside("S2")
     other.prompt("Begin")
     other.uses(20_000)
     other.prompt("Go on")
-    assert told_of(store, around="nobody").share == 0.1
-    assert told_of(store, around="S1").share == 0.52
-    assert told_of(store, "S1").share == 0.52
+    assert reported_pressure(store, around="nobody").share == 0.1
+    assert reported_pressure(store, around="S1").share == 0.52
+    assert reported_pressure(store, "S1").share == 0.52
     talk.transcript.write_text("")
-    assert told_of(store, "S1") == Told(conversation="S1")
+    assert reported_pressure(store, "S1") == ReportedPressure(conversation="S1")
 
 
 def test_a_named_conversation_that_is_not_known_gets_no_answer_for_another(tmp_path: Path) -> None:
@@ -395,7 +399,7 @@ def test_a_conversation_known_by_its_tool_calls_alone_is_measured(tmp_path: Path
     talk.send("SessionStart.startup")
     talk.uses(152_000)
     assert "76%" in json.dumps(talk.send("PostToolUse.Bash"))
-    assert told_of(talk.guard.store()).share == 0.76
+    assert reported_pressure(talk.guard.store()).share == 0.76
     assert talk.guard.transcripts.newest().path == str(talk.transcript)
 
 
@@ -414,14 +418,14 @@ def test_what_stands_now_is_shown_with_its_runway(tmp_path: Path) -> None:
 
 def test_an_unknown_category_is_refused_with_the_one_that_is_meant(guard: Guard) -> None:
     with pytest.raises(InvalidInput) as raised:
-        answer(guard.workspace, guard.config.gauge, Task(9, "serach"), Told(0.1))
+        answer(guard.workspace, guard.config.gauge, Task(9, "serach"), ReportedPressure(0.1))
     assert raised.value.hint == "Did you mean `research`?"
 
 
 @pytest.mark.parametrize("pressure", [float("nan"), -0.1, 1.6])
 def test_a_pressure_that_is_no_share_is_refused(guard: Guard, pressure: float) -> None:
     with pytest.raises(InvalidInput):
-        answer(guard.workspace, guard.config.gauge, Task(9), Told(pressure))
+        answer(guard.workspace, guard.config.gauge, Task(9), ReportedPressure(pressure))
 
 
 def run(repo: Path, *arguments: str, **environment: str) -> str:

@@ -10,7 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from gitguard.cli.app import app
-from gitguard.delegation.spawn_answer import ConversationStanding, Told, standing, told_of
+from gitguard.delegation.spawn_answer import (
+    ConversationStanding,
+    ReportedPressure,
+    reported_pressure,
+    standing,
+)
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
 from gitguard.model.redaction.redactor import Redactor
@@ -76,7 +81,9 @@ def stands(guard: Guard, around: str = "") -> ConversationStanding:
 
 def test_what_the_gate_was_told_is_the_newest_reading(begun: Guard) -> None:
     asked(begun, "process-1", 130_000)
-    assert told_of(begun.store(), around="process-2") == Told(0.65, "given", "process-1")
+    assert reported_pressure(begun.store(), around="process-2") == ReportedPressure(
+        0.65, "given", "process-1"
+    )
     found = stands(begun)
     assert found.pressure is not None
     assert found.pressure.gauge_line() == "[Context: 65% | 130k/200k tokens]"
@@ -84,7 +91,7 @@ def test_what_the_gate_was_told_is_the_newest_reading(begun: Guard) -> None:
 
 def test_the_window_that_the_gate_was_told_is_kept_with_the_tokens(begun: Guard) -> None:
     asked(begun, "process-1", 130_000, window=1_000_000)
-    assert told_of(begun.store()).share == 0.13
+    assert reported_pressure(begun.store()).share == 0.13
 
 
 def test_the_gate_itself_never_goes_by_what_it_was_told_before(begun: Guard) -> None:
@@ -99,7 +106,7 @@ def test_hooks_never_go_by_what_the_gate_was_told(tmp_path: Path) -> None:
     talk.uses(20_000)
     talk.clock.pass_by(1)
     talk.guard.gate("S1", Reading("given", talk.clock(), share=0.84))
-    assert told_of(talk.guard.store()).share == 0.84
+    assert reported_pressure(talk.guard.store()).share == 0.84
     assert talk.send("PostToolUse.Bash") == {}
     talk.uses(180_000)
     talk.clock.pass_by(1)
@@ -112,13 +119,13 @@ def test_a_newer_reading_counts_before_what_the_gate_was_told(tmp_path: Path) ->
     talk.prompt("Begin")
     talk.guard.gate("S1", Reading("given", talk.clock(), share=0.5))
     talk.uses(20_000)
-    assert told_of(talk.guard.store()) == Told(0.1, "transcript", "S1")
+    assert reported_pressure(talk.guard.store()) == ReportedPressure(0.1, "transcript", "S1")
 
 
 def test_a_compaction_makes_void_what_the_gate_was_told_before(begun: Guard) -> None:
     asked(begun, "process-1", 160_000)
     begun.gate("process-1", Reading("given", begun.clock(), share=0.2), compacted=True)
-    assert told_of(begun.store()).share == 0.2
+    assert reported_pressure(begun.store()).share == 0.2
     store = begun.store()
     known = read_conversation(store.workspace, store.session, "process-1")
     assert known.given is not None
@@ -134,10 +141,10 @@ def test_a_conversation_that_tells_nothing_hides_none_that_does(
     imported(begun, tmp_path / "chat.jsonl")
     begun.gate("process-1")
     for around in ("", "process-1"):
-        told = told_of(begun.store(), around=around)
+        told = reported_pressure(begun.store(), around=around)
         assert (told.share, told.source) == (0.73, "transcript")
     asked(begun, "process-2", 180_000)
-    assert told_of(begun.store(), around="process-1").share == 0.9
+    assert reported_pressure(begun.store(), around="process-1").share == 0.9
 
 
 def test_a_conversation_whose_transcript_is_gone_hides_none(
@@ -146,7 +153,7 @@ def test_a_conversation_whose_transcript_is_gone_hides_none(
     asked(begun, "process-1", 130_000)
     clock.advance(120)
     imported(begun, tmp_path / "chat.jsonl").unlink()
-    assert told_of(begun.store()).share == 0.65
+    assert reported_pressure(begun.store()).share == 0.65
 
 
 def test_a_new_conversation_is_not_given_the_pressure_of_another(tmp_path: Path) -> None:
@@ -156,7 +163,7 @@ def test_a_new_conversation_is_not_given_the_pressure_of_another(tmp_path: Path)
     other = talk.beside("S2")
     other.transcript.write_text("")
     other.prompt("Begin")
-    assert told_of(talk.guard.store(), around="S2") == Told(conversation="S2")
+    assert reported_pressure(talk.guard.store(), around="S2") == ReportedPressure(conversation="S2")
 
 
 # Calls and runway

@@ -14,17 +14,17 @@ import pytest
 
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hosts.base import SettingsWishes
+from gitguard.hosts.base import SettingsOptions
 from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import InstallWishes
+from gitguard.settings.project_install import InstallOptions
 from gitguard.store.disk.program import ProgramOutcome, find_program
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 
 HOST = "openclaw"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
-MINE = InstallWishes(EXECUTABLE)
+MINE = InstallOptions(EXECUTABLE)
 NEWER, OLDER = "2026.9.6", "2026.3.13"
 ACCESS = "plugins.entries.gitguard.hooks.allowConversationAccess"
 RESERVE = "agents.defaults.compaction.reserveTokensFloor"
@@ -145,7 +145,7 @@ def guard_with(
     return open_guard(root, home=str(home), environment={"PATH": path, "HOME": str(home)})
 
 
-def install(guard: Guard, wishes: InstallWishes = MINE) -> Outcome:
+def install(guard: Guard, wishes: InstallOptions = MINE) -> Outcome:
     return guard.install(HOST, wishes)
 
 
@@ -396,7 +396,7 @@ def test_an_older_host_compacts_before_a_configured_halt(
 
 
 def test_a_window_that_is_not_known_sets_no_trigger() -> None:
-    wishes = SettingsWishes(True, 0.8, 0.85, 200_000)
+    wishes = SettingsOptions(True, 0.8, 0.85, 200_000)
     found = {"version": (2026, 3, 13), "plugins": {}, "internal": {}, "compaction": {}, "window": 0}
     planned = settings.plan(found, wishes)
     assert RESERVE not in [setting.name for setting in planned.settings]
@@ -419,7 +419,7 @@ def test_twice_is_once(guard: Guard, program: Program, state: Path, version: str
 
 
 def test_an_upgrade_refreshes_our_files(guard: Guard, state: Path) -> None:
-    install(guard, InstallWishes("/old/bin/gitguard"))
+    install(guard, InstallOptions("/old/bin/gitguard"))
     outcome = install(guard)
     assert [Path(change.name).name for change in outcome.changes] == ["config.json"]
     config = json.loads((state / "extensions" / "gitguard" / "config.json").read_text())
@@ -430,7 +430,7 @@ def test_a_file_that_somebody_changed_stays_and_is_said(guard: Guard, state: Pat
     install(guard)
     path = state / "extensions" / "gitguard" / "index.js"
     path.write_text("// mine\n")
-    for outcome in (install(guard, InstallWishes("/other/gitguard")), uninstall(guard)):
+    for outcome in (install(guard, InstallOptions("/other/gitguard")), uninstall(guard)):
         assert any(f"`{path}`" in note for note in outcome.notes)
         assert path.read_text() == "// mine\n"
     assert files_below(state) == {"extensions/gitguard/index.js": b"// mine\n"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.cli.option_values import InOrder, pairs
+from gitguard.cli.option_values import OptionsInOrder, pairs
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
 from tests.generating.generate_references import commands
@@ -86,7 +86,7 @@ _ORDERS = st.lists(st.tuples(st.sampled_from(["--what", "--why"]), st.text("ab",
 
 @given(_ORDERS)
 def test_a_pairing_keeps_every_value_once_or_is_refused(order: list[tuple[str, str]]) -> None:
-    @click.command(cls=InOrder)
+    @click.command(cls=OptionsInOrder)
     @click.option("--what", multiple=True)
     @click.option("--why", multiple=True)
     @click.pass_context

@@ -22,15 +22,15 @@ from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.model.config.config import DEFAULTS
 from gitguard.model.host_settings import compaction_share
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import InstallWishes
+from gitguard.settings.project_install import InstallOptions
 from gitguard.store.disk.changes import FileChange, make_all
 from tests.conftest import Git, OpenGuard
 
 HOST = "claude-code"
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
-MINE = InstallWishes(EXECUTABLE)
-SHARED = InstallWishes(EXECUTABLE, shared=True)
+MINE = InstallOptions(EXECUTABLE)
+SHARED = InstallOptions(EXECUTABLE, shared=True)
 WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 
 FOREIGN: Mapping[str, Any] = {
@@ -219,7 +219,7 @@ def test_an_older_versions_entries_are_replaced(guard: Guard, personal: Path) ->
 
 
 def test_another_place_of_the_executable_replaces_the_first(guard: Guard, personal: Path) -> None:
-    guard.install(HOST, InstallWishes("/somewhere/else/gitguard"))
+    guard.install(HOST, InstallOptions("/somewhere/else/gitguard"))
     guard.install(HOST, MINE)
     assert commands(read(personal), "Stop") == [settings.command(EXECUTABLE)]
     uninstall(guard)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.hosts import ADVICE, names
-from gitguard.hosts.adviser import Found, Offer, Surroundings, find_adviser
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, find_adviser
 from gitguard.hosts.openclaw import advice
 from gitguard.hosts.settings_files import flat, refuse_other_changes
 from gitguard.model.host_settings import Figures, Setting
@@ -129,7 +129,7 @@ def test_hours_matter_for_every_pattern(pattern: str, window: int) -> None:
 def test_what_equals_the_default_of_a_host_is_not_advised() -> None:
     adviser, window = find_adviser("claude-code"), 100_000
     figures = figures_for("tool-heavy", window, hours=3).replace(free=33_000)
-    (one,) = adviser.offer(Found("", "/x", {}), figures).settings
+    (one,) = adviser.offer(HostConfiguration("", "/x", {}), figures).settings
     assert (one.after, one.is_right) == ('"100000"', True)
 
 
@@ -182,7 +182,7 @@ def test_a_question_that_means_nothing_is_refused(
 
 def offered(version: str, figures: Figures, **standing: str) -> dict[str, Setting]:
     named = {f"agents.defaults.{key.replace('__', '.')}": text for key, text in standing.items()}
-    found = Found(version, "/x", named, figures.window)
+    found = HostConfiguration(version, "/x", named, figures.window)
     settings = advice.offer(found, figures).settings
     return {one.key.removeprefix("agents.defaults."): one for one in settings}
 
@@ -261,7 +261,7 @@ def test_tools_to_spare_are_added_to_those_that_are_spared(version: str) -> None
 def test_work_with_a_browser_gets_a_tip_until_it_is_done(version: str) -> None:
     figures = figures_for("mixed", 200_000)
     tip = "`--protect browser --protect canvas`"
-    found = Found(version, "/x", {})
+    found = HostConfiguration(version, "/x", {})
     assert any(tip in note for note in advice.offer(found, figures).notes)
     done = found.replace(standing={"agents.defaults.contextPruning.tools.deny": '["browser"]'})
     assert not any(tip in note for note in advice.offer(done, figures).notes)
@@ -314,7 +314,7 @@ HOSTS: list[tuple[str, str, dict[str, Any]]] = [
 def test_every_host_is_advised_on_what_it_has(
     host: str, pattern: str, expected: dict[str, str]
 ) -> None:
-    offer = find_adviser(host).offer(Found("", "/x", {}), figures_for(pattern, 200_000))
+    offer = find_adviser(host).offer(HostConfiguration("", "/x", {}), figures_for(pattern, 200_000))
     assert {one.key: one.after for one in offer.settings} == expected
     assert offer.notes
     assert offer.consequences
@@ -325,14 +325,14 @@ def test_the_window_that_claude_code_takes_is_33_000_above_where_it_compacts(
     window: int, value: str, at: str
 ) -> None:
     adviser = find_adviser("claude-code")
-    (one,) = adviser.offer(Found("", "/x", {}), figures_for("mixed", window)).settings
+    (one,) = adviser.offer(HostConfiguration("", "/x", {}), figures_for("mixed", window)).settings
     assert one.after == f'"{value}"'
     assert f"once {at} of" in one.practice
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "pi"])
 def test_where_nobody_knows_the_window_nothing_that_depends_on_it_is_advised(host: str) -> None:
-    offer = find_adviser(host).offer(Found("", "/x", {}), figures_for("mixed", 0))
+    offer = find_adviser(host).offer(HostConfiguration("", "/x", {}), figures_for("mixed", 0))
     assert offer.settings == ()
     assert any("--window" in note for note in offer.notes)
 
@@ -341,7 +341,9 @@ def test_where_nobody_knows_the_window_nothing_that_depends_on_it_is_advised(hos
 def test_where_claude_code_would_keep_more_free_than_suits_it_is_advised_nothing(
     window: int, settings: int
 ) -> None:
-    offer = find_adviser("claude-code").offer(Found("", "/x", {}), figures_for("mixed", window))
+    offer = find_adviser("claude-code").offer(
+        HostConfiguration("", "/x", {}), figures_for("mixed", window)
+    )
     assert len(offer.settings) == settings
     assert any(f"a window of {window:,} tokens" in note for note in offer.notes) != settings
 
@@ -376,7 +378,7 @@ def test_no_host_is_advised_to_keep_more_free_than_the_figures_or_a_quarter(
     host: str, pattern: str, window: int, hours: float, halting: Halting | None
 ) -> None:
     figures = figures_for(pattern, window, halting=halting, hours=hours)
-    found = Found(OLDER if host == "openclaw" else "", "/x", {}, window)
+    found = HostConfiguration(OLDER if host == "openclaw" else "", "/x", {}, window)
     free = kept_free(host, find_adviser(host).offer(found, figures), window)
     rounding = 0.005 if host == "gemini" else 0  # its setting is a share with two digits
     assert free <= max(figures.free, window // 4) + window * rounding + 1
@@ -391,7 +393,7 @@ def looked_at(
     files: Mapping[str, object],
     answers: Mapping[str, object] | None = None,
     environment: Mapping[str, str] | None = None,
-) -> Found:
+) -> HostConfiguration:
     """Let an adviser look at files of a home and a project, and at what the host's command says."""
     for name, document in files.items():
         path = tmp_path / name
@@ -406,7 +408,7 @@ def looked_at(
         return Path(path).read_bytes() if Path(path).exists() else None
 
     home, project = str(tmp_path / "home"), str(tmp_path / "repo")
-    return find_adviser(host).look(Surroundings(ask, read, environment or {}, home, project))
+    return find_adviser(host).look(AdviserAccess(ask, read, environment or {}, home, project))
 
 
 PERSONAL, SHARED = "repo/.claude/settings.local.json", "repo/.claude/settings.json"
@@ -569,7 +571,9 @@ def test_pi_that_does_not_compact_by_itself_is_not_advised_when(tmp_path: Path) 
 
 def test_what_else_decides_when_codex_compacts_is_said() -> None:
     standing = {"model_auto_compact_token_limit_scope": '"body_after_prefix"'}
-    offer = find_adviser("codex").offer(Found("", "/x", standing), figures_for("mixed", 100_000))
+    offer = find_adviser("codex").offer(
+        HostConfiguration("", "/x", standing), figures_for("mixed", 100_000)
+    )
     assert any("model_auto_compact_token_limit_scope" in note for note in offer.notes)
 
 
@@ -632,7 +636,7 @@ def test_agents_for_which_the_same_numbers_mean_something_else_are_named(
     assert said in "".join(older)
     figures = figures_for("mixed", 200_000)
     for version in (OLDER, NEWER):
-        found = Found(version, "/x", {}, 200_000, exceptions=older)
+        found = HostConfiguration(version, "/x", {}, 200_000, exceptions=older)
         assert set(older) <= set(advice.offer(found, figures).notes)
 
 
@@ -656,7 +660,7 @@ def test_what_older_versions_keep_free_besides_the_floor_is_not_more_than_it(
 
 
 def test_where_openclaw_does_not_compact_by_itself_it_is_not_said_when_it_does() -> None:
-    found = Found(NEWER, "/x", {"agents.defaults.compaction.enabled": "false"}, 200_000)
+    found = HostConfiguration(NEWER, "/x", {"agents.defaults.compaction.enabled": "false"}, 200_000)
     notes = advice.offer(found, figures_for("mixed", 200_000)).notes
     assert any("does not compact by itself" in note for note in notes)
     assert not any("% of the window of" in note for note in notes)
@@ -670,16 +674,16 @@ def test_where_gitguard_halts_before_openclaw_compacts_the_report_says_so(
     window: int, critical: float, noted: bool
 ) -> None:
     figures = figures_for("mixed", window, halting=Halting(0.6, critical))
-    notes = advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    notes = advice.offer(HostConfiguration(NEWER, "/x", {}, window), figures).notes
     assert any("gitguard halts the agent before that" in note for note in notes) == noted
     figures = figures_for("mixed", window)
-    notes = advice.offer(Found(NEWER, "/x", {}, window), figures).notes
+    notes = advice.offer(HostConfiguration(NEWER, "/x", {}, window), figures).notes
     assert not any("halts" in note for note in notes)
 
 
 @pytest.mark.parametrize("host", names(ADVICE))
 def test_advice_and_rollback_say_alike_when_a_change_counts(host: str) -> None:
-    found = Found(OLDER if host == "openclaw" else "", "/x", {}, 200_000)
+    found = HostConfiguration(OLDER if host == "openclaw" else "", "/x", {}, 200_000)
     adviser = find_adviser(host)
     offer = adviser.offer(found, figures_for("tool-heavy", 200_000))
     assert offer.consequences[0] == adviser.UNDO.counts

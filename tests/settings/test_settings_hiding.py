@@ -12,7 +12,7 @@ from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
 from gitguard.settings.advice import AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import apply, plan_change
-from gitguard.settings.project_install import InstallWishes
+from gitguard.settings.project_install import InstallOptions
 from gitguard.settings.rollback import plan_rollback, roll_back
 from tests.conftest import Git, OpenGuard
 
@@ -49,7 +49,7 @@ def take_back(desk: Desk, *, even_if_moved: bool = False) -> None:
 
 
 def install(guard: Guard) -> None:
-    guard.install(HOST, InstallWishes("/opt/gitguard"))
+    guard.install(HOST, InstallOptions("/opt/gitguard"))
 
 
 def status(git: Git) -> str:

@@ -15,7 +15,7 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"
@@ -61,7 +61,7 @@ _MODEL = "env.ANTHROPIC_MODEL"
 _TRUE = ("1", "true", "yes", "on")
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Read the user's, the project's and the personal settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     named = at.environment.get("CLAUDE_CONFIG_DIR", "")
@@ -75,7 +75,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     }
     model = _said(standing, _MODEL) or _said(standing, "model")
     version = version_in(ask, before)
-    return Found(version, paths[-1], standing, model=model)
+    return HostConfiguration(version, paths[-1], standing, model=model)
 
 
 def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
     return {name: json.dumps(one) for name, one in values.items() if one is not None}
 
 
-def _in_the_hosts_own_file(at: Surroundings, path: str) -> dict[str, str]:
+def _in_the_hosts_own_file(at: AdviserAccess, path: str) -> dict[str, str]:
     """Return the settings that older versions kept in a file of the host's own, and that count."""
     with suppress(InvalidDocument, ValueError, AttributeError, RecursionError):
         document = json.loads(at.read(path) or b"{}")
@@ -94,7 +94,7 @@ def _in_the_hosts_own_file(at: Surroundings, path: str) -> dict[str, str]:
     return {}
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
     notes = ["clearing old tool output has no setting in Claude Code"]
     switch = _switched_off_by(found.standing)

@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     WHEN_TO_COMPRESS,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 
@@ -51,7 +51,7 @@ _BESIDES = {
 }
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Ask for the file in use and the models' windows, and read the file."""
     ask = program_of(at, PROGRAM, TITLE)
     file = _file(ask)
@@ -70,7 +70,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
         )
     model = document.get("model")
     window = document.get(_WINDOW) or _catalogued(models.stdout, model)
-    return Found(
+    return HostConfiguration(
         version_in(ask, before),
         file,
         standing,
@@ -94,7 +94,7 @@ def _file(ask: Ask) -> str:
         ) from error
 
 
-def _in_the_project(at: Surroundings) -> tuple[str, ...]:
+def _in_the_project(at: AdviserAccess) -> tuple[str, ...]:
     """Say whether the project's file has a value of its own; the host reads it where it trusts."""
     for path in in_project(at, _PROJECT_FILE):
         with suppress(InvalidDocument):
@@ -116,7 +116,7 @@ def _catalogued(said: str, model: object) -> int:
     return 0
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
     notes = ["clearing old tool output has no setting in Codex"]
     if not figures.window:

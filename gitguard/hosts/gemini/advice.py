@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     WHEN_TO_COMPRESS,
     after_resuming,
@@ -23,7 +23,7 @@ from gitguard.hosts.settings_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"
@@ -40,7 +40,7 @@ _OTHER_WINDOWS = {"gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000}
 _FILE = ".gemini/settings.json"
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Read the user's and the project's settings, of which the last count."""
     program_of(at, PROGRAM, TITLE)
     home = at.environment.get("GEMINI_CLI_HOME") or at.home
@@ -48,10 +48,10 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     layers = read_layers(at, paths, "model", strict=True, with_comments=True)
     file = holder(layers, paths, _KEY, paths[0])
     model = json.loads(layers.standing.get("model.name", '""'))
-    return Found("", file, layers.standing, _OTHER_WINDOWS.get(str(model), _WINDOW))
+    return HostConfiguration("", file, layers.standing, _OTHER_WINDOWS.get(str(model), _WINDOW))
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
     share = round(figures.compress_at, 2)
     practice = (

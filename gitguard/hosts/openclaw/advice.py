@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import Found, Offer, OwnBackup, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, OwnBackup, UndoHelp
 from gitguard.hosts.openclaw.installing import (
     PROGRAM,
     is_unknown,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.store.disk.program import ProgramOutcome
@@ -80,7 +80,7 @@ _BY_THE_SERVER = (
 )
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Ask the host for version, file, settings in force, and the default model's window."""
     ask = program_of(at, PROGRAM, TITLE)
     version = before.version if before else _version(ask)
@@ -89,7 +89,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     agents = json.loads(value_of(ask(read_command(_AGENTS))) or "{}")
     standing = dict(flat(agents.get("defaults", {}), _DEFAULTS))
     by = f"{PROGRAM} config validate"
-    found = Found(version, file, standing, 0, by, unfit=unfit)
+    found = HostConfiguration(version, file, standing, 0, by, unfit=unfit)
     if before:
         return found.replace(window=before.window, exceptions=before.exceptions)
     models = ask(("models", "list", "--json"))
@@ -219,7 +219,7 @@ def _issues(said: dict[str, Any]) -> str:
 # What a version has
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return what this version has of what the figures ask for."""
     newer = version_of(found.version) >= _NEWER
     settings, notes = (_newer if newer else _older)(found, figures)
@@ -296,7 +296,7 @@ _ABOUT = {
 }
 
 
-def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting:
+def _setting(found: HostConfiguration, figures: Figures, key: str, after: object) -> Setting:
     about = _ABOUT[key]
     practice = about.practice.format(
         compress_at=figures.compress_at if figures.window else 0,
@@ -310,7 +310,7 @@ def _setting(found: Found, figures: Figures, key: str, after: object) -> Setting
 _NUMBERS = ("protected", "window", "free", "because", "clear_after", "trim_above", "keep_recent")
 
 
-def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+def _older(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
     wanted: dict[str, object] = {_FLOOR: figures.free} if figures.window else {}
     besides = json.loads(found.standing.get(_RESERVE, str(_BESIDES_THE_FLOOR)))
     if figures.window and besides > figures.free:
@@ -322,7 +322,7 @@ def _older(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
     return [_setting(found, figures, key, after) for key, after in wanted.items()], notes
 
 
-def _newer(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+def _newer(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
     wanted: dict[str, object] = {
         f"{_COMPACTION}.mode": "safeguard",
         f"{_COMPACTION}.recentTurnsPreserve": figures.protect,
@@ -337,7 +337,7 @@ def _newer(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
     return settings, _fixed(found, figures)
 
 
-def _fixed(found: Found, figures: Figures) -> list[str]:
+def _fixed(found: HostConfiguration, figures: Figures) -> list[str]:
     notes = [
         "what is cleared is built in since 2026.8: not the newest 3 exchanges, and only where over "
         "50,000 characters of old output are there",
@@ -362,7 +362,7 @@ def _fixed(found: Found, figures: Figures) -> list[str]:
     return notes
 
 
-def _tools(found: Found, figures: Figures) -> tuple[list[Setting], list[str]]:
+def _tools(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
     """Return what spares the output of tools, as a setting where that is asked for."""
     key = f"{_PRUNING}.tools.deny"
     denied = json.loads(found.standing.get(key, "[]"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.base import Ask, SettingsWishes
+    from gitguard.hosts.base import Ask, SettingsOptions
     from gitguard.store.disk.program import ProgramOutcome
 
 PROGRAM = "openclaw"
@@ -164,7 +164,7 @@ def write_command(name: str, value: str) -> tuple[str, ...]:
 # What is to be set
 
 
-def plan(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+def plan(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
     """Decide what has to be set, one key at a time; a version refuses what it does not have."""
     if not found:
         return _without_the_host(wishes)
@@ -178,7 +178,7 @@ def plan(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     )
 
 
-def _without_the_host(wishes: SettingsWishes) -> SettingsPlan:
+def _without_the_host(wishes: SettingsOptions) -> SettingsPlan:
     settings = [HostSetting(name, "", "true", _ENTRY) for name in (_ENABLED, _ACCESS)]
     settings += _directory_entry({}, wishes) if wishes.directory_hook else []
     older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
@@ -188,7 +188,7 @@ def _without_the_host(wishes: SettingsWishes) -> SettingsPlan:
     )
 
 
-def _plugin_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+def _plugin_settings(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
     plugins = found["plugins"]
     entry = _member(_member(plugins, "entries"), "gitguard")
     access = _member(entry, "hooks").get("allowConversationAccess")
@@ -222,7 +222,7 @@ def _member(document: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _hook_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+def _hook_settings(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
     internal = found["internal"]
     settings = _directory_entry(internal, wishes) if wishes.directory_hook else []
     if internal.get("enabled") is False:
@@ -239,14 +239,14 @@ def _hook_settings(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPla
     return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "", "true"), *settings), (note,))
 
 
-def _directory_entry(internal: dict[str, Any], wishes: SettingsWishes) -> list[HostSetting]:
+def _directory_entry(internal: dict[str, Any], wishes: SettingsOptions) -> list[HostSetting]:
     named = _member(internal, "entries")
     if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in wishes.ours:
         return []  # all hooks are loaded, and only as long as none is named
     return [HostSetting(_DIRECTORY_ENTRY, _text(named.get("gitguard")), _text({"enabled": True}))]
 
 
-def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
+def _compaction(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
     window = found["window"] or wishes.window
     named = f"a window of {window:,} tokens"
     standing = _text(found["compaction"].get("reserveTokensFloor"))
@@ -279,7 +279,7 @@ def _compaction(found: dict[str, Any], wishes: SettingsWishes) -> SettingsPlan:
     return SettingsPlan((HostSetting(_RESERVE, standing, str(reserve)),), (note,), warnings)
 
 
-def _fixed_compaction(window: int, named: str, wishes: SettingsWishes) -> SettingsPlan:
+def _fixed_compaction(window: int, named: str, wishes: SettingsOptions) -> SettingsPlan:
     share = 1 - min(_DEFAULT_RESERVE, window // 4) / window
     if share < wishes.critical:
         return SettingsPlan((), (f"the host compacts {named} at {share:.0%}, before a halt",))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     CLEARING,
     EXCHANGES_KEPT,
@@ -26,7 +26,7 @@ from gitguard.hosts.settings_files import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 
@@ -50,7 +50,7 @@ _FEW_CALLS = 50_000
 """Work with so few tool calls that output of this many characters may stay."""
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Ask for the user's folder, and read all files that opencode does, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = _folder(ask)
@@ -63,7 +63,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
     # Asked outside of the project, it has read the user's own file alone.
     by = "opencode debug config" if before is not None and file in own else ""
-    return Found(
+    return HostConfiguration(
         version_in(ask, before),
         file,
         layers.standing,
@@ -76,7 +76,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     )
 
 
-def _others(at: Surroundings) -> list[str]:
+def _others(at: AdviserAccess) -> list[str]:
     """Return the files that count before those in the user's folder, the last most (1.18.33)."""
     file, folder = (at.environment.get(f"OPENCODE_CONFIG{part}", "") for part in ("", "_DIR"))
     project = [at.worktree, os.path.join(at.worktree, ".opencode")] if at.worktree else []
@@ -105,7 +105,7 @@ def _folder(ask: Ask) -> str:
     )
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return what a compaction keeps, and the clearing of old output where tools are used much."""
     settings = [
         setting(

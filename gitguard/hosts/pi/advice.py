@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.adviser import Found, Offer, UndoHelp
+from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     TOKENS_KEPT,
@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.hosts.adviser import Surroundings
+    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "pi", "pi", "pi"
@@ -42,7 +42,7 @@ __all__ = ["edit"]
 _COMPACTION = "compaction."
 
 
-def look(at: Surroundings, before: Found | None = None) -> Found:
+def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
     """Read the user's settings and models and the project's settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     named = at.environment.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
@@ -56,7 +56,7 @@ def look(at: Surroundings, before: Found | None = None) -> Found:
     file = holder(layers, paths, _COMPACTION, paths[0])
     model = chosen.get("defaultModel")
     window = _window(models, chosen.get("defaultProvider"), model)
-    return Found(
+    return HostConfiguration(
         version_in(ask, before),
         file,
         layers.standing,
@@ -74,7 +74,7 @@ def _window(models: dict[str, Any], provider: object, model: object) -> int:
         return 0
 
 
-def offer(found: Found, figures: Figures) -> Offer:
+def offer(found: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact and how much then stays; everything else has no setting."""
     notes = ["clearing old tool output has no setting in pi"]
     by_itself = found.standing.get(f"{_COMPACTION}enabled") != "false"
