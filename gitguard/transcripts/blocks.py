@@ -28,7 +28,7 @@ def blocks_of(content: Any, read: Callable[[int, dict[str, Any]], Block]) -> tup
         return (read(0, content[0]),)
     return tuple(
         [
-            read(at, block) if isinstance(block, dict) else other(at, block)
+            read(at, block) if isinstance(block, dict) else unknown_block(at, block)
             for at, block in enumerate(content)
         ]
     )
@@ -43,10 +43,10 @@ def plain(at: int, block: dict[str, Any]) -> Block:
         thinking = block.get("thinking")
         text = thinking if isinstance(thinking, str) else ""
         return Block.saying(THINKING, at, text)
-    return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else other(at, block)
+    return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else unknown_block(at, block)
 
 
-def other(at: int, block: Any) -> Block:
+def unknown_block(at: int, block: Any) -> Block:
     """Return a block of an unknown kind, of which only the size counts."""
     return Block(OTHER, at, size=len(json_text.encode(block)))
 

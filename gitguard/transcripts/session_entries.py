@@ -35,7 +35,7 @@ STOPPED = {"aborted": ABORTED, "error": FAILED}
 
 
 class Dialect(Value):
-    """By which names a host knows calls and results; each tuple in the order it looks in."""
+    """The names under which a host looks for calls and results, each tuple in its order."""
 
     calls: tuple[str, ...]
     """The types of blocks that are calls."""
@@ -61,7 +61,7 @@ OPENCLAW = Dialect(
     ("arguments", "input"),
     ("toolCallId", "toolUseId"),
 )
-"""OpenClaw also reads what its older versions and its plugins wrote; pi passes over it."""
+"""OpenClaw also reads what its older versions and its plugins wrote; pi ignores that."""
 
 
 def fields_of_openclaw(document: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def fields_of(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the entry that a line is; those that are empty may be left out."""
+    """Return a line's fields as an `Entry` has them; empty ones may be left out."""
     # Files have a hundred thousand of these, so nothing is called that need not be.
     entry_id, parent = document.get("uuid"), document.get("parentUuid")
     fields: dict[str, Any] = {
@@ -49,7 +49,7 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _preserved(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what a boundary says of what stays: a list of messages, or only where they lie."""
+    """Return what a boundary keeps: the ids of messages, or of the first and the last of them."""
     metadata = inner(document, "compactMetadata")
     ids = inner(metadata, "preservedMessages").get("uuids")
     if isinstance(ids, list):

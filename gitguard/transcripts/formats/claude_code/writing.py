@@ -38,9 +38,9 @@ def refuse_newer(_path: str) -> None:
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
-    """Return those fields of a line by which it is repaired; those that are empty may be left out.
+    """Return the fields of a line that repair needs; empty ones may be left out.
 
-    Files have hundreds of thousands of lines, so nothing is called that need not be.
+    Repair asks this for each of hundreds of thousands of lines, so it calls as little as it can.
     """
     kind = document.get("type")
     if kind == "system":
@@ -98,7 +98,7 @@ def link(document: dict[str, Any]) -> tuple[str, str, bool] | None:
 
 
 def new_id(seed: str) -> str:
-    """Return a UUID of version 8, which leaves its digits to whoever makes it."""
+    """Return a UUID made from the seed: version 8, the one whose digits an application chooses."""
     from hashlib import sha256
 
     digits = sha256(seed.encode(errors="surrogatepass")).hexdigest()
@@ -118,7 +118,7 @@ def with_id(document: dict[str, Any], entry_id: str, parent: str) -> dict[str, A
 
 
 def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
-    """Return a line without some blocks."""
+    """Return a line without some blocks, an empty one when none are left."""
     content = _content(document)
     if not isinstance(content, list):
         return {} if 0 in blocks else document
@@ -128,7 +128,7 @@ def without(document: dict[str, Any], blocks: frozenset[int]) -> dict[str, Any]:
     changed = _with(document, left)
     if not any(isinstance(block, dict) and block.get("type") == "tool_result" for block in left):
         for name in ("toolUseResult", "sourceToolAssistantUUID"):
-            changed.pop(name, None)  # they told of a result that is not there any more
+            changed.pop(name, None)  # they describe a result, and the line has none any more
     return changed
 
 
@@ -152,9 +152,9 @@ def reissued(document: dict[str, Any], block: int, call_id: str) -> dict[str, An
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
-    """Return a line in which a text or a result says something else.
+    """Return a line with another text in a text block or a result.
 
-    What the host keeps beside a result for its screen says again what was cut, and goes as well.
+    What the host stores beside a result for its screen repeats the old text, so it is removed.
     """
     content = _content(document)
     if isinstance(content, str):
@@ -200,7 +200,7 @@ def mark(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
-    """Return a line that names what is there in the place of what is not any more."""
+    """Return a line whose references to removed lines name the nearest ones that remain."""
     changed = dict(document)
     for name in ("leafUuid", "sourceToolAssistantUUID", "logicalParentUuid"):
         if (named := word(document.get(name))) in mended.instead:

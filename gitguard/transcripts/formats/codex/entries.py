@@ -23,7 +23,7 @@ from gitguard.model.conversation import (
     Block,
 )
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
+from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
 from gitguard.transcripts.entries import inner, time_of, tokens
 from gitguard.transcripts.formats.codex.lines import is_by_host, taken_back, texts_in, usage_in
 
@@ -106,13 +106,13 @@ def _message(line: dict[str, Any], payload: dict[str, Any]) -> dict[str, Any]:
 
 def _block(at: int, item: Any) -> Block:
     if not isinstance(item, dict):
-        return other(at, item)
+        return unknown_block(at, item)
     text = item.get("text")
     if item.get("type") in _TEXTS and isinstance(text, str):
         return Block.saying(TEXT, at, text)
     if item.get("type") == "input_image":
         return Block(IMAGE, at, size=IMAGE_SIZE)
-    return other(at, item)
+    return unknown_block(at, item)
 
 
 def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
@@ -122,7 +122,7 @@ def _thinking(payload: dict[str, Any]) -> tuple[Block, ...]:
 
 def _call(item: str, payload: dict[str, Any]) -> Block:
     if "call_id" not in payload:
-        return other(0, payload)  # what the provider's own tools did; no result follows
+        return unknown_block(0, payload)  # what the provider's own tools did; no result follows
     named = {"id": payload["call_id"], "name": payload.get("name") or item.removesuffix("_call")}
     if item == "custom_tool_call":
         return call(0, named, {"input": payload.get("input")})

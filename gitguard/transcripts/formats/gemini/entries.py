@@ -21,7 +21,7 @@ from gitguard.model.conversation import (
     Block,
     Entry,
 )
-from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
+from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
 from gitguard.transcripts.entries import parse, time_of, tokens
 from gitguard.transcripts.formats.gemini.history import (
     OWN,
@@ -129,7 +129,7 @@ def _blocks(content: Any) -> Iterator[Block]:
         if isinstance(part, str):
             part = {"text": part}
         if not isinstance(part, dict):
-            yield other(0, part)
+            yield unknown_block(0, part)
         elif isinstance(part.get("functionResponse"), dict):
             yield _result(part["functionResponse"])
         elif isinstance(part.get("functionCall"), dict):
@@ -139,7 +139,7 @@ def _blocks(content: Any) -> Iterator[Block]:
         elif "inlineData" in part or "fileData" in part:
             yield Block(IMAGE, size=IMAGE_SIZE)
         else:
-            yield other(0, part)
+            yield unknown_block(0, part)
 
 
 def _calls(message: dict[str, Any]) -> Iterator[Block]:

@@ -57,5 +57,5 @@ __all__ = [
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
-    """Return those fields of an entry of OpenClaw's by which it is repaired."""
+    """Return the fields of one of OpenClaw's entries that repair needs."""
     return sketched_by(document, OPENCLAW)

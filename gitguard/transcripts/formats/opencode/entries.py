@@ -24,7 +24,7 @@ from gitguard.model.conversation import (
     Block,
     Entry,
 )
-from gitguard.transcripts.blocks import IMAGE_SIZE, call, other, word
+from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
 from gitguard.transcripts.entries import parse, tokens
 from gitguard.transcripts.formats.opencode.messages import is_summary, model_of, moment, used
 
@@ -120,7 +120,7 @@ def _block(at: int, part: dict[str, Any]) -> Block:
         return call(at, named, state.get("input"))
     if kind == "file" and part.get("mime") in _PLAIN:
         return Block(OTHER, at)
-    return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "file" else other(at, part)
+    return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "file" else unknown_block(at, part)
 
 
 def _result(at: int, part: dict[str, Any]) -> Block:

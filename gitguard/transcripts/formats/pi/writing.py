@@ -47,12 +47,12 @@ def refuse_newer(path: str) -> None:
 
 
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
-    """Return those fields of an entry of pi's by which it is repaired."""
+    """Return the fields of one of pi's entries that repair needs."""
     return sketched_by(document, PI)
 
 
 def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
-    """Return those fields of an entry by which it is repaired, as a dialect has them."""
+    """Return the fields of an entry that repair needs, read with a dialect's names."""
     message: Any = document.get("message")
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
@@ -74,9 +74,9 @@ def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
 
 
 def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
-    """Return a header for a file that lost its own: its name and its first entry tell most of it.
+    """Return a header for a file that lost its own, from its name and its first entry.
 
-    Without one, the host takes a file for none of its own, and empties it.
+    The host empties a file without a header, because it does not take it for one of its own.
     """
     stem = os.path.basename(path).partition(".jsonl")[0]
     fields: dict[str, Any] = {"type": "session"}
@@ -152,7 +152,7 @@ def reissued(document: dict[str, Any], block: int, call_id: str) -> dict[str, An
 
 
 def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
-    """Return an entry in which a text or a result says something else."""
+    """Return an entry with another text in a text block or a result."""
     content = _content(document)
     if _message(document).get("role") == "toolResult":
         return _with(document, {"content": with_text(content, text)})
@@ -189,7 +189,7 @@ def mark(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def repointed(document: dict[str, Any], mended: Mended) -> dict[str, Any]:
-    """Return an entry that names what is there in the place of what is not any more."""
+    """Return an entry whose references to removed entries name the nearest ones that remain."""
     changed = dict(document)
     first = word(document.get("firstKeptEntryId"))
     if first in mended.instead:
