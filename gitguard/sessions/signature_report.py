@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.store.git.signature import Verdict
+    from gitguard.store.git.signature import SignatureVerdict
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.checkpoint import Checkpoint
 
@@ -29,7 +29,7 @@ class Signatures:
     def __init__(self, check: SignatureCheck) -> None:
         """Judge with the user's settings."""
         self._check = check
-        self._found: list[tuple[Checkpoint, Verdict]] = []
+        self._found: list[tuple[Checkpoint, SignatureVerdict]] = []
 
     def look_at(self, checkpoint: Checkpoint) -> None:
         """Check one checkpoint, which takes milliseconds where it is signed."""
@@ -60,7 +60,7 @@ class Signatures:
         return min(signed, default=float("inf"))
 
 
-def _problem_of(verdict: Verdict) -> GitguardError | None:
+def _problem_of(verdict: SignatureVerdict) -> GitguardError | None:
     if verdict.is_good:
         return None
     if verdict.standing == UNSIGNED:

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.store.git.signature import Verdict
+    from gitguard.store.git.signature import SignatureVerdict
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.naming import Session
@@ -53,7 +53,7 @@ class Judgement(Value):
     """Why it may not, empty if it may."""
 
 
-def judge(ahead: Ahead, verdicts: Iterable[Verdict], *, most: int = 0) -> Judgement:
+def judge(ahead: Ahead, verdicts: Iterable[SignatureVerdict], *, most: int = 0) -> Judgement:
     """Decide; the verdicts on the checkpoints are asked for one by one, and only if they matter."""
     doubt = ahead.own_work or _doubt_of_order(ahead)
     if not doubt and most and len(ahead.checkpoints) > most:

@@ -82,7 +82,7 @@ def without_comments(text: str) -> str:
 
 def _root(text: str, what: str) -> Node:
     try:
-        node = _Reader(text).document()
+        node = _Json5Reader(text).document()
     except _Unreadable as error:
         line = text.count("\n", 0, error.at) + 1
         column = error.at - text.rfind("\n", 0, error.at)
@@ -143,7 +143,7 @@ class _Unreadable(Exception):
         self.why, self.at = why, at
 
 
-class _Reader:
+class _Json5Reader:
     """Reads the tokens of one text, each with its place."""
 
     def __init__(self, text: str) -> None:

@@ -60,7 +60,7 @@ _COMPARE = ("diff-index", *_RAW, "--ignore-submodules=dirty")
 _LIST_NEW = ("ls-files", "-z", "--others", "--exclude-standard")
 
 
-class Difference(Record):
+class ChangedFile(Record):
     """A path whose content is not the one that the commit has."""
 
     path: str = fields.text("From the worktree's root, escaped as Python's `os` does.")
@@ -93,8 +93,8 @@ class Differences(Record):
     """What one look at the worktree saw."""
 
     commit: str = fields.text("What it was compared with; empty for no files at all.")
-    files: tuple[Difference, ...] = fields.records(
-        "What is different, by path.", of=Difference, default=()
+    files: tuple[ChangedFile, ...] = fields.records(
+        "What is different, by path.", of=ChangedFile, default=()
     )
     tracked_unseen: str = fields.text("Which tracked files were not compared, and why.", default="")
     new_unseen: str = fields.text("Which untracked files were not looked for, and why.", default="")
@@ -133,7 +133,7 @@ class Differences(Record):
         return Changes(tuple(changed), tuple(gone), tuple(why for why in unseen if why))
 
 
-def _are_comparable(old: Difference | None, new: Difference | None) -> bool:
+def _are_comparable(old: ChangedFile | None, new: ChangedFile | None) -> bool:
     if not all(file is None or file.is_known for file in (old, new)):
         return False
     if old is None or new is None:
@@ -143,7 +143,7 @@ def _are_comparable(old: Difference | None, new: Difference | None) -> bool:
     return old.is_raw == new.is_raw or 0 in (old.mode, new.mode)
 
 
-def _content(file: Difference | None, *, is_new: bool) -> tuple[int, str]:
+def _content(file: ChangedFile | None, *, is_new: bool) -> tuple[int, str]:
     """Return what lies there, as mode and id; -1 stands for what the commit has."""
     if file is None:
         return (0, "") if is_new else (-1, "")
@@ -280,7 +280,7 @@ class Looker:
 
     def _compare(
         self, tracked: _Entries, new: tuple[str, ...], files: _Files
-    ) -> tuple[Difference, ...]:
+    ) -> tuple[ChangedFile, ...]:
         """Return what is different, of paths that git listed and of new ones."""
         unhashed = [path for path, entry in tracked.items() if entry.has_to_be_read]
         readings = {path: files.read(path) for path in (*unhashed, *new)}
@@ -291,14 +291,14 @@ class Looker:
         ]
         attributes = self._attributes(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
-        present = {path: Difference(path, entry.mode, entry.id) for path, entry in tracked.items()}
+        present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
         for path, reading in readings.items():
             stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=converts_all)
             present[path] = _with_mode_of_git(stored, tracked.get(path))
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)
 
-    def _without_secrets(self, compared: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    def _without_secrets(self, compared: tuple[ChangedFile, ...]) -> tuple[ChangedFile, ...]:
         names = "\n".join(file.path for file in compared)
         if self._redactor.text(names) == names:
             return compared
@@ -353,12 +353,12 @@ def _new(asked: _Asked) -> tuple[tuple[str, ...], str]:
 
 def _as_stored(
     path: str, reading: _Read, attributes: dict[str, str], *, converts_all: bool
-) -> Difference:
+) -> ChangedFile:
     """Return what git would store of a file, as far as no filter decides that."""
     if any(attributes.get(name, "unset") not in _UNSET for name in _FILTERING):
-        return Difference(path, reading.mode, reading.id, is_raw=True)
+        return ChangedFile(path, reading.mode, reading.id, is_raw=True)
     is_converted = reading.unix_id and _converts(attributes, converts_all=converts_all)
-    return Difference(path, reading.mode, reading.unix_id if is_converted else reading.id)
+    return ChangedFile(path, reading.mode, reading.unix_id if is_converted else reading.id)
 
 
 def _converts(attributes: dict[str, str], *, converts_all: bool) -> bool:
@@ -369,14 +369,14 @@ def _converts(attributes: dict[str, str], *, converts_all: bool) -> bool:
     return converts_all or any(value != "unspecified" for value in values)
 
 
-def _with_mode_of_git(stored: Difference, entry: _Listed | None) -> Difference:
+def _with_mode_of_git(stored: ChangedFile, entry: _Listed | None) -> ChangedFile:
     """Take the mode that git sees, which ignores one that the file system makes up."""
     if entry is None or not stat.S_ISREG(entry.mode) or not stat.S_ISREG(stored.mode):
         return stored
     return stored.replace(mode=entry.mode)
 
 
-def _against(present: Difference, base: _Listed | None) -> Difference | None:
+def _against(present: ChangedFile, base: _Listed | None) -> ChangedFile | None:
     """Return what is different from the commit, None where nothing is."""
     if base is None or not base.old_mode:
         return present.replace(is_new=True) if present.mode else None

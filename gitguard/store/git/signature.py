@@ -33,7 +33,7 @@ _BROKEN = {
 }
 
 
-class Verdict(Value):
+class SignatureVerdict(Value):
     """What a checkpoint's signature is worth."""
 
     standing: str
@@ -51,25 +51,25 @@ class Verdict(Value):
         return self.standing == GOOD
 
 
-def judge_ssh(said: str, *, holds: bool) -> Verdict:
+def judge_ssh(said: str, *, holds: bool) -> SignatureVerdict:
     """Read what git says of an SSH signature; holds is whether it was content."""
     if "revocation file configured but not found" in said:
-        return Verdict(UNKNOWN, reason="the file `gpg.ssh.revocationFile` cannot be read")
+        return SignatureVerdict(UNKNOWN, reason="the file `gpg.ssh.revocationFile` cannot be read")
     found = _BY_SSH.search(said)
     signer, key = (found[1] or "", found[2]) if found else ("", "")
     if holds and signer:
-        return Verdict(GOOD, _name(signer), key)
+        return SignatureVerdict(GOOD, _name(signer), key)
     if found:
         expired = "key has expired" in said
         why = "has expired" if expired else "belongs to no allowed signer"
-        return Verdict(BAD if expired else UNKNOWN, key=key, reason=f"its key {key} {why}")
+        return SignatureVerdict(BAD if expired else UNKNOWN, key=key, reason=f"its key {key} {why}")
     if "cannot run" in said:
-        return Verdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
+        return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
     why = f"it is not of this content, or its key was revoked: {heard(said)}"
-    return Verdict(BAD, reason=why)
+    return SignatureVerdict(BAD, reason=why)
 
 
-def judge_gpg(said: str, *, holds: bool) -> Verdict:
+def judge_gpg(said: str, *, holds: bool) -> SignatureVerdict:
     """Read what git says of an OpenPGP or X.509 signature; holds is whether it was content."""
     told: dict[str, list[str]] = {}
     for line in said.splitlines():
@@ -79,17 +79,17 @@ def judge_gpg(said: str, *, holds: bool) -> Verdict:
     keys = told.get("VALIDSIG", [])
     signer = _name(" ".join(told.get("GOODSIG", [])[1:]))
     if holds and keys and "GOODSIG" in told:
-        return Verdict(GOOD, signer, keys[-1])
+        return SignatureVerdict(GOOD, signer, keys[-1])
     broken = next((name for name in _BROKEN if name in told), "")
     if broken:
-        return Verdict(BAD, key=_key(told[broken]), reason=_BROKEN[broken])
+        return SignatureVerdict(BAD, key=_key(told[broken]), reason=_BROKEN[broken])
     if "GOODSIG" in told:
         why = f"its key {_key(keys) or _key(told['GOODSIG'])} is not trusted fully"
-        return Verdict(UNKNOWN, signer, _key(keys), why)
+        return SignatureVerdict(UNKNOWN, signer, _key(keys), why)
     if "NO_PUBKEY" in told:
         key = _key(told["NO_PUBKEY"])
-        return Verdict(UNKNOWN, key=key, reason=f"its key {key} is not in your keyring")
-    return Verdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
+        return SignatureVerdict(UNKNOWN, key=key, reason=f"its key {key} is not in your keyring")
+    return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
 
 
 def heard(said: str) -> str:

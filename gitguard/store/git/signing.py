@@ -16,7 +16,7 @@ from gitguard.store.git.signature import (
     SSH,
     UNKNOWN,
     UNSIGNED,
-    Verdict,
+    SignatureVerdict,
     judge_gpg,
     judge_ssh,
 )
@@ -49,7 +49,7 @@ _NO_SIGNERS_FILE = (
 _ENCODING = "i18n.commitEncoding=UTF-8"
 
 
-class UserSettings:
+class SigningSettings:
     """The user's own settings for signatures."""
 
     def __init__(self, git: Plumbing) -> None:
@@ -103,7 +103,7 @@ class Signer:
         """
         parents = ("-p", parent) if parent else ()
         try:
-            settings = UserSettings(self._git)
+            settings = SigningSettings(self._git)
             if not settings.can_sign:
                 raise _unsigned("your git configuration names no key to sign with")
             done = self._git.attempt_with_keys(
@@ -137,39 +137,39 @@ class SignatureCheck:
         """Check through git; signers limits who may sign, by name (SSH) or fingerprint."""
         self._git = git
         self._signers = {_plain(signer) for signer in signers}
-        self._settings: UserSettings | None = None
+        self._settings: SigningSettings | None = None
 
-    def verdict(self, commit: str, signature: str) -> Verdict:
+    def verdict(self, commit: str, signature: str) -> SignatureVerdict:
         """Check one commit, which was read and hashed before; signature is the kind it carries."""
         assert is_object_id(commit)
         if not signature:
-            return Verdict(UNSIGNED, reason="it is not signed")
+            return SignatureVerdict(UNSIGNED, reason="it is not signed")
         if self._settings is None:
-            self._settings = UserSettings(self._git)
+            self._settings = SigningSettings(self._git)
         kind = KINDS.get(signature, "")
         wanted = self._settings.kind
         if kind != wanted:
             named = f"of the kind `{kind}`" if kind else "of no kind we know"
-            return Verdict(
+            return SignatureVerdict(
                 UNKNOWN, reason=f"its signature is {named}, and your git takes `{wanted}` only"
             )
         if kind == SSH and not self._git.is_users_own(self._settings.signers_file):
-            return Verdict(UNKNOWN, reason=_NO_SIGNERS_FILE)
+            return SignatureVerdict(UNKNOWN, reason=_NO_SIGNERS_FILE)
         return self._allowed(self._ask(commit, kind, self._settings), kind)
 
-    def _ask(self, commit: str, kind: str, settings: UserSettings) -> Verdict:
+    def _ask(self, commit: str, kind: str, settings: SigningSettings) -> SignatureVerdict:
         question = ("verify-commit", "--raw", commit)
         try:
             done = self._git.attempt_with_keys(
                 *question, settings=settings.as_arguments(), environment={}
             )
         except GitFailed as error:
-            return Verdict(UNKNOWN, reason=error.message)
+            return SignatureVerdict(UNKNOWN, reason=error.message)
         said = done.stderr.decode("utf-8", "replace")
         judge = judge_ssh if kind == SSH else judge_gpg
         return judge(said, holds=done.returncode == 0)
 
-    def _allowed(self, found: Verdict, kind: str) -> Verdict:
+    def _allowed(self, found: SignatureVerdict, kind: str) -> SignatureVerdict:
         # The name in a GPG key is whatever its owner wrote there; an SSH principal is the user's.
         names = {_plain(found.key), *([_plain(found.signer)] if kind == SSH else [])}
         if not found.is_good or not self._signers or names & self._signers:

@@ -23,7 +23,15 @@ from gitguard.sessions.signed_head import MOST_UNASKED, Ahead, judge
 from gitguard.store.git import plumbing
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
-from gitguard.store.git.signature import BAD, GOOD, UNKNOWN, UNSIGNED, Verdict, judge_gpg, judge_ssh
+from gitguard.store.git.signature import (
+    BAD,
+    GOOD,
+    UNKNOWN,
+    UNSIGNED,
+    SignatureVerdict,
+    judge_gpg,
+    judge_ssh,
+)
 from gitguard.store.session.checkpoint import Checkpoint, Code
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.naming import Session
@@ -659,7 +667,7 @@ def checkpoint(sequence: int) -> Checkpoint:
 
 
 def test_verdicts_are_only_asked_for_where_they_matter() -> None:
-    def never() -> Iterator[Verdict]:
+    def never() -> Iterator[SignatureVerdict]:
         yield pytest.fail("asked")
 
     many = tuple(checkpoint(number) for number in range(3, 4 + MOST_UNASKED))
