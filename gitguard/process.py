@@ -42,6 +42,7 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
     if not os.path.isabs(state):
         raise _not_absolute("GITGUARD_STATE_DIR", state)
     state = os.path.normpath(state)
+    # From here on no link below it is followed, and what others may do there is taken away.
     folders.claim(state, state)
     return Places(
         state_home=state,

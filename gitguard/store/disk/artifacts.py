@@ -27,10 +27,10 @@ def read_end(root: str, name: str, *, limit: int) -> str | None:
 def changed_at(root: str, name: str) -> float | None:
     """Return when a regular file was modified, in Unix seconds; None where there is none."""
     try:
-        found = os.lstat(_resolved(root, name))
+        facts = os.lstat(_resolved(root, name))
     except (OSError, InvalidDocument):
         return None
-    return found.st_mtime if stat.S_ISREG(found.st_mode) else None
+    return facts.st_mtime if stat.S_ISREG(facts.st_mode) else None
 
 
 def own_path(root: str, name: str) -> str:
@@ -54,10 +54,10 @@ def _read(root: str, name: str, limit: int, *, from_end: bool) -> str | None:
     except OSError as error:
         raise InvalidDocument(f"cannot read `{name}`: {error.strerror}") from error
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
             raise InvalidDocument(f"`{name}` is not a regular file")
-        start = max(found.st_size - limit, 0) if from_end else 0
+        start = max(facts.st_size - limit, 0) if from_end else 0
         return os.pread(handle, limit, start).decode("utf-8", "replace")
     except OSError as error:
         raise InvalidDocument(f"cannot read `{name}`: {error.strerror}") from error

@@ -66,9 +66,9 @@ class FileChange(Value):
             return
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            found = os.stat(self.path) if os.path.exists(self.path) else None
-            mode = stat.S_IMODE(found.st_mode) if found else 0o666
-            files.write_bytes(self.path, self.after, mode=mode, owner=found)
+            replaced = os.stat(self.path) if os.path.exists(self.path) else None
+            mode = stat.S_IMODE(replaced.st_mode) if replaced else 0o666
+            files.write_bytes(self.path, self.after, mode=mode, owner=replaced)
         except OSError as error:
             raise files.refused(self.path, error) from error
 
@@ -82,13 +82,14 @@ def _lines(data: bytes | None) -> list[str]:
 
 def make_all(changes: tuple[FileChange, ...]) -> None:
     """Make all changes, or none: when one fails, those before it are taken back."""
-    done: list[FileChange] = []
+    attempted: list[FileChange] = []
     try:
         for change in changes:
-            done.append(change)
+            attempted.append(change)
             change.make()
     except GitguardError:
-        for change in reversed(done[:-1]):
+        # The last one failed and changed nothing. Newest first, as a file may be changed twice.
+        for change in reversed(attempted[:-1]):
             with suppress(GitguardError):
                 change.reversed().make()
         raise

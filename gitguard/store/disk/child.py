@@ -55,6 +55,7 @@ class Child(subprocess.Popen[bytes]):
                 pipe.close()
 
     def _signal(self, name: str, seconds: float | None) -> None:
+        # The group has the child's own number, because `start` makes it the leader of a session.
         # The group is signalled even where the child has ended: what it started may still run.
         with suppress(OSError, TimeoutExpired):
             if hasattr(os, "killpg"):

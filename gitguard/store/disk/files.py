@@ -51,9 +51,9 @@ def read_bytes(path: str, *, limit: int) -> bytes | None:
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        found = os.fstat(handle)
-        size = found.st_size
-        if not stat.S_ISREG(found.st_mode):
+        facts = os.fstat(handle)
+        size = facts.st_size
+        if not stat.S_ISREG(facts.st_mode):
             raise InvalidDocument(f"`{path}` is not a regular file")
         if size > limit:
             raise InvalidDocument(f"`{path}` has {size:,} bytes; the limit is {limit:,}")
@@ -66,6 +66,7 @@ def read_bytes(path: str, *, limit: int) -> bytes | None:
 
 def _read_all(handle: int, size: int) -> bytes:
     parts = []
+    # One byte more than the size, so that one read usually shows the end; a file of `/proc` says 0.
     while chunk := os.read(handle, max(size, 1) + 1):
         parts.append(chunk)
     return b"".join(parts)
@@ -131,8 +132,11 @@ def _replace(at: At, data: bytes, mode: int, owner: os.stat_result | None) -> No
         handle = os.open(temporary, flags, mode, dir_fd=at.folder)
         try:
             if owner is not None:
+                # Before the content is there: at no moment may others read what they may not.
                 _permit(handle, mode, owner)
             write_all(handle, data)
+            # The content has to be durable before the name: after a power cut a name that came
+            # first leads to an empty file, and the older content is lost as well.
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -179,12 +183,13 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags | NO_FOLLOW, 0o600)
 
 
-def permit_as(handle: int, found: os.stat_result) -> None:
+def permit_as(handle: int, facts: os.stat_result) -> None:
     """Give an open file the mode of another one, and its owner, which only root can give."""
-    _permit(handle, stat.S_IMODE(found.st_mode), found)
+    _permit(handle, stat.S_IMODE(facts.st_mode), facts)
 
 
 def _permit(handle: int, mode: int, owner: os.stat_result) -> None:
+    # The owner comes first, because `fchown` clears the set-user-ID bits that `fchmod` may set.
     if os.geteuid() == 0:
         os.fchown(handle, owner.st_uid, owner.st_gid)
     os.fchmod(handle, mode)
@@ -192,6 +197,7 @@ def _permit(handle: int, mode: int, owner: os.stat_result) -> None:
 
 def copy_part(source: int, target: int, begin: int, count: int) -> int:
     """Copy a part of an open file behind what another one has; return how much at least was."""
+    # macOS has a `sendfile` too, but one that writes to sockets alone.
     if hasattr(os, "sendfile") and sys.platform == "linux":
         return os.sendfile(target, source, begin, count)
     data = os.pread(source, min(count, 1 << 20), begin)
@@ -205,6 +211,8 @@ def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
     One that need not be whole after a crash is made also where the system has no hard links.
     """
     temporary = f"{path}.{os.getpid()}.tmp"
+    # A link to a file that is whole either appears or fails, where `rename` would replace what
+    # somebody else made and `O_EXCL` would show a file that is still empty.
     write_bytes(temporary, data)
     try:
         with At(path) as at:
@@ -242,6 +250,7 @@ def rename(path: str, target: str) -> None:
     """Move a file or folder, durable; raise `OSError` where the system refuses."""
     with At(path) as at, At(target) as to:
         os.replace(at.name, to.name, src_dir_fd=at.folder, dst_dir_fd=to.folder)
+        # The target folder first: after a crash between the two a file has both names, never none.
         _sync_folder_of(to)
         if os.path.dirname(path) != os.path.dirname(target):
             _sync_folder_of(at)
@@ -277,6 +286,8 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
         handle = _open_to_append(path)
         try:
             size = os.fstat(handle).st_size
+            # A crash may have left half a line. It gets an end of its own, so that readers skip
+            # that half and not the line that is written now.
             torn = size and os.pread(handle, 1, size - 1) != b"\n"
             end = b"\n" if torn else b""
             write_all(handle, end + (line if isinstance(line, bytes) else line(size + len(end))))
@@ -375,6 +386,8 @@ def sweep(
         return
     try:
         with os.scandir(handle) as entries:
+            # The names are collected first: a folder that changes while it is listed may leave
+            # entries out.
             for name in [entry.name for entry in entries if is_dead(entry)]:
                 _remove(name, handle)
     except OSError:
@@ -497,6 +510,8 @@ def lines_backwards(
         parts: list[bytes] = []
         while position > end and most > 0:
             start = max(position - block, end)
+            # What stands before the first line end belongs to a line that begins in an earlier
+            # block; it waits in `parts`, last part first, until that block is read.
             head, *tail = os.pread(handle, position - start, start).split(b"\n")
             position = start
             if not tail:

@@ -56,10 +56,10 @@ class At:
         self.name = path
 
     def __enter__(self) -> Self:
-        claimed = _claimed(self._path)
-        if claimed and self._path != _ours[claimed][0]:
+        our_folder = _our_folder_of(self._path)
+        if our_folder and self._path != _ours[our_folder][0]:
             above, self.name = os.path.split(self._path)
-            self.folder = _opened(above, claimed)
+            self.folder = _opened(above, our_folder)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,16 +69,16 @@ class At:
 
 def opened(path: str) -> int:
     """Open a folder and return its handle, which the caller closes; raise as `At` does."""
-    claimed = _claimed(path)
-    return _opened(path, claimed) if claimed else os.open(path, _OPEN)
+    our_folder = _our_folder_of(path)
+    return _opened(path, our_folder) if our_folder else os.open(path, _OPEN)
 
 
 def make(path: str) -> None:
     """Create a folder and those above it, each for nobody but the user; raise as `At` does."""
-    claimed = _claimed(path)
-    if claimed:
-        _make_plain(_ours[claimed][0])
-        os.close(_opened(path, claimed, make=True))
+    our_folder = _our_folder_of(path)
+    if our_folder:
+        _make_plain(_ours[our_folder][0])
+        os.close(_opened(path, our_folder, make=True))
     else:
         _make_plain(path)
 
@@ -88,10 +88,11 @@ def stranger(path: str) -> tuple[str, int]:
 
     An empty path where there is none.
     """
-    claimed = _claimed(path)
-    if not claimed or not hasattr(os, "geteuid") or os.geteuid() == 0:
+    our_folder = _our_folder_of(path)
+    # Root may write in every user's folders, so none of them is a stranger's to it.
+    if not our_folder or not hasattr(os, "geteuid") or os.geteuid() == 0:
         return "", 0
-    here = claimed
+    here = our_folder
     while True:
         try:
             owner = os.lstat(here).st_uid
@@ -105,7 +106,7 @@ def stranger(path: str) -> tuple[str, int]:
         here = os.path.join(here, name)
 
 
-def _claimed(path: str) -> str:
+def _our_folder_of(path: str) -> str:
     """Return the folder of ours that a path is or lies in, empty if it is not ours."""
     if not _CAN:
         return ""
@@ -117,33 +118,35 @@ def _claimed(path: str) -> str:
     return path
 
 
-def _opened(path: str, claimed: str, *, make: bool = False) -> int:
-    trusted, mode = _ours[claimed]
+def _opened(path: str, our_folder: str, *, make: bool = False) -> int:
+    trusted, mode = _ours[our_folder]
     here = trusted
     handle = os.open(trusted, _OPEN)
     try:
-        if here == claimed:
+        if here == our_folder:
             _keep_private(handle, here, mode, refuse=True)
         for name in path[len(trusted) :].split(os.sep):
             if not name:
                 continue
             here = os.path.join(here, name)
-            mine = mode if here == claimed else PRIVATE
-            is_new = make and _made(handle, name)
+            mine = mode if here == our_folder else PRIVATE
+            is_new = make and _make_below(handle, name)
+            # If opening fails, `handle` still is the folder above, which the `except` below closes.
             above, handle = handle, _below(handle, name, here)
             os.close(above)
+            # `mkdir` was given the private mode, so that nobody can write there before this line.
             if is_new and mine != PRIVATE:
                 os.fchmod(handle, stat.S_IMODE(os.fstat(handle).st_mode) | mine)
-            if len(here) >= len(claimed):
+            if len(here) >= len(our_folder):
                 # In a repository links are refused anyway; anchors have nothing but their folder.
-                _keep_private(handle, here, mine, refuse=trusted == claimed)
+                _keep_private(handle, here, mine, refuse=trusted == our_folder)
     except BaseException:
         os.close(handle)
         raise
     return handle
 
 
-def _made(above: int, name: str) -> bool:
+def _make_below(above: int, name: str) -> bool:
     try:
         os.mkdir(name, PRIVATE, dir_fd=above)
     except FileExistsError:
@@ -155,6 +158,8 @@ def _below(above: int, name: str, path: str) -> int:
     try:
         return os.open(name, _BELOW, dir_fd=above)
     except OSError as error:
+        # With `O_DIRECTORY` and `O_NOFOLLOW` together, Linux answers ENOTDIR for a link, others
+        # ELOOP; ENOTDIR is also the answer for a file.
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(above, name):
             raise InvalidDocument(
                 f"`{path}` is a symbolic link, which is refused", "Remove the link"

@@ -27,6 +27,7 @@ _ESCAPE = re.compile(r"\\(\r\n|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _DROPPED = ("\n", "\r", "\r\n", "\u2028", "\u2029")
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
+# A name without quotes may begin with an escape; the tokenizer has already cut it at its end.
 _NAME = re.compile(r"[^\W\d]|[$_]|\\u")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F]+|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII
@@ -77,7 +78,7 @@ def set_value(text: str, path: tuple[str, ...], value: str, *, what: str) -> str
 
 def without_comments(text: str) -> str:
     """Return a text that reads with a space in the place of each comment."""
-    return _TOKEN.sub(lambda found: " " if found.group().startswith("/") else found.group(), text)
+    return _TOKEN.sub(lambda token: " " if token.group().startswith("/") else token.group(), text)
 
 
 def _root(text: str, what: str) -> Node:
@@ -103,26 +104,29 @@ def _insert(text: str, node: Node, path: tuple[str, ...], value: str) -> str:
     spread = not node.key_starts or not _LINE_ENDS.isdisjoint(text[node.start : node.end])
     member = _member(path, value, inner if spread else None, newline)
     body = text[node.start + 1 : node.inner_end]
+    # The comma goes straight after the last value: what follows it may be a line comment, in which
+    # a comma would be lost.
     if node.key_starts and not node.ends_with_comma:
         last_end = max(below.end for below in (node.members or {}).values())
         comma_at = last_end - node.start - 1
         body = body[:comma_at] + "," + body[comma_at:]
     between = newline + inner if spread else " "
-    after = "," * node.ends_with_comma
-    rest = text[node.inner_end : node.end]
-    if spread and newline not in rest:
-        rest = newline + outer + rest.lstrip()
-    return text[: node.start + 1] + body + between + member + after + rest + text[node.end :]
+    # A file whose last member ends with a comma is written so again: one style a file.
+    after = "," if node.ends_with_comma else ""
+    closing = text[node.inner_end : node.end]
+    if spread and newline not in closing:
+        closing = newline + outer + closing.lstrip()
+    return text[: node.start + 1] + body + between + member + after + closing + text[node.end :]
 
 
 def _member(path: tuple[str, ...], value: str, indent: str | None, newline: str) -> str:
     """Return a member, with the objects around it that are not there yet."""
-    name, *rest = path
-    if not rest:
+    name, *inner_names = path
+    if not inner_names:
         return f"{json.dumps(name)}: {value}"
     if indent is None:
-        return f"{json.dumps(name)}: {{{_member(tuple(rest), value, None, newline)}}}"
-    below = _member(tuple(rest), value, indent + _INDENT, newline)
+        return f"{json.dumps(name)}: {{{_member(tuple(inner_names), value, None, newline)}}}"
+    below = _member(tuple(inner_names), value, indent + _INDENT, newline)
     return f"{json.dumps(name)}: {{{newline}{indent}{_INDENT}{below}{newline}{indent}}}"
 
 
@@ -156,14 +160,14 @@ class _Json5Reader:
     def _next(self) -> None:
         """Go on to the next token that is not space."""
         while True:
-            found = _TOKEN.match(self._text, self._at)
-            if found is None:
+            token = _TOKEN.match(self._text, self._at)
+            if token is None:
                 self._kind, self._token, self._start = "", "", self._at
                 if self._at < len(self._text):
                     raise _Unreadable(f"`{self._text[self._at]}` is not expected", self._at)
                 return
-            self._kind, self._token = found.lastgroup or "", found.group()
-            self._start, self._at = found.span()
+            self._kind, self._token = token.lastgroup or "", token.group()
+            self._start, self._at = token.span()
             if self._kind != "space":
                 return
             if self._token[0] == "/":
@@ -174,8 +178,8 @@ class _Json5Reader:
         self._next()
 
     def _refuse(self) -> _Unreadable:
-        said = f"`{self._token[:40]}` is not expected" if self._token else "it ends too early"
-        return _Unreadable(said, self._start)
+        reason = f"`{self._token[:40]}` is not expected" if self._token else "it ends too early"
+        return _Unreadable(reason, self._start)
 
     def document(self) -> Node:
         node = self._node(0)
@@ -205,6 +209,7 @@ class _Json5Reader:
         word = self._token
         if word in _WORDS:
             return _WORDS[word]
+        # `lstrip` takes any number of signs, of which JSON5 allows one.
         if word.lstrip("+-") in ("Infinity", "NaN") and len(word.lstrip("+-")) >= len(word) - 1:
             return float(word.replace("Infinity", "inf"))
         if len(word) > _LONGEST_NUMBER or not _NUMBER.fullmatch(word):
@@ -265,8 +270,8 @@ class _Json5Reader:
 
 
 def _text_of(token: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        escaped = found.group(1)
+    def plain(escape: re.Match[str]) -> str:
+        escaped = escape.group(1)
         if escaped in _DROPPED:
             return ""
         if len(escaped) > 1:

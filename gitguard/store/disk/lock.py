@@ -29,6 +29,7 @@ except ImportError:  # Windows: untested, `gitguard status` says so
     fcntl = None  # type: ignore[assignment]
 
 _RETRY = 0.01
+"""Seconds between two tries; `flock` itself can wait, but not with a time limit."""
 _held: dict[int, tuple[str, int]] = {}
 """The handles of this process's locks: of which file, and held by which thread."""
 
@@ -51,6 +52,7 @@ def is_held(path: str) -> bool:
         return False
     try:
         if fcntl is not None:
+            # Shared, so that two who only ask do not take each other for holders.
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -93,6 +95,7 @@ class Lock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        # Before the lock is released: a child started after this line must not inherit it.
         _held.pop(self._handle, None)
         if self._is_first and isinstance(error, GitguardError):
             # Nothing came of it, as with a session's name that is mistyped. Who waits for this
@@ -111,6 +114,8 @@ class Lock:
         deadline = time.monotonic() + self._timeout
         is_awaited = False
         while True:
+            # Opened anew in each round: the holder may remove the file when it is done, and a lock
+            # on a file without a name excludes nobody.
             handle = self._open()
             if self._try(handle) and self._is_current(handle):
                 break
@@ -128,6 +133,7 @@ class Lock:
             return  # also a file of somebody else's, which stays as it is
         self._is_first = os.fstat(handle).st_size == 0
         try:
+            # Of a fixed width, so that no rest of a longer line before it stays.
             os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
         except OSError:
             return  # a full disk or a read-only lock file: held all the same, only not by name

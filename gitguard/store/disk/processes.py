@@ -27,6 +27,7 @@ def start_of(pid: int) -> int:
     With its number it names one process for good: numbers are given again.
     """
     facts = _facts(pid)
+    # Field 22 of proc(5), `starttime`; the first two fields are cut off.
     return int(facts[19]) if len(facts) > 19 else 0
 
 
@@ -34,6 +35,8 @@ def _facts(pid: int) -> list[bytes]:
     """Return what the system says of a process from its state on, nothing where it does not."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as opened:
+            # The second field is the program's name in brackets, and may hold both of them and
+            # spaces; only after the last bracket are the fields what they look like.
             return opened.read().rpartition(b")")[2].split()
     except OSError:
         return []
@@ -51,26 +54,26 @@ def name_of(pid: int) -> str:
 def writers_of(path: str) -> tuple[int, ...]:
     """Return the other processes that have a file open for writing, as far as we may see them."""
     try:
-        wanted = os.stat(path)
+        file = os.stat(path)
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return ()
-    return tuple(pid for pid in pids if pid != os.getpid() and _writes(pid, wanted))
+    return tuple(pid for pid in pids if pid != os.getpid() and _writes(pid, file))
 
 
-def _writes(pid: int, wanted: os.stat_result) -> bool:
+def _writes(pid: int, file: os.stat_result) -> bool:
     folder = f"/proc/{pid}/fd"
     try:
         handles = os.listdir(folder)
     except OSError:
         return False  # it ended, or belongs to somebody else
-    return any(_is_written(pid, handle, wanted) for handle in handles)
+    return any(_is_written(pid, handle, file) for handle in handles)
 
 
-def _is_written(pid: int, handle: str, wanted: os.stat_result) -> bool:
+def _is_written(pid: int, handle: str, file: os.stat_result) -> bool:
     try:
-        found = os.stat(f"/proc/{pid}/fd/{handle}")
-        if not stat.S_ISREG(found.st_mode) or not os.path.samestat(found, wanted):
+        open_file = os.stat(f"/proc/{pid}/fd/{handle}")
+        if not stat.S_ISREG(open_file.st_mode) or not os.path.samestat(open_file, file):
             return False
         with open(f"/proc/{pid}/fdinfo/{handle}", "rb") as opened:
             facts = dict(line.split(b":", 1) for line in opened.read().splitlines() if b":" in line)

@@ -46,7 +46,7 @@ class SummarizerCommand:
         beat is called about once a second while it runs.
         """
         self._command = [path, *arguments]
-        self._environment = surroundings(environment)
+        self._environment = summarizer_environment(environment)
         self._now, self._beat = now, beat
 
     def __call__(self, text: str, seconds: float) -> Answer:
@@ -62,6 +62,7 @@ class SummarizerCommand:
     def _asked(self, text: str, folder: str, seconds: float) -> Answer:
         with tempfile.TemporaryFile(dir=folder) as stdin:
             stdin.write(text.encode("utf-8", "replace"))
+            # A file, not a pipe: it need not read its input before it answers, and we never block.
             stdin.seek(0)
             process = child.start(
                 self._command, environment=self._environment, folder=folder, stdin=stdin
@@ -75,29 +76,30 @@ class SummarizerCommand:
     def _heard(self, process: Child, until: float) -> Answer:
         assert process.stdout is not None
         assert process.stderr is not None
-        said = {process.stdout: bytearray(), process.stderr: bytearray()}
+        output = {process.stdout: bytearray(), process.stderr: bytearray()}
         with selectors.DefaultSelector() as waiting:
-            for stream in said:
+            for stream in output:
                 waiting.register(stream, selectors.EVENT_READ)
             while waiting.get_map():
                 if self._now() >= until:
                     return Answer(complaint="it did not end in time")
+                # Asked before the streams: what is ready afterwards includes its last words.
                 has_ended = process.poll() is not None
                 patience = 0 if has_ended else min(max(until - self._now(), 0), _BEAT)
                 ready = [key.fileobj for key, _ in waiting.select(patience)]
-                for stream in said:
-                    if stream in ready and not _hear(stream, said[stream]):
+                for stream in output:
+                    if stream in ready and not _hear(stream, output[stream]):
                         waiting.unregister(stream)
-                del said[process.stderr][:-_LAST_WORDS]
-                if len(said[process.stdout]) > LARGEST_ANSWER:
+                del output[process.stderr][:-_LAST_WORDS]
+                if len(output[process.stdout]) > LARGEST_ANSWER:
                     return Answer(complaint=f"it said more than {LARGEST_ANSWER:,} bytes")
                 if has_ended and process.stdout not in ready:
                     break  # what it left behind may keep its output open, and adds nothing to it
                 self._beat()
-        return _reply(process, max(until - self._now(), 0), *map(bytes, said.values()))
+        return _reply(process, max(until - self._now(), 0), *map(bytes, output.values()))
 
 
-def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
+def summarizer_environment(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return an environment in which nothing leads back to the workspace, and hooks do nothing."""
     foreign = {
         name: value
@@ -107,10 +109,10 @@ def surroundings(environment: Mapping[str, str]) -> Mapping[str, str]:
     return {**foreign, HOOKS_VARIABLE: HOOKS_OFF}
 
 
-def _hear(stream: IO[bytes], said: bytearray) -> bool:
+def _hear(stream: IO[bytes], output: bytearray) -> bool:
     """Add what there is to hear; say whether there may be more."""
     data = os.read(stream.fileno(), 1 << 16)
-    said += data
+    output += data
     return bool(data)
 
 

@@ -42,7 +42,10 @@ def set_value(text: str, name: str, value: str, *, what: str) -> str:
         ) from error
     except RecursionError:
         raise _too_deep(what) from None
-    edited = _MARK * text.startswith(_MARK) + tomlkit.dumps(document)
+    edited = tomlkit.dumps(document)
+    if text.startswith(_MARK):
+        edited = _MARK + edited
+    # tomlkit ends the lines that it adds with LF; a file that has CRLF throughout keeps it.
     if 0 < text.count("\n") == text.count("\r\n"):
         return edited.replace("\r\n", "\n").replace("\n", "\r\n")
     return edited

@@ -44,16 +44,16 @@ worktree worktrees write writing written wrong yes you your zlib
 _WORDS = frozenset(_MESSAGES.split())
 
 
-def git_words(said: str, *places: str) -> str:
+def git_words(complaint: str, *places: str) -> str:
     """Return a complaint of git's in one line, without anything that it may have read in a file.
 
     places are the beginnings of names that may stay, such as the worktree's path.
     """
     words: list[str] = []
-    for word in said.split():
-        shown = word if _may_stay(word, places) else _LEFT_OUT
-        if shown != _LEFT_OUT or words[-1:] != [_LEFT_OUT]:
-            words.append(shown)
+    for word in complaint.split():
+        visible_word = word if _may_stay(word, places) else _LEFT_OUT
+        if visible_word != _LEFT_OUT or words[-1:] != [_LEFT_OUT]:
+            words.append(visible_word)
     text = " ".join(words)
     return text if len(text) <= _MOST else f"{text[:_MOST]}{_LEFT_OUT}"
 

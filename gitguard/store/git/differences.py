@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.plumbing import GitProcess, Plumbing
     from gitguard.store.git.repository import Repository
 
-    _Entries = dict[str, "_Listed"]
+    _Entries = dict[str, "_ListedEntry"]
 
 _INDEX_LIMIT = 4 << 20
 """The largest index, in bytes, whose files are compared: about 40,000 of them."""
@@ -128,7 +128,7 @@ class Differences(Record):
                 gone.append(path)
             else:
                 changed.append(path)
-        why_unread = f"{unread:,} filtered, large or unreadable file{'s' * (unread > 1)}"
+        why_unread = f"{unread:,} filtered, large or unreadable file{'' if unread == 1 else 's'}"
         unseen = (tracked_unseen, new_unseen, why_unread if unread else "")
         return Changes(tuple(changed), tuple(gone), tuple(why for why in unseen if why))
 
@@ -150,7 +150,7 @@ def _content(file: ChangedFile | None, *, is_new: bool) -> tuple[int, str]:
     return file.mode, file.id
 
 
-class _Listed(Value):
+class _ListedEntry(Value):
     """A line of git's: a path as the commit has it, and as it is now."""
 
     old_mode: int
@@ -165,7 +165,7 @@ class _Listed(Value):
         return not self.id.strip("0") and self.mode != _SUBMODULE
 
 
-class _Read(Value):
+class _FileReading(Value):
     """What lies at a path of the worktree."""
 
     mode: int = 0
@@ -197,7 +197,8 @@ class Looker:
             base = commit or _EMPTY_TREES[self._object_format()]
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
-            with _Asked(self._git, *_LIST_NEW) as new:
+            # Started first and asked last, so that both gits work at the same time.
+            with _Question(self._git, *_LIST_NEW) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new)
             if tracked_unseen:
@@ -223,7 +224,7 @@ class Looker:
             return {}, f"tracked files (the index is larger than {_INDEX_LIMIT >> 20} MiB)"
         try:
             settings = self._without_filters()
-            with _Asked(self._git, *_COMPARE, base, "--", settings=settings) as compared:
+            with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
@@ -233,9 +234,10 @@ class Looker:
         if not self._may_define_filters():
             return ()
         question = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-        with _Asked(self._git, *question) as asked:
-            listed = asked.answer(fails_with=1)
+        with _Question(self._git, *question) as process:
+            listed = process.answer(fails_with=1)
         keys = (os.fsdecode(key) for key in listed.split(b"\0") if key)
+        # The name between `filter.` and the last dot may hold dots itself.
         names = {key.partition(".")[2].rpartition(".")[0] for key in keys}
         if len(names) > _MOST_FILTERS or any("=" in name for name in names):
             raise GitFailed("the repository's filters cannot be switched off")
@@ -260,8 +262,8 @@ class Looker:
         if not paths:
             return {}
         question = ("check-attr", "-z", "--stdin", *_FILTERING, *_CONVERTING)
-        with _Asked(self._git, *question) as asked:
-            answer = asked.answer(b"".join(os.fsencode(path) + b"\0" for path in paths))
+        with _Question(self._git, *question) as process:
+            answer = process.answer(b"".join(os.fsencode(path) + b"\0" for path in paths))
         words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
         attributes: dict[str, dict[str, str]] = {}
         for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
@@ -271,8 +273,10 @@ class Looker:
     def _converts_all(self) -> bool:
         """Say whether line endings are converted in files without attributes."""
         pattern = r"^core\.autocrlf$"
-        with _Asked(self._git, "config", "-z", "--get-regexp", pattern) as asked:
-            local = asked.answer(fails_with=1).rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
+        with _Question(self._git, "config", "-z", "--get-regexp", pattern) as process:
+            local = (
+                process.answer(fails_with=1).rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
+            )
         values = [local or "false", *(value for _, value in self._git.user_settings(pattern))]
         return (local or values[-1]).lower() in ("true", "input", "yes", "on", "1")
 
@@ -305,7 +309,7 @@ class Looker:
         return tuple(file.replace(path=self._redactor.text(file.path)) for file in compared)
 
 
-class _Asked:
+class _Question:
     """A context manager: a git command that was asked and answers later, within our time."""
 
     def __init__(self, git: Plumbing, *arguments: str, settings: tuple[str, ...] = ()) -> None:
@@ -335,15 +339,15 @@ def _parsed(answer: bytes) -> _Entries:
     entries = {}
     for facts, path in zip(words[::2], words[1::2], strict=True):
         old_mode, mode, old_id, new_id, _ = facts.removeprefix(b":").decode("ascii").split(" ")
-        entry = _Listed(int(old_mode, 8), int(mode, 8), old_id, new_id)
+        entry = _ListedEntry(int(old_mode, 8), int(mode, 8), old_id, new_id)
         entries[os.fsdecode(path)] = entry
     return entries
 
 
-def _new(asked: _Asked) -> tuple[tuple[str, ...], str]:
+def _new(listing: _Question) -> tuple[tuple[str, ...], str]:
     """Return the untracked paths, or why they are not known."""
     try:
-        names = asked.answer().split(b"\0")[:-1]
+        names = listing.answer().split(b"\0")[:-1]
     except GitFailed:
         return (), "untracked files (git cannot list them)"
     if len(names) > _MOST_NEW:
@@ -352,7 +356,7 @@ def _new(asked: _Asked) -> tuple[tuple[str, ...], str]:
 
 
 def _as_stored(
-    path: str, reading: _Read, attributes: dict[str, str], *, converts_all: bool
+    path: str, reading: _FileReading, attributes: dict[str, str], *, converts_all: bool
 ) -> ChangedFile:
     """Return what git would store of a file, as far as no filter decides that."""
     if any(attributes.get(name, "unset") not in _UNSET for name in _FILTERING):
@@ -369,14 +373,14 @@ def _converts(attributes: dict[str, str], *, converts_all: bool) -> bool:
     return converts_all or any(value != "unspecified" for value in values)
 
 
-def _with_mode_of_git(stored: ChangedFile, entry: _Listed | None) -> ChangedFile:
+def _with_mode_of_git(stored: ChangedFile, entry: _ListedEntry | None) -> ChangedFile:
     """Take the mode that git sees, which ignores one that the file system makes up."""
     if entry is None or not stat.S_ISREG(entry.mode) or not stat.S_ISREG(stored.mode):
         return stored
     return stored.replace(mode=entry.mode)
 
 
-def _against(present: ChangedFile, base: _Listed | None) -> ChangedFile | None:
+def _against(present: ChangedFile, base: _ListedEntry | None) -> ChangedFile | None:
     """Return what is different from the commit, None where nothing is."""
     if base is None or not base.old_mode:
         return present.replace(is_new=True) if present.mode else None
@@ -393,25 +397,27 @@ class _Files:
         self._read = 0
         self._folders = {"": True}
 
-    def read(self, path: str) -> _Read:
+    def read(self, path: str) -> _FileReading:
         """Return what lies at a path; without an id where it could not be read."""
         folder, _, name = path.rpartition("/")
         if not name or not self._is_folder(folder):
-            return _Read(_FOLDER if not name else 0)
+            return _FileReading(_FOLDER if not name else 0)
         full = os.path.join(self._root, path)
         try:
             facts = os.lstat(full)
             if stat.S_ISLNK(facts.st_mode):
-                return _Read(_LINK, self._hash(os.fsencode(os.readlink(full))))
+                return _FileReading(_LINK, self._hash(os.fsencode(os.readlink(full))))
             if not stat.S_ISREG(facts.st_mode):
                 # A folder in a file's place: what is in it is listed by itself.
-                return _Read(0 if stat.S_ISDIR(facts.st_mode) else stat.S_IFMT(facts.st_mode))
+                return _FileReading(
+                    0 if stat.S_ISDIR(facts.st_mode) else stat.S_IFMT(facts.st_mode)
+                )
             mode = _PROGRAM if facts.st_mode & stat.S_IXUSR else _PLAIN
             return self._read_regular(full, mode)
         except (FileNotFoundError, NotADirectoryError):
-            return _Read()
+            return _FileReading()
         except (OSError, ValueError):
-            return _Read(_PLAIN)
+            return _FileReading(_PLAIN)
 
     def _is_folder(self, folder: str) -> bool:
         """Say whether a path is below the worktree by folders alone, without a link."""
@@ -425,22 +431,23 @@ class _Files:
             self._folders[folder] = stat.S_ISDIR(mode)
         return self._folders[folder]
 
-    def _read_regular(self, full: str, mode: int) -> _Read:
+    def _read_regular(self, full: str, mode: int) -> _FileReading:
         self._read += 1
         if self._read > _MOST_READ:
-            return _Read(mode)
+            return _FileReading(mode)
         handle = os.open(full, _READING)
         try:
             facts = os.fstat(handle)
             if not stat.S_ISREG(facts.st_mode) or facts.st_size > min(_FILE_LIMIT, self._room):
-                return _Read(mode)
+                return _FileReading(mode)
             with open(handle, "rb", closefd=False) as file:
+                # A file that grows meanwhile gets an id that is not the commit's: it did change.
                 data = file.read(facts.st_size + 1)
         finally:
             os.close(handle)
         self._room -= len(data)
         is_text = b"\r\n" in data and b"\0" not in data
-        return _Read(
+        return _FileReading(
             mode, self._hash(data), self._hash(data.replace(b"\r\n", b"\n")) if is_text else ""
         )
 

@@ -65,6 +65,7 @@ class Disguises:
 
     def _replacing(self) -> Iterator[str]:
         packed = self._packed()
+        # Reftables keep refs in a format of their own, which only git reads.
         if packed is None or os.path.isdir(os.path.join(self._common_dir, "reftable")):
             yield from self._listed_by_git()
             return

@@ -35,8 +35,8 @@ def without_block(data: bytes | None) -> bytes | None:
     """Return the file without our block; None is no file."""
     if data is None:
         return None
-    head, begin, rest = _decoded(data).partition(_BEGIN + "\n")
-    _, end, tail = rest.partition(_END + "\n")
+    head, begin, after_begin = _decoded(data).partition(_BEGIN + "\n")
+    _, end, tail = after_begin.partition(_END + "\n")
     return (head + tail).encode("utf-8", "surrogateescape") if begin and end else data
 
 

@@ -1,7 +1,7 @@
 """Objects, written durable.
 
-GitPython's own store neither syncs nor replaces: an object that a power cut left empty under its
-final name would stay broken for ever. So every object is written aside, synced, and put in place
+Git and the libraries for it keep an object that is there already: one that a power cut left empty
+under its final name would stay broken for ever. So every object is written aside, synced, and put in place
 over whatever is there.
 """
 
@@ -56,6 +56,8 @@ class LooseObjects:
         """Store an object of a kind aside; return its id."""
         name, content = _encode_loose(kind, data)
         aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
+        # A dead process may have had our number. Noted before it is made, so that whatever fails
+        # from here on is cleaned up.
         files.remove(aside)
         self._aside[name] = aside
         handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW, 0o444)
@@ -84,6 +86,8 @@ class LooseObjects:
         # One sync after the other, with nothing between them that would have to be synced too.
         for aside in self._aside.values():
             files.sync_file(aside)
+        # Only now do objects get their names. They were written blobs first, then the tree, then the
+        # commit, and appear in that order: no object ever names one that is not there yet.
         for name, aside in self._aside.items():
             folder = os.path.join(self._objects, name[:2])
             self._make_fanout(folder)
@@ -96,6 +100,7 @@ class LooseObjects:
         except FileExistsError:
             files.refuse_link(folder)
             return
+        # `mkdir` applied the umask of one user; the folder is for all who share the repository.
         os.chmod(folder, os.stat(self._objects).st_mode & 0o7777)
 
 
@@ -104,11 +109,12 @@ def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
     import zlib
 
     header = b"%s %d\0" % (kind.encode(), len(data))
+    # Checkpoints are small, and git packs them anew anyway: speed counts, not size.
     return sha1(header, data), zlib.compress(header + data, zlib.Z_BEST_SPEED)
 
 
 class GitObjects:
-    """Writes objects with git itself, for object formats that GitPython does not know."""
+    """Writes objects with git itself, for the object format that `LooseObjects` does not know (SHA-256)."""
 
     def __init__(self, git: Plumbing) -> None:
         """Write through git."""

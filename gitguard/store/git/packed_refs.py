@@ -44,19 +44,23 @@ class PackedRefs:
                 files.write_bytes(mark, b"")
         except OtherUser:
             mark = ""  # where users share a repository; a lock that stays is nobody's then
+        # Without `finally`: where the removal fails or we die, the mark has to stay.
         yield
         if mark and not os.path.lexists(self.lock):
             files.remove(mark)
 
     def clear(self) -> None:
         """Clear the lock if a git of ours has left it, and the marks of those that are dead."""
-        made = files.changed_at(self.lock)
-        if not made:
+        locked_at = files.changed_at(self.lock)
+        if not locked_at:
             files.sweep(self._folder, self._clock(), ends=_MARK)
             return
         marks = [name for name in files.names_in(self._folder) if name.endswith(_MARK)]
-        is_ours = any(files.changed_at(os.path.join(self._folder, name)) <= made for name in marks)
+        # A mark older than the lock: the lock was taken while one of ours was removing a ref.
+        is_ours = any(
+            files.changed_at(os.path.join(self._folder, name)) <= locked_at for name in marks
+        )
         folders = (self._place.worktree, self._place.git_dir, self._place.common_dir)
-        is_old = self._clock() - made > _DEAD_AFTER
+        is_old = self._clock() - locked_at > _DEAD_AFTER
         if is_ours and is_old and not processes.may_work_in("git", folders):
             files.remove(self.lock)

@@ -46,9 +46,9 @@ def worktree_roots(common_dir: str) -> frozenset[str]:
     linked = os.path.join(common_dir, "worktrees")
     roots = {os.path.realpath(os.path.dirname(common_dir))}
     for name in files.names_in(linked):
-        told = files.read_bytes(os.path.join(linked, name, "gitdir"), limit=4096)
-        if told:
-            dot_git = os.path.join(linked, name, os.fsdecode(told).strip())
+        gitdir = files.read_bytes(os.path.join(linked, name, "gitdir"), limit=4096)
+        if gitdir:
+            dot_git = os.path.join(linked, name, os.fsdecode(gitdir).strip())
             roots.add(os.path.realpath(os.path.dirname(dot_git)))
     return frozenset(roots)
 
@@ -66,16 +66,17 @@ def _git_dir_of(folder: str) -> str:
     if not os.path.isfile(path):
         return ""
     target = (files.read_bytes(path, limit=4096) or b"").decode("utf-8", "surrogateescape")
-    found = os.path.join(folder, target.removeprefix("gitdir:").strip())
-    return os.path.realpath(found) if os.path.isfile(os.path.join(found, "HEAD")) else ""
+    git_dir = os.path.join(folder, target.removeprefix("gitdir:").strip())
+    return os.path.realpath(git_dir) if os.path.isfile(os.path.join(git_dir, "HEAD")) else ""
 
 
 def _common_dir_of(git_dir: str) -> str:
     data = files.read_bytes(os.path.join(git_dir, "commondir"), limit=4096)
     if data is None:
         return git_dir
-    named = data.decode("utf-8", "surrogateescape").strip()
-    common_dir = os.path.realpath(os.path.join(git_dir, named)) if "\0" not in named else ""
+    pointer = data.decode("utf-8", "surrogateescape").strip()
+    # A path with a NUL raises `ValueError` in most calls, which nobody here expects.
+    common_dir = os.path.realpath(os.path.join(git_dir, pointer)) if "\0" not in pointer else ""
     if not os.path.isdir(common_dir):
         raise NotARepository(f"`{git_dir}/commondir` names no folder", "Look at it; git wrote it")
     return common_dir

@@ -33,7 +33,7 @@ _GRACE = 0.5
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    "core.fsync=loose-object,reference",
+    "core.fsync=loose-object,reference",  # git's default leaves both out
     "core.filesRefLockTimeout=2000",
     "core.alternateRefsCommand=",
     "core.pager=cat",
@@ -41,7 +41,7 @@ _SETTINGS = (
     "gc.auto=0",
     "maintenance.auto=false",
     "protocol.ext.allow=never",
-    "safe.bareRepository=explicit",
+    "safe.bareRepository=explicit",  # a folder that looks like a bare repository is not used
     "advice.graftFileDeprecated=false",
 )
 _ENVIRONMENT = {
@@ -53,12 +53,12 @@ _ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_OPTIONAL_LOCKS": "0",  # reading never writes the user's index
     "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
+    "LC_ALL": "C",  # some messages are told apart by their words
 }
 _LOOK = "Look at the repository with `git fsck`"
-_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+_PASSED_ON = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 _KEYS = ("GNUPGHOME", "SSH_AUTH_SOCK")
 """Where the user's keys are. No terminal or display is named, so that nothing asks there."""
 _USERS = ("system", "global")
@@ -82,15 +82,15 @@ class Plumbing:
         Raises `GitFailed` for a repository of another user: with the git directory named, git
         itself would not ask whose it is.
         """
-        kept = {name: environment[name] for name in _KEPT if name in environment}
-        folders = kept.get("PATH", os.defpath).split(os.pathsep)
-        kept["PATH"] = os.pathsep.join(f for f in folders if _is_outside(f, place))
+        basics = {name: environment[name] for name in _PASSED_ON if name in environment}
+        folders = basics.get("PATH", os.defpath).split(os.pathsep)
+        basics["PATH"] = os.pathsep.join(f for f in folders if _is_outside(f, place))
         keys = {name: environment[name] for name in _KEYS if name in environment}
         self._place = place
-        self._environment = {**kept, **_ENVIRONMENT}
+        self._environment = {**basics, **_ENVIRONMENT}
         self._key_environment = {**self._environment, **keys, "SSH_ASKPASS_REQUIRE": "never"}
-        self._plain_environment = kept
-        self._git = _find_git(kept["PATH"], place)
+        self._plain_environment = basics
+        self._git = _find_git(basics["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
             raise GitFailed(
                 f"`{place.worktree}` belongs to another user",
@@ -99,10 +99,10 @@ class Plumbing:
 
     def command(self, *arguments: str, settings: tuple[str, ...] = ()) -> list[str]:
         """Return the command line of a git command, with settings on top of ours."""
-        given = [word for s in (*_SETTINGS, *settings) for word in ("-c", s)]
+        options = [word for s in (*_SETTINGS, *settings) for word in ("-c", s)]
         # Both are named, because a repository's own settings may say anything of its worktree.
         where = (f"--git-dir={self._place.git_dir}", f"--work-tree={self._place.worktree}")
-        return [self._git, *given, *where, *arguments]
+        return [self._git, *options, *where, *arguments]
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> GitOutcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
@@ -122,21 +122,22 @@ class Plumbing:
         own configuration would.
         """
         command = self.command(*arguments, settings=settings)
-        surroundings = {**self._key_environment, **environment}
+        with_keys = {**self._key_environment, **environment}
         # No ref moves here, and an agent that is started for the key may stay for ever.
-        process = GitProcess(command, surroundings, os.path.abspath(os.sep), keeps_lock=False)
+        process = GitProcess(command, with_keys, os.path.abspath(os.sep), keeps_lock=False)
         return process.finish(stdin, limit=KEY_TIME_LIMIT)
 
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:
         """Return the settings whose names match, from the user's files alone, in their order."""
         question = ("config", "--null", "--show-scope", "--get-regexp", pattern)
         command = [self._git, f"--git-dir={self._place.git_dir}", *question]
-        done = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
-        if done.returncode > 1:
-            raise self.failure("config", done)
-        words = done.stdout.decode("utf-8", "surrogateescape").split("\0")
-        found = zip(words[::2], words[1::2], strict=False)
-        pairs = (setting.partition("\n") for scope, setting in found if scope in _USERS)
+        outcome = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
+        if outcome.returncode > 1:
+            raise self.failure("config", outcome)
+        words = outcome.stdout.decode("utf-8", "surrogateescape").split("\0")
+        scoped = zip(words[::2], words[1::2], strict=False)
+        # A setting without `=` has no line feed and no value, which git takes for true.
+        pairs = (setting.partition("\n") for scope, setting in scoped if scope in _USERS)
         return [(name, value) for name, _, value in pairs]
 
     def is_users_own(self, path: str) -> bool:
@@ -148,10 +149,10 @@ class Plumbing:
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command and return what it says; raise `GitFailed` if it fails."""
-        done = self.attempt(*arguments, stdin=stdin)
-        if done.returncode:
-            raise self.failure(arguments[0], done)
-        return done.stdout
+        outcome = self.attempt(*arguments, stdin=stdin)
+        if outcome.returncode:
+            raise self.failure(arguments[0], outcome)
+        return outcome.stdout
 
     def start(self, *arguments: str, settings: tuple[str, ...] = ()) -> GitProcess:
         """Start a git command that takes requests on its standard input."""
@@ -160,16 +161,18 @@ class Plumbing:
 
     def failure(self, command: str, done: GitOutcome) -> GitFailed:
         """Return the error of a command that failed, with what git complained about."""
-        said = self.complaint(done) or "nothing"
-        return GitFailed(f"`git {command}` ended with {done.returncode} and said: {said}", _LOOK)
+        complaint = self.complaint(done) or "nothing"
+        return GitFailed(
+            f"`git {command}` ended with {done.returncode} and said: {complaint}", _LOOK
+        )
 
-    def complaint(self, done: GitOutcome, known: tuple[str, ...] = ()) -> str:
+    def complaint(self, done: GitOutcome, allowed: tuple[str, ...] = ()) -> str:
         """Return what git complained about, without what it read in files; perhaps empty.
 
         known is what may stay besides names in the repository.
         """
         place = self._place
-        places = (place.worktree, place.git_dir, place.common_dir, "refs/", *known)
+        places = (place.worktree, place.git_dir, place.common_dir, "refs/", *allowed)
         return git_words(visible(done.stderr.decode("utf-8", "replace")), *places)
 
     def _is_own(self, environment: Mapping[str, str]) -> bool:
@@ -178,14 +181,15 @@ class Plumbing:
             return True
         owners = {os.stat(path).st_uid for path in (self._place.worktree, self._place.git_dir)}
         user = os.geteuid()
+        # As in git: under sudo the worktree belongs to whoever called it.
         behind_sudo = environment.get("SUDO_UID", "") if user == 0 else ""
         return owners <= {user, int(behind_sudo) if behind_sudo.isdecimal() else user}
 
     def _is_trusted_by_user(self) -> bool:
         # Our environment hides the user's own safe.directory, so ask with theirs.
         command = [self._git, "config", "--get-all", "safe.directory"]
-        asked = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
-        allowed = asked.stdout.decode("utf-8", "replace").split("\n")
+        outcome = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
+        allowed = outcome.stdout.decode("utf-8", "replace").split("\n")
         return any(place in allowed for place in (self._place.worktree, self._place.git_dir, "*"))
 
 
@@ -270,6 +274,7 @@ class GitProcess:
         assert self._process.stdout is not None
         handle = self._process.stdout.fileno()
         try:
+            # `select` itself refuses handles above 1023. Without `poll`, git is trusted to answer.
             if hasattr(select, "poll"):
                 waiting = select.poll()
                 waiting.register(handle, select.POLLIN)

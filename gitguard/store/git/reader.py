@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.disguises import Disguises
     from gitguard.store.git.plumbing import GitProcess, Plumbing
 
-    Read = dict[str, bytes | InvalidDocument]
+    Contents = dict[str, bytes | InvalidDocument]
 
 TREE_LIMIT = 4096
 _MISSING = ["missing"]
@@ -60,31 +60,31 @@ class ObjectReader:
 
     def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
         """Return an object's content, or raise when it is missing, too large or not its id."""
-        found = self.read_all([object_id], kind, limit=limit)[object_id]
-        if isinstance(found, InvalidDocument):
-            raise found
-        return found
+        content = self.read_all([object_id], kind, limit=limit)[object_id]
+        if isinstance(content, InvalidDocument):
+            raise content
+        return content
 
-    def read_all(self, ids: Iterable[str], kind: str, *, limit: int) -> Read:
+    def read_all(self, ids: Iterable[str], kind: str, *, limit: int) -> Contents:
         """Return what `read` returns or raises for each of many objects."""
-        found: Read = {}
+        contents: Contents = {}
         elsewhere: list[str] = []
-        wanted = dict.fromkeys(ids)
-        is_loose = self._is_listed if len(wanted) > _MANY else lambda _: True
-        for object_id in wanted:
+        unique_ids = dict.fromkeys(ids)
+        is_loose = self._is_listed if len(unique_ids) > _MANY else lambda _: True
+        for object_id in unique_ids:
             try:
                 self._refuse(object_id)
                 data = self._read_loose(object_id, kind, limit) if is_loose(object_id) else None
             except InvalidDocument as error:
-                found[object_id] = error
+                contents[object_id] = error
                 continue
             if data is None:
                 elsewhere.append(object_id)
             else:
-                found[object_id] = data
+                contents[object_id] = data
         for start in range(0, len(elsewhere), _AT_ONCE):
-            self._read_through_git(elsewhere[start : start + _AT_ONCE], kind, limit, found)
-        return found
+            self._read_through_git(elsewhere[start : start + _AT_ONCE], kind, limit, contents)
+        return contents
 
     def entries(self, tree: str) -> Iterator[tuple[str, str]]:
         """Yield name and blob id of a flat tree of plain files; anything else is refused."""
@@ -116,23 +116,27 @@ class ObjectReader:
         if packed is None:
             return None
         data = _expand(packed, kind, limit)
-        return data if data is not None and _is(object_id, kind, data) else None
+        return data if data is not None and _has_id(object_id, kind, data) else None
 
     # Through git
 
-    def _read_through_git(self, ids: list[str], kind: str, limit: int, found: Read) -> None:
+    def _read_through_git(self, ids: list[str], kind: str, limit: int, contents: Contents) -> None:
         sizes: dict[str, int] = {}
-        for object_id, said in zip(ids, self._ask(ids), strict=True):
-            if said == _MISSING and os.path.lexists(self._path(object_id)):
-                found[object_id] = _damaged(object_id)
-            elif said[0] != kind or int(said[1]) > limit:
-                found[object_id] = _refusal(object_id, said, kind, limit)
+        for object_id, header in zip(ids, self._ask(ids), strict=True):
+            if header == _MISSING and os.path.lexists(self._path(object_id)):
+                contents[object_id] = _damaged(object_id)
+            elif header[0] != kind or int(header[1]) > limit:
+                contents[object_id] = _refusal(object_id, header, kind, limit)
             else:
-                sizes[object_id] = int(said[1])
+                sizes[object_id] = int(header[1])
         for group in _groups(sizes):
-            self._read_contents(group, sizes, kind, found)
+            self._read_contents(group, sizes, kind, contents)
 
-    def _read_contents(self, ids: list[str], sizes: dict[str, int], kind: str, found: Read) -> None:
+    def _read_contents(
+        self, ids: list[str], sizes: dict[str, int], kind: str, contents: Contents
+    ) -> None:
+        # Positions are computed from the sizes that git named; each header is compared, because a
+        # content may hold anything, also what looks like the next header.
         answer, has_ended = self._contents(ids, sum(sizes[i] + _HEADER + len(i) for i in ids))
         start = 0
         for object_id in ids:
@@ -141,15 +145,15 @@ class ObjectReader:
             data = answer[begin:end]
             if answer[start:begin] != head or answer[end : end + 1] != b"\n":
                 break
-            found[object_id] = data if _is(object_id, kind, data) else _damaged(object_id)
+            contents[object_id] = data if _has_id(object_id, kind, data) else _damaged(object_id)
             start = end + 1
         if start == len(answer) and not has_ended:
             return
         # One of them is not as long as git says, or git gave up over it: find out which.
         for object_id in ids if len(ids) > 1 else ():
-            self._read_contents([object_id], sizes, kind, found)
+            self._read_contents([object_id], sizes, kind, contents)
         if len(ids) == 1:
-            found[ids[0]] = _damaged(ids[0])
+            contents[ids[0]] = _damaged(ids[0])
 
     def _contents(self, ids: list[str], limit: int) -> tuple[bytes, bool]:
         """Return what git says of objects, and whether it ended over them."""
@@ -159,6 +163,7 @@ class ObjectReader:
         if is_whole:
             return answer, False
         was_killed = process.has_ended
+        # It gave up over a broken object, or we ended it: the next question starts another one.
         self._process = None
         if process.finish().returncode <= 0 and not was_killed:
             raise GitFailed(f"`git cat-file` ended while it read {ids[0]}", "Look with `git fsck`")
@@ -207,10 +212,12 @@ def _expand(packed: bytes, kind: str, limit: int) -> bytes | None:
 
     expander = zlib.decompressobj()
     try:
+        # The header first, and only so much as it promises: a few bytes can expand to gigabytes.
         head, _, data = expander.decompress(packed, _HEADER).partition(b"\0")
         named, _, digits = head.partition(b" ")
         if named != kind.encode() or not digits.isdigit() or int(digits) > limit:
             return None
+        # One byte more than promised shows a content that is too long; 0 would mean without limit.
         room = max(int(digits) - len(data), 0) + 1
         data += expander.decompress(expander.unconsumed_tail, room)
     except zlib.error:
@@ -218,12 +225,14 @@ def _expand(packed: bytes, kind: str, limit: int) -> bytes | None:
     return data if expander.eof and len(data) == int(digits) else None
 
 
-def _refusal(object_id: str, said: list[str], kind: str, limit: int) -> InvalidDocument:
+def _refusal(object_id: str, header: list[str], kind: str, limit: int) -> InvalidDocument:
     """Say why an object is not read, from its kind and size."""
-    if said[0] != kind:
-        what = "missing" if said == _MISSING else f"a {said[0]}, not a {kind}"
+    if header[0] != kind:
+        what = "missing" if header == _MISSING else f"a {header[0]}, not a {kind}"
         return InvalidDocument(f"object {object_id} is {what}")
-    return InvalidDocument(f"object {object_id} has {int(said[1]):,} bytes; the limit is {limit:,}")
+    return InvalidDocument(
+        f"object {object_id} has {int(header[1]):,} bytes; the limit is {limit:,}"
+    )
 
 
 def _damaged(object_id: str) -> InvalidDocument:
@@ -244,7 +253,7 @@ def _groups(sizes: dict[str, int]) -> Iterator[list[str]]:
         yield group
 
 
-def _is(object_id: str, kind: str, data: bytes) -> bool:
+def _has_id(object_id: str, kind: str, data: bytes) -> bool:
     """Say whether content has an id."""
     import hashlib
 

@@ -1,6 +1,7 @@
 """The one door to git: the refs and objects of a repository, and what is checked out.
 
-Objects are written in process with GitPython's object store; everything else is plumbing.
+Objects are written in process (`objects`), because that saves a start of git for each; everything
+else is plumbing. `code_history` is the door for what people read about their own commits.
 """
 
 from __future__ import annotations
@@ -65,29 +66,30 @@ class Repository:
 
     def refs(self, *patterns: str) -> dict[str, Ref]:
         """List the refs under the given full names or folders; a broken ref is an error."""
-        found = self._list_refs(patterns)
-        if self._unread(patterns, found):
-            found = self._list_refs(patterns)  # it may have been made meanwhile
-        for name in self._unread(patterns, found):
+        refs = self._list_refs(patterns)
+        if self._unread(patterns, refs):
+            refs = self._list_refs(patterns)  # it may have been made meanwhile
+        for name in self._unread(patterns, refs):
             raise GitFailed(
                 f"`git for-each-ref` does not list `{name}`, which is there", "See `git fsck`"
             )
-        return found
+        return refs
 
-    def _unread(self, patterns: tuple[str, ...], found: Mapping[str, Ref]) -> list[str]:
+    def _unread(self, patterns: tuple[str, ...], refs: Mapping[str, Ref]) -> list[str]:
         """Return the refs that git passed over; a file it cannot read is none to it."""
-        absent = (name for name in patterns if name not in found and "*" not in name)
+        absent = (name for name in patterns if name not in refs and "*" not in name)
         return [n for n in absent if os.path.isfile(os.path.join(self.place.common_dir, n))]
 
     def _list_refs(self, patterns: tuple[str, ...]) -> dict[str, Ref]:
         fields = "%(objectname)%00%(refname)%00%(symref)%00%(worktreepath)%00"
-        done = self.git.attempt("for-each-ref", f"--format={fields}", *patterns)
-        if done.returncode or b"broken ref" in done.stderr:
-            raise self.git.failure("for-each-ref", done)
-        parts = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        outcome = self.git.attempt("for-each-ref", f"--format={fields}", *patterns)
+        if outcome.returncode or b"broken ref" in outcome.stderr:
+            raise self.git.failure("for-each-ref", outcome)
+        parts = outcome.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        # Git ends each row with a line feed, which is left over at the start of the next one's id.
         rows = [parts[i : i + 4] for i in range(0, len(parts), 4)]
-        found = (Ref(row[1], row[0].strip(), row[2], row[3]) for row in rows)
-        return {ref.name: ref for ref in found}
+        refs = (Ref(row[1], row[0].strip(), row[2], row[3]) for row in rows)
+        return {ref.name: ref for ref in refs}
 
     def move_ref(self, name: str, new: str, old: str, why: str) -> None:
         """Point a ref at new if it still points at old (zeros: if it does not exist)."""
@@ -150,17 +152,20 @@ class Repository:
             raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
         if done.returncode:
             raise self._moved(name, old, done)
+        # Git syncs the ref's file, but not the folder in which it was renamed.
         self.settle(name)
         if self._read_back(name) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
     def _moved(self, name: str, old: str, done: GitOutcome) -> GitguardError:
         failure = self.git.failure("update-ref", done)
+        # Git ends with the same code for a ref that moved and for any other failure, so the ref is
+        # read again to tell them apart.
         current = self.refs(name).get(name)
         if (current.id if current else "0" * len(old)) != old:
             return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
-        said = done.stderr.decode("utf-8", "surrogateescape")
-        if f"{name}.lock" in said or self._packed_refs.lock in said:
+        complaint = done.stderr.decode("utf-8", "surrogateescape")
+        if f"{name}.lock" in complaint or self._packed_refs.lock in complaint:
             return Pending(
                 f"the lock of `{name}` cannot be taken: {failure.message}",
                 "Another git process may hold it; a lock left by a dead one is cleared after "
@@ -182,8 +187,8 @@ class Repository:
         data = files.read_bytes(os.path.join(self.place.common_dir, name), limit=4096)
         if data is not None:
             return data.decode("ascii", "replace").strip()
-        found = self.refs(name).get(name)
-        return found.id if found else ""
+        ref = self.refs(name).get(name)
+        return ref.id if ref else ""
 
     def sweep(self, folder: str) -> None:
         """Clear the locks that dead gits left on the refs in a folder."""
@@ -208,6 +213,7 @@ class Repository:
         """Return what the worktree's HEAD names: a full ref, or a commit id when detached."""
         data = files.read_bytes(os.path.join(self.place.git_dir, "HEAD"), limit=4096) or b""
         text = data.decode("utf-8", "surrogateescape").strip()
+        # With reftables git leaves this stub in HEAD for older programs; then git has to be asked.
         if text.startswith("ref: ") and text != "ref: refs/heads/.invalid":
             return text.removeprefix("ref: ")
         if is_object_id(text):
@@ -258,6 +264,7 @@ class Repository:
         """
         stamp = Stamp(_NAME, _EMAIL, int(self._clock() if at is None else at))
         with self._object_writer(parent) as writer:
+            # Sorted by bytes of the name, as git requires of a tree; there are no folders in it.
             blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
             entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
             tree = writer.write("tree", b"".join(entries))

@@ -51,50 +51,52 @@ class SignatureVerdict(Value):
         return self.standing == GOOD
 
 
-def judge_ssh(said: str, *, holds: bool) -> SignatureVerdict:
+def judge_ssh(output: str, *, holds: bool) -> SignatureVerdict:
     """Read what git says of an SSH signature; holds is whether it was content."""
-    if "revocation file configured but not found" in said:
+    if "revocation file configured but not found" in output:
         return SignatureVerdict(UNKNOWN, reason="the file `gpg.ssh.revocationFile` cannot be read")
-    found = _BY_SSH.search(said)
-    signer, key = (found[1] or "", found[2]) if found else ("", "")
+    match = _BY_SSH.search(output)
+    signer, key = (match[1] or "", match[2]) if match else ("", "")
     if holds and signer:
         return SignatureVerdict(GOOD, _name(signer), key)
-    if found:
-        expired = "key has expired" in said
+    if match:
+        expired = "key has expired" in output
         why = "has expired" if expired else "belongs to no allowed signer"
         return SignatureVerdict(BAD if expired else UNKNOWN, key=key, reason=f"its key {key} {why}")
-    if "cannot run" in said:
-        return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
-    why = f"it is not of this content, or its key was revoked: {heard(said)}"
+    if "cannot run" in output:
+        return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(output)}")
+    why = f"it is not of this content, or its key was revoked: {heard(output)}"
     return SignatureVerdict(BAD, reason=why)
 
 
-def judge_gpg(said: str, *, holds: bool) -> SignatureVerdict:
+def judge_gpg(output: str, *, holds: bool) -> SignatureVerdict:
     """Read what git says of an OpenPGP or X.509 signature; holds is whether it was content."""
-    told: dict[str, list[str]] = {}
-    for line in said.splitlines():
+    statuses: dict[str, list[str]] = {}
+    for line in output.splitlines():
+        # A blank line or a mark alone has fewer words; the empty ones make up for it.
         mark, name, *words = [*line.split(" "), "", ""]
         if mark == "[GNUPG:]":
-            told.setdefault(name, [word for word in words if word])
-    keys = told.get("VALIDSIG", [])
-    signer = _name(" ".join(told.get("GOODSIG", [])[1:]))
-    if holds and keys and "GOODSIG" in told:
+            statuses.setdefault(name, [word for word in words if word])
+    keys = statuses.get("VALIDSIG", [])
+    # GOODSIG is key and name; VALIDSIG ends with the primary key's fingerprint.
+    signer = _name(" ".join(statuses.get("GOODSIG", [])[1:]))
+    if holds and keys and "GOODSIG" in statuses:
         return SignatureVerdict(GOOD, signer, keys[-1])
-    broken = next((name for name in _BROKEN if name in told), "")
+    broken = next((name for name in _BROKEN if name in statuses), "")
     if broken:
-        return SignatureVerdict(BAD, key=_key(told[broken]), reason=_BROKEN[broken])
-    if "GOODSIG" in told:
-        why = f"its key {_key(keys) or _key(told['GOODSIG'])} is not trusted fully"
+        return SignatureVerdict(BAD, key=_key(statuses[broken]), reason=_BROKEN[broken])
+    if "GOODSIG" in statuses:
+        why = f"its key {_key(keys) or _key(statuses['GOODSIG'])} is not trusted fully"
         return SignatureVerdict(UNKNOWN, signer, _key(keys), why)
-    if "NO_PUBKEY" in told:
-        key = _key(told["NO_PUBKEY"])
+    if "NO_PUBKEY" in statuses:
+        key = _key(statuses["NO_PUBKEY"])
         return SignatureVerdict(UNKNOWN, key=key, reason=f"its key {key} is not in your keyring")
-    return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(said)}")
+    return SignatureVerdict(UNKNOWN, reason=f"it cannot be checked: {heard(output)}")
 
 
-def heard(said: str) -> str:
+def heard(output: str) -> str:
     """Return what git complained about, in one line."""
-    return shorten(git_words(said), _MOST_SAID) or "nothing"
+    return shorten(git_words(output), _MOST_SAID) or "nothing"
 
 
 def _name(text: str) -> str:

@@ -40,7 +40,7 @@ _DEFAULTS = {
 to be trusted fully."""
 _NO_COMMAND = "gpg.ssh.defaultKeyCommand="
 _OLD_NAMES = {"gpg.program": "gpg.openpgp.program"}
-_WANTED = "^(gpg\\..*|user\\.signingkey)$"
+_RELEVANT = "^(gpg\\..*|user\\.signingkey)$"
 _LAX = ("undefined", "never", "marginal")
 _NO_SIGNERS_FILE = (
     "your git configuration has to name a file `gpg.ssh.allowedSignersFile`, by its full path and "
@@ -55,10 +55,10 @@ class SigningSettings:
     def __init__(self, git: Plumbing) -> None:
         """Read them from the user's files."""
         self._values = dict(_DEFAULTS)
-        for name, value in git.user_settings(_WANTED):
-            known = _OLD_NAMES.get(name, name)
-            if known in self._values:
-                self._values[known] = value or _DEFAULTS[known]
+        for name, value in git.user_settings(_RELEVANT):
+            current_name = _OLD_NAMES.get(name, name)
+            if current_name in self._values:
+                self._values[current_name] = value or _DEFAULTS[current_name]
         if self._values["gpg.mintrustlevel"].lower() in _LAX:
             self._values["gpg.mintrustlevel"] = _DEFAULTS["gpg.mintrustlevel"]
 
@@ -146,12 +146,14 @@ class SignatureCheck:
             return SignatureVerdict(UNSIGNED, reason="it is not signed")
         if self._settings is None:
             self._settings = SigningSettings(self._git)
+        # Git would check any kind with the program for it; only the kind the user chose counts.
         kind = KINDS.get(signature, "")
-        wanted = self._settings.kind
-        if kind != wanted:
+        accepted_kind = self._settings.kind
+        if kind != accepted_kind:
             named = f"of the kind `{kind}`" if kind else "of no kind we know"
             return SignatureVerdict(
-                UNKNOWN, reason=f"its signature is {named}, and your git takes `{wanted}` only"
+                UNKNOWN,
+                reason=f"its signature is {named}, and your git takes `{accepted_kind}` only",
             )
         if kind == SSH and not self._git.is_users_own(self._settings.signers_file):
             return SignatureVerdict(UNKNOWN, reason=_NO_SIGNERS_FILE)
@@ -165,17 +167,17 @@ class SignatureCheck:
             )
         except GitFailed as error:
             return SignatureVerdict(UNKNOWN, reason=error.message)
-        said = done.stderr.decode("utf-8", "replace")
+        output = done.stderr.decode("utf-8", "replace")
         judge = judge_ssh if kind == SSH else judge_gpg
-        return judge(said, holds=done.returncode == 0)
+        return judge(output, holds=done.returncode == 0)
 
-    def _allowed(self, found: SignatureVerdict, kind: str) -> SignatureVerdict:
+    def _allowed(self, verdict: SignatureVerdict, kind: str) -> SignatureVerdict:
         # The name in a GPG key is whatever its owner wrote there; an SSH principal is the user's.
-        names = {_plain(found.key), *([_plain(found.signer)] if kind == SSH else [])}
-        if not found.is_good or not self._signers or names & self._signers:
-            return found
-        why = f"{found.signer or found.key} signed it, who is not among your `signers`"
-        return found.replace(standing=UNKNOWN, reason=why)
+        names = {_plain(verdict.key), *([_plain(verdict.signer)] if kind == SSH else [])}
+        if not verdict.is_good or not self._signers or names & self._signers:
+            return verdict
+        why = f"{verdict.signer or verdict.key} signed it, who is not among your `signers`"
+        return verdict.replace(standing=UNKNOWN, reason=why)
 
 
 def _plain(name: str) -> str:

@@ -23,9 +23,11 @@ class Worktree(Repository):
 
     def remotes(self) -> tuple[str, ...]:
         """Return the names of the repository's remotes."""
-        done = self.git.attempt("config", "-z", "--name-only", "--get-regexp", r"^remote\..*\.url$")
-        found = _names(done.stdout)
-        return tuple(sorted(n.removeprefix("remote.").removesuffix(".url") for n in found))
+        outcome = self.git.attempt(
+            "config", "-z", "--name-only", "--get-regexp", r"^remote\..*\.url$"
+        )
+        keys = _names(outcome.stdout)
+        return tuple(sorted(n.removeprefix("remote.").removesuffix(".url") for n in keys))
 
 
 def _names(listed: bytes) -> frozenset[str]:

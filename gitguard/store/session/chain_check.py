@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from gitguard.store.git.reader import ObjectReader, Read
+    from gitguard.store.git.reader import Contents, ObjectReader
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.naming import Session
@@ -68,7 +68,7 @@ class Verification:
         self._session = session
         self._way_out = way_out
         self._blobs: dict[str, InvalidDocument | None] = {}
-        self._ahead: Read = {}
+        self._ahead: Contents = {}
         self._order: Sequence[str] = ()
         self._places: dict[str, int] = {}
         self._known: Container[str] = ()
@@ -191,7 +191,7 @@ class Verification:
             f"a checkpoint holds {', '.join(FILES)}"
         )
 
-    def _with(self, link: Link, files: dict[str, str] | InvalidDocument, blobs: Read) -> Link:
+    def _with(self, link: Link, files: dict[str, str] | InvalidDocument, blobs: Contents) -> Link:
         """Return a link with its files, and with what is wrong with them."""
         if isinstance(files, InvalidDocument):
             return link.but(self._as_tampered(files))

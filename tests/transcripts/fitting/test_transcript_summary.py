@@ -20,7 +20,7 @@ from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.transcript import Answer
 from gitguard.sessions.resume.filling import BlockSection, Item
-from gitguard.store.disk.summarizer import LARGEST_ANSWER, SummarizerCommand, surroundings
+from gitguard.store.disk.summarizer import LARGEST_ANSWER, SummarizerCommand, summarizer_environment
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.chunks import (
     FEWEST_MESSAGES,
@@ -629,7 +629,7 @@ def test_a_command_runs_in_an_empty_folder_with_hooks_off(tmp_path: Path) -> Non
     assert not os.path.exists(said[1])
     names = {line.partition("=")[0] for line in said[2:]}
     assert not names & {"GITGUARD_ROOT", "GIT_DIR", "OLDPWD"}
-    assert surroundings(given_)["GITGUARD_HOOKS"] == "off"
+    assert summarizer_environment(given_)["GITGUARD_HOOKS"] == "off"
     assert "GITGUARD_HOOKS=off" in said
     assert "HOME=/h" in said
 
