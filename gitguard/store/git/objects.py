@@ -1,8 +1,8 @@
 """Objects, written durable.
 
 Git and the libraries for it keep an object that is there already: one that a power cut left empty
-under its final name would stay broken for ever. So every object is written aside, synced, and put in place
-over whatever is there.
+under its final name would stay broken for ever. So every object is written aside, synced, and put
+in place over whatever is there.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class LooseObjects:
         # One sync after the other, with nothing between them that would have to be synced too.
         for aside in self._aside.values():
             files.sync_file(aside)
-        # Only now do objects get their names. They were written blobs first, then the tree, then the
-        # commit, and appear in that order: no object ever names one that is not there yet.
+        # Only now do objects get their names, in the order in which they were written: blobs, tree,
+        # commit. So no object ever names one that is not there yet.
         for name, aside in self._aside.items():
             folder = os.path.join(self._objects, name[:2])
             self._make_fanout(folder)
@@ -114,7 +114,7 @@ def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
 
 
 class GitObjects:
-    """Writes objects with git itself, for the object format that `LooseObjects` does not know (SHA-256)."""
+    """Writes objects with git itself, for SHA-256, which `LooseObjects` does not know."""
 
     def __init__(self, git: Plumbing) -> None:
         """Write through git."""
