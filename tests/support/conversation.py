@@ -12,6 +12,7 @@ from gitguard import Guard
 from gitguard.hosts.claude_code import hooks
 from gitguard.model.text import timestamp
 from gitguard.store.session.workspace import Places
+from tests.support.copied_repository import copy_repository
 
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 BLOCK = "<gitguard-resume "
@@ -45,9 +46,7 @@ class Conversation:
             environment={"PATH": os.environ["PATH"]},
         )
         if not self.root.exists():
-            self.root.mkdir()
-            self.git("init", "--quiet", "--initial-branch=main")
-            self.git("commit", "--quiet", "--allow-empty", "--message", "first")
+            copy_repository(self.root, author="x", email="x", message="first")
             self.guard.ensure()
 
     @property

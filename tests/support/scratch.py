@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.copied_repository import copy_repository
 from tests.support.forked import run, simple_command
 
 BIN = str(Path(sys.executable).parent)
@@ -55,9 +56,8 @@ def shell(command: str, root: Path, home: Path) -> str:
 
 def make_repository(root: Path, home: Path) -> None:
     """Make a repository with one commit on `main`."""
-    root.mkdir(parents=True)
+    copy_repository(root, author="Ada", email="ada@example.org", message="Start")
     home.mkdir(exist_ok=True)
-    shell("git init --quiet -b main . && git commit --quiet --allow-empty -m Start", root, home)
 
 
 def console_blocks(page: Path) -> list[tuple[str, str]]:
