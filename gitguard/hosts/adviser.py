@@ -42,7 +42,7 @@ if TYPE_CHECKING:
             Raises `InvalidDocument` for a configuration that the host or we cannot read.
             """
 
-        def offer(self, found: HostConfiguration, figures: Figures) -> Offer:
+        def offer(self, configuration: HostConfiguration, figures: Figures) -> Offer:
             """Return the settings that this version has for the figures."""
 
     class FileAdviser(_AnyAdviser, Protocol):
@@ -83,7 +83,7 @@ class HostConfiguration(Value):
     """As the host says it, empty where it does not."""
     file: str
     """The file that the settings stand in, or will."""
-    standing: Mapping[str, str]
+    set_values: Mapping[str, str]
     """JSON texts by key, of those that are set."""
     window: int = 0
     """Tokens, where the host says how many; else 0."""

@@ -101,8 +101,8 @@ if TYPE_CHECKING:
         def look(self, ask: Ask) -> dict[str, Any]:
             """Return what the host's program says of the settings in force; nothing is written."""
 
-        def plan(self, found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
-            """Decide what is to be set; found is what `look` returned, empty for no program."""
+        def plan(self, answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+            """Decide what is to be set; answers is what `look` returned, empty for no program."""
 
         def read_command(self, name: str) -> tuple[str, ...]:
             """Return the arguments that show a setting."""

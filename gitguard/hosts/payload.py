@@ -29,8 +29,8 @@ def name_of(payload: dict[str, Any], name: str) -> str:
 
 def path(payload: dict[str, Any], name: str) -> str:
     """Return a path, empty where it is too long to be one."""
-    found = text(payload, name)
-    return found if len(found) <= _PATH_LIMIT and "\0" not in found else ""
+    value = text(payload, name)
+    return value if len(value) <= _PATH_LIMIT and "\0" not in value else ""
 
 
 def mapping(payload: dict[str, Any], name: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def ending(error: str) -> str:
     return verdict(_REDACTOR.text(error))
 
 
-def parameters(given: dict[str, Any]) -> str:
+def parameters(arguments: dict[str, Any]) -> str:
     """Return the parameters of a call in one line, for people."""
-    texts = (f"{key}={value}" for key, value in given.items() if isinstance(value, str | int))
+    texts = (f"{key}={value}" for key, value in arguments.items() if isinstance(value, str | int))
     return encodable(", ".join(cut(part, 80) for part in texts))

@@ -33,7 +33,7 @@ _MARK = "\ufeff"
 class Layers(Value):
     """Settings of several files, of which a later one overrides those before."""
 
-    standing: Mapping[str, str]
+    set_values: Mapping[str, str]
     """JSON texts by key."""
     documents: tuple[dict[str, Any], ...]
     """By file, empty for one that is not there."""
@@ -56,8 +56,8 @@ def version_in(ask: Ask, before: HostConfiguration | None) -> str:
     """
     if before:
         return before.version
-    said = ask(("--version",))
-    words = f"{said.stdout} {said.stderr}".split()
+    answer = ask(("--version",))
+    words = f"{answer.stdout} {answer.stderr}".split()
     return next((word[:40] for word in words if word[0].isdigit()), "")
 
 
@@ -84,8 +84,8 @@ def read_layers(
                 "setting can stand in it",
                 "Correct it; nothing was changed",
             )
-    standing = {key: text for document in documents for key, text in flat(document)}
-    return Layers(standing, documents)
+    set_values = {key: text for document in documents for key, text in flat(document)}
+    return Layers(set_values, documents)
 
 
 def _document(at: AdviserAccess, path: str, *, strict: bool, with_comments: bool) -> dict[str, Any]:
@@ -155,13 +155,13 @@ def refuse_other_changes(
 
     Raises `InvalidDocument`. It stands between a fault in our editing and people's settings.
     """
-    wished = copy.deepcopy(before)
+    changed = copy.deepcopy(before)
     for path, value in values.items():
-        place = wished
+        place = changed
         for name in path[:-1]:
             place = place.setdefault(name, {})
         place[path[-1]] = json.loads(value)
-    if _said(after) != _said(wished):
+    if _said(after) != _said(changed):
         raise InvalidDocument(
             f"gitguard cannot edit {_WHAT} without changing something else in it",
             "Make the changes by hand; nothing was changed",
@@ -203,7 +203,7 @@ def in_project(at: AdviserAccess, name: str) -> tuple[str, ...]:
 
 
 def setting(
-    found: HostConfiguration,
+    configuration: HostConfiguration,
     key: str,
     after: object,
     title: str,
@@ -212,5 +212,5 @@ def setting(
 ) -> Setting:
     """Return a setting; values are as JSON has them, and no default is None."""
     usual = "" if default is None else json.dumps(default)
-    before = found.standing.get(key, "")
+    before = configuration.set_values.get(key, "")
     return Setting(key, title, before, json.dumps(after), practice, usual)

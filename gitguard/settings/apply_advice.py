@@ -263,7 +263,7 @@ def _confirm(adviser: Adviser, at: AdviserAccess, advice: Advice, left_out: tupl
             f"{adviser.TITLE} refuses what was changed: {error.message}", _AS_BEFORE
         ) from error
     for setting in advice.changes:
-        value = installed.standing.get(setting.key, "")
+        value = installed.set_values.get(setting.key, "")
         if setting.key not in left_out and (not value or loads(value) != loads(setting.after)):
             raise HostFailed(
                 f"`{setting.key}` is `{value or 'not set'}` and not `{setting.after}`, though "

@@ -263,7 +263,7 @@ def test_work_with_a_browser_gets_a_tip_until_it_is_done(version: str) -> None:
     tip = "`--protect browser --protect canvas`"
     found = HostConfiguration(version, "/x", {})
     assert any(tip in note for note in advice.offer(found, figures).notes)
-    done = found.replace(standing={"agents.defaults.contextPruning.tools.deny": '["browser"]'})
+    done = found.replace(set_values={"agents.defaults.contextPruning.tools.deny": '["browser"]'})
     assert not any(tip in note for note in advice.offer(done, figures).notes)
 
 
@@ -519,7 +519,7 @@ def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: 
         OWN_FILE: {},
     }
     found = looked_at("claude-code", tmp_path, files, environment={"CLAUDE_CONFIG_DIR": other})
-    assert (found.model, found.standing["autoCompactEnabled"]) == ("m", "false")
+    assert (found.model, found.set_values["autoCompactEnabled"]) == ("m", "false")
     for named in (other, "~/other"):
         found = looked_at("pi", tmp_path, {}, environment={"PI_CODING_AGENT_DIR": named})
         assert found.file == f"{named.replace('~', f'{tmp_path}/home')}/settings.json"
@@ -558,7 +558,7 @@ def test_of_opencodes_files_the_last_that_counts_is_the_one_to_change(tmp_path: 
         files[name] = {"compaction": {"tail_turns": number}}
         found = looked_at("opencode", tmp_path, files, paths, environment)
         assert found.file == str(tmp_path / name)
-        assert found.standing["compaction.tail_turns"] == str(number)
+        assert found.set_values["compaction.tail_turns"] == str(number)
 
 
 def test_pi_that_does_not_compact_by_itself_is_not_advised_when(tmp_path: Path) -> None:

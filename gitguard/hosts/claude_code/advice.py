@@ -11,6 +11,7 @@ set there, but keeps what is taken out again (both tried with 2.1.330).
 from __future__ import annotations
 
 import json
+import math
 import os
 from contextlib import suppress
 
@@ -65,24 +66,24 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     """Read the user's, the project's and the personal settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     named = at.environment.get("CLAUDE_CONFIG_DIR", "")
-    own = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
-    paths = (own, *in_project(at, SHARED), *in_project(at, PERSONAL))
+    user_file = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
+    paths = (user_file, *in_project(at, SHARED), *in_project(at, PERSONAL))
     layers = read_layers(at, paths, "env", strict=True)
-    standing = {
+    set_values = {
         **_variables(at.environment.get),
         **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),
-        **layers.standing,
+        **layers.set_values,
     }
-    model = _said(standing, _MODEL) or _said(standing, "model")
+    model = _said(set_values, _MODEL) or _said(set_values, "model")
     version = version_in(ask, before)
-    return HostConfiguration(version, paths[-1], standing, model=model)
+    return HostConfiguration(version, paths[-1], set_values, model=model)
 
 
 def _variables(value_of: Callable[[str], Any]) -> dict[str, str]:
     """Return the variables that decide whether and where it compacts, as settings name them."""
     names = (*_OFF_BY_VARIABLE, _PERCENT, _ANSWER, _MODEL)
     values = {name: value_of(_named(name)) for name in names}
-    return {name: json.dumps(one) for name, one in values.items() if one is not None}
+    return {name: json.dumps(value) for name, value in values.items() if value is not None}
 
 
 def _in_the_hosts_own_file(at: AdviserAccess, path: str) -> dict[str, str]:
@@ -94,22 +95,23 @@ def _in_the_hosts_own_file(at: AdviserAccess, path: str) -> dict[str, str]:
     return {}
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
     notes = ["clearing old tool output has no setting in Claude Code"]
-    switch = _switched_off_by(found.standing)
+    switch = _switched_off_by(configuration.set_values)
     if switch:
         return Offer((), (stays_off(switch), *notes))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
-    below = _BESIDES_THE_ANSWER + _for_answer(found.standing)
+    below = _BESIDES_THE_ANSWER + _for_answer(configuration.set_values)
     if figures.window < _LEAST or below > max(figures.free, figures.window // 4):
         return Offer((), (_too_small(figures, below), *notes))
-    wanted = -(-(figures.window - figures.free + below) // 1000) * 1000
-    value = max(min(wanted, figures.window), _LEAST)
+    # Rounded up to whole thousands, as people write the setting; down would free too much.
+    window_for_trigger = math.ceil((figures.window - figures.free + below) / 1000) * 1000
+    value = max(min(window_for_trigger, figures.window), _LEAST)
     at = value - below
-    why = figures.because if value <= wanted else "; the host takes no smaller setting"
-    lowered = _lowered_to(found.standing, value)
+    why = figures.because if value <= window_for_trigger else "; the host takes no smaller setting"
+    lowered = _lowered_to(configuration.set_values, value)
     if 0 < lowered < at:
         at, why = lowered, f"; that early by `{_named(_PERCENT)}`, which stays"
     practice = (
@@ -117,40 +119,42 @@ def offer(found: HostConfiguration, figures: Figures) -> Offer:
         f"({at / figures.window:.0%}) are used{why}"
     )
     others = (UNDO.counts, "with another model the same number means another share of its window")
-    one = setting(found, _KEY, str(value), WHEN_TO_COMPRESS, practice, str(figures.window))
-    return Offer((one,), tuple(notes), others)
+    trigger = setting(
+        configuration, _KEY, str(value), WHEN_TO_COMPRESS, practice, str(figures.window)
+    )
+    return Offer((trigger,), tuple(notes), others)
 
 
-def _switched_off_by(standing: Mapping[str, str]) -> str:
+def _switched_off_by(set_values: Mapping[str, str]) -> str:
     """Return what keeps it from compacting by itself, empty where nothing does."""
     for name in _OFF_BY_VARIABLE:
-        if _said(standing, name).lower() in _TRUE:
+        if _said(set_values, name).lower() in _TRUE:
             return _named(name)
-    return _ENABLED if standing.get(_ENABLED) == "false" else ""
+    return _ENABLED if set_values.get(_ENABLED) == "false" else ""
 
 
 def _named(key: str) -> str:
     return key.removeprefix("env.")
 
 
-def _said(standing: Mapping[str, str], key: str) -> str:
+def _said(set_values: Mapping[str, str], key: str) -> str:
     """Return a variable's value as text; in settings it may be a number or a truth value."""
-    return standing.get(key, "").strip('"').strip()
+    return set_values.get(key, "").strip('"').strip()
 
 
-def _for_answer(standing: Mapping[str, str]) -> int:
+def _for_answer(set_values: Mapping[str, str]) -> int:
     """Return how many tokens of the setting the host keeps for an answer."""
     with suppress(ValueError):
-        most = int(_said(standing, _ANSWER))
+        most = int(_said(set_values, _ANSWER))
         return most if 0 < most < _MOST_FOR_ANSWER else _MOST_FOR_ANSWER
     return _MOST_FOR_ANSWER
 
 
-def _lowered_to(standing: Mapping[str, str], value: int) -> int:
+def _lowered_to(set_values: Mapping[str, str], value: int) -> int:
     """Return the tokens that a percentage of the setting makes, 0 where there is none."""
     with suppress(ValueError):
-        percent = float(_said(standing, _PERCENT).rstrip("%"))
-        return int((value - _for_answer(standing)) * percent / 100) if 0 < percent <= 100 else 0
+        percent = float(_said(set_values, _PERCENT).rstrip("%"))
+        return int((value - _for_answer(set_values)) * percent / 100) if 0 < percent <= 100 else 0
     return 0
 
 

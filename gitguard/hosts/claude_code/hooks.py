@@ -103,10 +103,10 @@ def _model(payload: dict[str, Any]) -> str:
 
 def _tool(payload: dict[str, Any]) -> ToolCall:
     name = read.name_of(payload, "tool_name")
-    given = read.mapping(payload, "tool_input")
-    command = read.text(given, "command")
-    path = read.path(given, "file_path") or read.path(given, "notebook_path")
-    summary = command or path or read.parameters(given)
+    parameters = read.mapping(payload, "tool_input")
+    command = read.text(parameters, "command")
+    path = read.path(parameters, "file_path") or read.path(parameters, "notebook_path")
+    summary = command or path or read.parameters(parameters)
     return ToolCall(
         name=name,
         id=read.name_of(payload, "tool_use_id"),
@@ -117,20 +117,20 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         paths_written=(path,) if name in _WRITING and path else (),
         error=read.ending(read.text(payload, "error")),
         interrupted=payload.get("is_interrupt") is True,
-        plan=_plan(name, given, read.mapping(payload, "tool_response")),
+        plan=_plan(name, parameters, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,
     )
 
 
-def _plan(name: str, given: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
+def _plan(name: str, parameters: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
     if name == "TaskCreate":
         return _items([{**read.mapping(response, "task"), "status": "pending"}])
     if name == "TaskUpdate":
-        return _items([{**given, "id": given.get("taskId")}])
+        return _items([{**parameters, "id": parameters.get("taskId")}])
     if name == "TaskList":
         return _items(response.get("tasks"))
     if name == "TodoWrite":
-        return _items(given.get("todos"))
+        return _items(parameters.get("todos"))
     return ()
 
 

@@ -66,8 +66,8 @@ def is_ours(entry: Any) -> bool:
 
 def is_installed(settings: dict[str, Any]) -> bool:
     """Say whether settings hold a hook or a status line of ours."""
-    groups = (group for _, found in _lists(settings.get("hooks")) for group in found)
-    hooks = (hook for group in groups for _, found in _lists(group) for hook in found)
+    groups = (group for _, entries in _lists(settings.get("hooks")) for group in entries)
+    hooks = (hook for group in groups for _, entries in _lists(group) for hook in entries)
     return is_ours(settings.get("statusLine")) or any(map(is_ours, hooks))
 
 
@@ -104,8 +104,8 @@ def merge(
 
 
 def _kept_line(settings: dict[str, Any], other: dict[str, Any] | None) -> dict[str, Any]:
-    own: dict[str, Any] = settings.get("statusLine", {})
-    return own or dict(other or {})
+    our_line: dict[str, Any] = settings.get("statusLine", {})
+    return our_line or dict(other or {})
 
 
 def _with_ours(event: str, groups: Any, run: str) -> Any:
@@ -118,30 +118,30 @@ def _with_ours(event: str, groups: Any, run: str) -> Any:
 
 
 def _without_ours(groups: list[Any]) -> list[Any]:
-    kept = []
+    remaining = []
     for group in groups:
         hooks = group.get("hooks") if isinstance(group, dict) else None
         others = [hook for hook in hooks if not is_ours(hook)] if isinstance(hooks, list) else None
         if others is None or others == hooks:
-            kept.append(group)
+            remaining.append(group)
         elif others:
-            kept.append({**group, "hooks": others})
-    return kept
+            remaining.append({**group, "hooks": others})
+    return remaining
 
 
 def remove(settings: dict[str, Any], original: dict[str, Any]) -> dict[str, Any]:
     """Return settings without our entries; original says what stood in their places."""
-    kept = dict(settings)
-    if isinstance(kept.get("hooks"), dict):
-        kept["hooks"] = _hooks_without_ours(kept["hooks"])
-    if is_ours(kept.get("statusLine")):
-        kept["statusLine"] = original.get("statusLine")
-    kept = {
+    remaining = dict(settings)
+    if isinstance(remaining.get("hooks"), dict):
+        remaining["hooks"] = _hooks_without_ours(remaining["hooks"])
+    if is_ours(remaining.get("statusLine")):
+        remaining["statusLine"] = original.get("statusLine")
+    remaining = {
         name: value
-        for name, value in kept.items()
+        for name, value in remaining.items()
         if value or name in original or value == settings[name]
     }
-    return without_trigger(kept, original)
+    return without_trigger(remaining, original)
 
 
 def without_trigger(settings: dict[str, Any], original: dict[str, Any]) -> dict[str, Any]:
@@ -149,19 +149,19 @@ def without_trigger(settings: dict[str, Any], original: dict[str, Any]) -> dict[
     if trigger_of(settings) != TRIGGER or trigger_of(original):
         return settings
     env = {name: value for name, value in settings["env"].items() if name != _TRIGGER}
-    kept = {**settings, "env": env}
+    remaining = {**settings, "env": env}
     if not env and "env" not in original:
-        del kept["env"]
-    return kept
+        del remaining["env"]
+    return remaining
 
 
 def _hooks_without_ours(hooks: dict[str, Any]) -> dict[str, Any]:
-    kept = {}
+    remaining = {}
     for event, groups in hooks.items():
         others = _without_ours(groups) if isinstance(groups, list) else groups
         if others or others == groups:
-            kept[event] = others
-    return kept
+            remaining[event] = others
+    return remaining
 
 
 def other_status_line(settings: dict[str, Any]) -> dict[str, Any] | None:

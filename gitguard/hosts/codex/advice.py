@@ -62,7 +62,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
         raise InvalidDocument(
             f"`{_KEY}` in `{file}` is no number", "Correct it; nothing was changed"
         )
-    standing = dict(flat(plain))
+    set_values = dict(flat(plain))
     models = ask(("debug", "models"))
     if models.returncode:
         raise InvalidDocument(
@@ -73,7 +73,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     return HostConfiguration(
         version_in(ask, before),
         file,
-        standing,
+        set_values,
         window if type(window) is int else 0,
         "codex debug models",
         model if isinstance(model, str) else "",
@@ -108,29 +108,29 @@ def _plain(document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
 
 
-def _catalogued(said: str, model: object) -> int:
+def _catalogued(output: str, model: object) -> int:
     with suppress(ValueError, KeyError, TypeError, AttributeError):
-        for one in json.loads(said)["models"]:
-            if one["slug"] == model:
-                return int(one["context_window"])
+        for entry in json.loads(output)["models"]:
+            if entry["slug"] == model:
+                return int(entry["context_window"])
     return 0
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact; everything else has no setting."""
     notes = ["clearing old tool output has no setting in Codex"]
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
-    notes += [said for key, said in _BESIDES.items() if key in found.standing]
-    notes += found.exceptions
+    notes += [note for key, note in _BESIDES.items() if key in configuration.set_values]
+    notes += configuration.exceptions
     limit = figures.window - figures.free
     practice = (
         f"Codex compacts once {limit:,} tokens are used, {figures.compress_at:.0%} of the model's "
         f"{figures.window:,}, of which it shows and uses 95 %{figures.because}"
     )
     usual = int(figures.window * _DEFAULT_SHARE)
-    one = setting(found, _KEY, limit, WHEN_TO_COMPRESS, practice, usual)
-    return Offer((one,), tuple(notes), (UNDO.counts,))
+    compaction = setting(configuration, _KEY, limit, WHEN_TO_COMPRESS, practice, usual)
+    return Offer((compaction,), tuple(notes), (UNDO.counts,))
 
 
 def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:

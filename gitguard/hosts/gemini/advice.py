@@ -47,17 +47,17 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     paths = (os.path.join(home, _FILE), *in_project(at, _FILE))
     layers = read_layers(at, paths, "model", strict=True, with_comments=True)
     file = holder(layers, paths, _KEY, paths[0])
-    model = json.loads(layers.standing.get("model.name", '""'))
-    return HostConfiguration("", file, layers.standing, _OTHER_WINDOWS.get(str(model), _WINDOW))
+    model = json.loads(layers.set_values.get("model.name", '""'))
+    return HostConfiguration("", file, layers.set_values, _OTHER_WINDOWS.get(str(model), _WINDOW))
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
     share = round(figures.compress_at, 2)
     practice = (
         f"Gemini CLI compresses the history from {round(share * figures.window):,} of "
         f"{figures.window:,} tokens on{figures.because}"
     )
-    one = setting(found, _KEY, share, WHEN_TO_COMPRESS, practice, 0.5)
+    compression = setting(configuration, _KEY, share, WHEN_TO_COMPRESS, practice, 0.5)
     note = "clearing old tool output is an experiment of Gemini CLI's, and left alone"
-    return Offer((one,), (note,), (UNDO.counts,))
+    return Offer((compression,), (note,), (UNDO.counts,))

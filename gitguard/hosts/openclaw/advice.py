@@ -87,18 +87,18 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     file = _file(ask)
     unfit = _why_unfit(file, at.read(file))
     agents = json.loads(value_of(ask(read_command(_AGENTS))) or "{}")
-    standing = dict(flat(agents.get("defaults", {}), _DEFAULTS))
+    set_values = dict(flat(agents.get("defaults", {}), _DEFAULTS))
     by = f"{PROGRAM} config validate"
-    found = HostConfiguration(version, file, standing, 0, by, unfit=unfit)
+    configuration = HostConfiguration(version, file, set_values, 0, by, unfit=unfit)
     if before:
-        return found.replace(window=before.window, exceptions=before.exceptions)
+        return configuration.replace(window=before.window, exceptions=before.exceptions)
     models = ask(("models", "list", "--json"))
-    window = _capped(window_of(models), json.loads(standing.get(_CAP, "0")))
+    window = _capped(window_of(models), json.loads(set_values.get(_CAP, "0")))
     exceptions = _exceptions(agents, models, window)
     if models.returncode:
         failed = f"the windows of models are not known, as `{PROGRAM} models list` failed"
         exceptions = (f"{failed}: {models.complaint}", *exceptions)
-    return found.replace(window=window, exceptions=exceptions)
+    return configuration.replace(window=window, exceptions=exceptions)
 
 
 def _why_unfit(file: str, data: bytes | None) -> str:
@@ -129,28 +129,28 @@ def _capped(window: int, cap: object) -> int:
 def _exceptions(agents: dict[str, Any], models: ProgramOutcome, window: int) -> tuple[str, ...]:
     """Say of which agents the window or the program is another one."""
     windows = _windows(models)
-    said = (_exception(name, one, windows, window) for name, one in _named(agents))
-    return tuple(filter(None, said))
+    sentences = (_exception(name, agent, windows, window) for name, agent in _named(agents))
+    return tuple(filter(None, sentences))
 
 
 def _named(agents: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the agents that are listed, as versions up to 2026.7 and newer ones do it."""
     entries, listed = agents.get("entries"), agents.get("list")
     named = list(entries.items()) if isinstance(entries, dict) else []
-    for one in listed if isinstance(listed, list) else ():
-        named.append((one.get("id") if isinstance(one, dict) else "", one))
-    return [(str(name), one) for name, one in named if isinstance(one, dict)]
+    for agent in listed if isinstance(listed, list) else ():
+        named.append((agent.get("id") if isinstance(agent, dict) else "", agent))
+    return [(str(name), agent) for name, agent in named if isinstance(agent, dict)]
 
 
 def _windows(models: ProgramOutcome) -> dict[str, int]:
     """Return the windows of the models that are listed; up to 2026.7 the default one alone is."""
     document = json_in(models.stdout)
     listed = document.get("models") if isinstance(document, dict) else None
-    known = (one for one in listed or () if isinstance(one, dict))
+    entries = (entry for entry in listed or () if isinstance(entry, dict))
     return {
-        str(one.get("key")): one["contextWindow"]
-        for one in known
-        if type(one.get("contextWindow")) is int
+        str(entry.get("key")): entry["contextWindow"]
+        for entry in entries
+        if type(entry.get("contextWindow")) is int
     }
 
 
@@ -180,11 +180,11 @@ def _exception(name: str, agent: dict[str, Any], windows: Mapping[str, int], usu
 
 
 def _version(ask: Ask) -> str:
-    said = ask(("--version",))
-    version = version_of(said.stdout)
+    answer = ask(("--version",))
+    version = version_of(answer.stdout)
     if not version:
         raise InvalidDocument(
-            f"`{PROGRAM} --version` does not say a version, but: {said.complaint}",
+            f"`{PROGRAM} --version` does not say a version, but: {answer.complaint}",
             "Advice depends on the version; look at the installation",
         )
     return ".".join(map(str, version))
@@ -193,15 +193,15 @@ def _version(ask: Ask) -> str:
 def _file(ask: Ask) -> str:
     """Return the path of the file in use, which `config validate` of all versions says."""
     answer = ask(("config", "validate", "--json"))
-    said = json_in(answer.stdout)
-    path = said.get("path") if isinstance(said, dict) else None
+    report = json_in(answer.stdout)
+    path = report.get("path") if isinstance(report, dict) else None
     if not isinstance(path, str):
         raise InvalidDocument(
             f"`{PROGRAM} config validate` does not say which file is in use: {answer.complaint}",
             "Run it yourself",
         )
-    assert isinstance(said, dict)
-    wrong = _issues(said)
+    assert isinstance(report, dict)
+    wrong = _issues(report)
     if wrong:
         raise InvalidDocument(
             f"`{path}` is not valid to OpenClaw: {wrong}",
@@ -210,24 +210,25 @@ def _file(ask: Ask) -> str:
     return path
 
 
-def _issues(said: dict[str, Any]) -> str:
-    issues = said.get("issues")
-    found = [one for one in issues if isinstance(one, dict)] if isinstance(issues, list) else []
-    return "; ".join(f"{one.get('path')}: {one.get('message')}" for one in found[:3])
+def _issues(report: dict[str, Any]) -> str:
+    issues = report.get("issues")
+    listed = issues if isinstance(issues, list) else []
+    problems = [problem for problem in listed if isinstance(problem, dict)]
+    return "; ".join(f"{problem.get('path')}: {problem.get('message')}" for problem in problems[:3])
 
 
 # What a version has
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return what this version has of what the figures ask for."""
-    newer = version_of(found.version) >= _NEWER
-    settings, notes = (_newer if newer else _older)(found, figures)
-    tools, tips = _tools(found, figures)
+    newer = version_of(configuration.version) >= _NEWER
+    settings, notes = (_newer if newer else _older)(configuration, figures)
+    tools, tips = _tools(configuration, figures)
     rewrite = (
         "OpenClaw's own command writes the file anew: comments in it go, and its order changes"
     )
-    notes += [*tips, *found.exceptions]
+    notes += [*tips, *configuration.exceptions]
     return Offer((*settings, *tools), tuple(notes), (UNDO.counts, rewrite))
 
 
@@ -296,7 +297,9 @@ _ABOUT = {
 }
 
 
-def _setting(found: HostConfiguration, figures: Figures, key: str, after: object) -> Setting:
+def _setting(
+    configuration: HostConfiguration, figures: Figures, key: str, after: object
+) -> Setting:
     about = _ABOUT[key]
     practice = about.practice.format(
         compress_at=figures.compress_at if figures.window else 0,
@@ -304,46 +307,46 @@ def _setting(found: HostConfiguration, figures: Figures, key: str, after: object
         answers="answer" if figures.protect == 1 else f"{figures.protect} answers",
         **{name: getattr(figures, name) for name in _NUMBERS},
     )
-    return setting(found, key, after, about.title, practice, about.default)
+    return setting(configuration, key, after, about.title, practice, about.default)
 
 
 _NUMBERS = ("protected", "window", "free", "because", "clear_after", "trim_above", "keep_recent")
 
 
-def _older(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
-    wanted: dict[str, object] = {_FLOOR: figures.free} if figures.window else {}
-    besides = json.loads(found.standing.get(_RESERVE, str(_BESIDES_THE_FLOOR)))
+def _older(configuration: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
+    values: dict[str, object] = {_FLOOR: figures.free} if figures.window else {}
+    besides = json.loads(configuration.set_values.get(_RESERVE, str(_BESIDES_THE_FLOOR)))
     if figures.window and besides > figures.free:
-        wanted[_RESERVE] = figures.free
-    wanted |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
-    wanted[f"{_PRUNING}.keepLastAssistants"] = figures.protect
-    wanted[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
+        values[_RESERVE] = figures.free
+    values |= {f"{_PRUNING}.mode": "cache-ttl", f"{_PRUNING}.ttl": figures.clear_after}
+    values[f"{_PRUNING}.keepLastAssistants"] = figures.protect
+    values[f"{_PRUNING}.minPrunableToolChars"] = figures.trim_above
     notes = [_ANTHROPIC_ONLY, *([] if figures.window else [NO_WINDOW])]
-    return [_setting(found, figures, key, after) for key, after in wanted.items()], notes
+    return [_setting(configuration, figures, key, after) for key, after in values.items()], notes
 
 
-def _newer(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
-    wanted: dict[str, object] = {
+def _newer(configuration: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
+    values: dict[str, object] = {
         f"{_COMPACTION}.mode": "safeguard",
         f"{_COMPACTION}.recentTurnsPreserve": figures.protect,
         f"{_PRUNING}.mode": "cache-ttl",
         f"{_PRUNING}.ttl": figures.clear_after,
     }
     if figures.window:
-        wanted[f"{_COMPACTION}.keepRecentTokens"] = figures.keep_recent
+        values[f"{_COMPACTION}.keepRecentTokens"] = figures.keep_recent
     if figures.is_long and figures.calls_in_rows:
-        wanted[f"{_COMPACTION}.midTurnPrecheck.enabled"] = True
-    settings = [_setting(found, figures, key, after) for key, after in wanted.items()]
-    return settings, _fixed(found, figures)
+        values[f"{_COMPACTION}.midTurnPrecheck.enabled"] = True
+    settings = [_setting(configuration, figures, key, after) for key, after in values.items()]
+    return settings, _fixed(configuration, figures)
 
 
-def _fixed(found: HostConfiguration, figures: Figures) -> list[str]:
+def _fixed(configuration: HostConfiguration, figures: Figures) -> list[str]:
     notes = [
         "what is cleared is built in since 2026.8: not the newest 3 exchanges, and only where over "
         "50,000 characters of old output are there",
         _BY_THE_SERVER,
     ]
-    if found.standing.get(f"{_COMPACTION}.enabled") == "false":
+    if configuration.set_values.get(f"{_COMPACTION}.enabled") == "false":
         return [*notes, stays_off("compaction.enabled")]
     if figures.window:
         reserve = min(_BUILT_IN_RESERVE, figures.window // 4)
@@ -362,13 +365,13 @@ def _fixed(found: HostConfiguration, figures: Figures) -> list[str]:
     return notes
 
 
-def _tools(found: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
+def _tools(configuration: HostConfiguration, figures: Figures) -> tuple[list[Setting], list[str]]:
     """Return what spares the output of tools, as a setting where that is asked for."""
     key = f"{_PRUNING}.tools.deny"
-    denied = json.loads(found.standing.get(key, "[]"))
+    denied = json.loads(configuration.set_values.get(key, "[]"))
     missing = [tool for tool in figures.spared if tool not in denied]
     if figures.spared:
-        return [_setting(found, figures, key, [*denied, *missing])], []
+        return [_setting(configuration, figures, key, [*denied, *missing])], []
     if not denied:
         return [], [
             "for work with browser or canvas, protect those tools from clearing: "

@@ -230,5 +230,5 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
 
 
 def _dump(answer: dict[str, str]) -> str:
-    said = {name: text for name, text in answer.items() if text}
-    return json_text.encode(said) if said else ""
+    reply_texts = {name: text for name, text in answer.items() if text}
+    return json_text.encode(reply_texts) if reply_texts else ""

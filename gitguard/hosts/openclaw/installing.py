@@ -68,12 +68,12 @@ def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) 
         "wrappers": WRAPPERS,
     }
     settings = (json.dumps(config, indent=2) + "\n").encode()
-    found = {f"{PLUGIN}/config.json": settings}
-    found |= {f"{PLUGIN}/{name}": read(f"{NAME}/{name}").encode() for name in _PLUGIN_FILES}
+    contents = {f"{PLUGIN}/config.json": settings}
+    contents |= {f"{PLUGIN}/{name}": read(f"{NAME}/{name}").encode() for name in _PLUGIN_FILES}
     if directory_hook:
-        found[f"{DIRECTORY_HOOK}/config.json"] = settings
-        found |= {f"{DIRECTORY_HOOK}/{n}": read(f"{NAME}/{n}").encode() for n in _HOOK_FILES}
-    return found
+        contents[f"{DIRECTORY_HOOK}/config.json"] = settings
+        contents |= {f"{DIRECTORY_HOOK}/{n}": read(f"{NAME}/{n}").encode() for n in _HOOK_FILES}
+    return contents
 
 
 # What the host says
@@ -90,10 +90,10 @@ def look(ask: Ask) -> dict[str, Any]:
     }
 
 
-def version_of(said: str) -> tuple[int, ...]:
+def version_of(output: str) -> tuple[int, ...]:
     """Return the numbers of a version, none where there is none."""
-    found = re.search(r"(\d{4})\.(\d+)\.(\d+)", said)
-    return tuple(map(int, found.groups())) if found else ()
+    numbers = re.search(r"(\d{4})\.(\d+)\.(\d+)", output)
+    return tuple(map(int, numbers.groups())) if numbers else ()
 
 
 def _object(answer: ProgramOutcome) -> dict[str, Any]:
@@ -129,16 +129,18 @@ def value_of(answer: ProgramOutcome) -> str:
     return "" if value is None else json.dumps(value, sort_keys=True)
 
 
-def json_in(said: str) -> Any:
+def json_in(output: str) -> Any:
     """Read the JSON in an answer; plugins may write lines of their own before and behind it."""
     decoder = json.JSONDecoder()
+    # Each line may be where the JSON begins; what follows it on its last line must be nothing, or
+    # a plugin's line such as `[1] started` would be read as a list.
     start = 0
-    for line in said.splitlines(keepends=True):
+    for line in output.splitlines(keepends=True):
         try:
-            value, end = decoder.raw_decode(said, start)
+            value, end = decoder.raw_decode(output, start)
         except ValueError:
             end = -1
-        if end >= 0 and not said[end:].partition("\n")[0].strip():
+        if end >= 0 and not output[end:].partition("\n")[0].strip():
             return value
         start += len(line)
     return None
@@ -164,12 +166,12 @@ def write_command(name: str, value: str) -> tuple[str, ...]:
 # What is to be set
 
 
-def plan(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
+def plan(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
     """Decide what has to be set, one key at a time; a version refuses what it does not have."""
-    if not found:
-        return _without_the_host(wishes)
-    plugin, hooks = _plugin_settings(found, wishes), _hook_settings(found, wishes)
-    compaction = _compaction(found, wishes)
+    if not answers:
+        return _without_the_host(options)
+    plugin, hooks = _plugin_settings(answers, options), _hook_settings(answers, options)
+    compaction = _compaction(answers, options)
     parts = (plugin, hooks, compaction)
     return SettingsPlan(
         tuple(setting for part in parts for setting in part.settings),
@@ -178,9 +180,9 @@ def plan(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
     )
 
 
-def _without_the_host(wishes: SettingsOptions) -> SettingsPlan:
+def _without_the_host(options: SettingsOptions) -> SettingsPlan:
     settings = [HostSetting(name, "", "true", _ENTRY) for name in (_ENABLED, _ACCESS)]
-    settings += _directory_entry({}, wishes) if wishes.directory_hook else []
+    settings += _directory_entry({}, options) if options.directory_hook else []
     older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
     return SettingsPlan(
         tuple(settings),
@@ -188,8 +190,8 @@ def _without_the_host(wishes: SettingsOptions) -> SettingsPlan:
     )
 
 
-def _plugin_settings(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
-    plugins = found["plugins"]
+def _plugin_settings(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+    plugins = answers["plugins"]
     entry = _member(_member(plugins, "entries"), "gitguard")
     access = _member(entry, "hooks").get("allowConversationAccess")
     within = "" if entry.keys() & {"enabled", "hooks"} else _ENTRY
@@ -222,13 +224,13 @@ def _member(document: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _hook_settings(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
-    internal = found["internal"]
-    settings = _directory_entry(internal, wishes) if wishes.directory_hook else []
+def _hook_settings(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+    internal = answers["internal"]
+    settings = _directory_entry(internal, options) if options.directory_hook else []
     if internal.get("enabled") is False:
         warning = f"`{_INTERNAL_HOOKS}` is `false`: without them the state is not handed back"
         return SettingsPlan(tuple(settings), (), (warning,))
-    if found["version"] >= _HOOKS_ON_BY_DEFAULT:
+    if answers["version"] >= _HOOKS_ON_BY_DEFAULT:
         return SettingsPlan(tuple(settings))
     if internal.get("enabled") is True:
         return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "true", "true"), *settings))
@@ -239,30 +241,30 @@ def _hook_settings(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPl
     return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "", "true"), *settings), (note,))
 
 
-def _directory_entry(internal: dict[str, Any], wishes: SettingsOptions) -> list[HostSetting]:
+def _directory_entry(internal: dict[str, Any], options: SettingsOptions) -> list[HostSetting]:
     named = _member(internal, "entries")
-    if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in wishes.ours:
+    if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in options.ours:
         return []  # all hooks are loaded, and only as long as none is named
     return [HostSetting(_DIRECTORY_ENTRY, _text(named.get("gitguard")), _text({"enabled": True}))]
 
 
-def _compaction(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
-    window = found["window"] or wishes.window
+def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+    window = answers["window"] or options.window
     named = f"a window of {window:,} tokens"
-    standing = _text(found["compaction"].get("reserveTokensFloor"))
-    theirs = "" if standing == wishes.ours.get(_RESERVE, "") else standing
-    if found["version"] >= _FIXED_RESERVE:
-        return _fixed_compaction(window, named, wishes)
+    current = _text(answers["compaction"].get("reserveTokensFloor"))
+    theirs = "" if current == options.ours.get(_RESERVE, "") else current
+    if answers["version"] >= _FIXED_RESERVE:
+        return _fixed_compaction(window, named, options)
     if theirs:
         return SettingsPlan((), (f"a compaction trigger is set and stays: `{_RESERVE}={theirs}`",))
-    trigger = compaction_share(wishes.checkpoint_at, wishes.critical)
+    trigger = compaction_share(options.checkpoint_at, options.critical)
     reserve = round(window * (1 - trigger))
     if reserve <= _DEFAULT_RESERVE:
         return SettingsPlan((), (f"the host compacts {named} before gitguard has to halt",))
-    if not wishes.with_trigger:
-        said = "when to compact is left to the host; a full context then means a halt"
-        return SettingsPlan((), (said,))
-    if not found["window"]:
+    if not options.with_trigger:
+        note_on_decline = "when to compact is left to the host; a full context then means a halt"
+        return SettingsPlan((), (note_on_decline,))
+    if not answers["window"]:
         return SettingsPlan((), ("the host names no window, so when to compact is left to it",))
     note = (
         f"the host will auto-compact {named} at {trigger:.1%} (sets "
@@ -270,25 +272,25 @@ def _compaction(found: dict[str, Any], wishes: SettingsOptions) -> SettingsPlan:
         "before gitguard halts the agent; opt out with --no-compaction-trigger"
     )
     warnings: tuple[str, ...] = ()
-    if not wishes.checkpoint_at < trigger < wishes.critical:
+    if not options.checkpoint_at < trigger < options.critical:
         warnings = (
             f"the compaction trigger lies at {trigger:.1%} of the window, not between "
-            f"`gauge.checkpoint_at` {wishes.checkpoint_at} and `thresholds.critical` "
-            f"{wishes.critical}",
+            f"`gauge.checkpoint_at` {options.checkpoint_at} and `thresholds.critical` "
+            f"{options.critical}",
         )
-    return SettingsPlan((HostSetting(_RESERVE, standing, str(reserve)),), (note,), warnings)
+    return SettingsPlan((HostSetting(_RESERVE, current, str(reserve)),), (note,), warnings)
 
 
-def _fixed_compaction(window: int, named: str, wishes: SettingsOptions) -> SettingsPlan:
+def _fixed_compaction(window: int, named: str, options: SettingsOptions) -> SettingsPlan:
     share = 1 - min(_DEFAULT_RESERVE, window // 4) / window
-    if share < wishes.critical:
+    if share < options.critical:
         return SettingsPlan((), (f"the host compacts {named} at {share:.0%}, before a halt",))
     return SettingsPlan(
         (),
         (),
         (
             f"the host compacts {named} at {share:.0%} and has no setting for it, but gitguard "
-            f"halts the agent at `thresholds.critical` {wishes.critical}: compact by hand before, "
+            f"halts the agent at `thresholds.critical` {options.critical}: compact by hand before, "
             "or raise the threshold in your config.yaml",
         ),
     )

@@ -29,17 +29,17 @@ _PATH_NAMES = ("path", "file_path", "filePath")
 
 def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
     """Translate a call; its paths become absolute, because the host's are the workspace's."""
-    name, given = read.name_of(event, "toolName"), read.mapping(event, "params")
-    command = read.text(given, "command") if name == "exec" else ""
-    paths = tuple(os.path.join(workspace, path) for path in _paths(name, given))
-    plan = _plan(name, given)
+    name, parameters = read.name_of(event, "toolName"), read.mapping(event, "params")
+    command = read.text(parameters, "command") if name == "exec" else ""
+    paths = tuple(os.path.join(workspace, path) for path in _paths(name, parameters))
+    plan = _plan(name, parameters)
     return ToolCall(
         name=name,
         id=read.name_of(event, "toolCallId"),
-        summary=read.cut(one_line(command or ", ".join(paths) or read.parameters(given)), 200),
+        summary=read.cut(one_line(command or ", ".join(paths) or read.parameters(parameters)), 200),
         command=command,
         # What the call sets besides could make the same words run another program.
-        is_shell=name == "exec" and given.keys() <= _HARMLESS,
+        is_shell=name == "exec" and parameters.keys() <= _HARMLESS,
         paths_read=paths if name == "read" else (),
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
         error=_error(event) if has_failed(event) else "",
@@ -64,11 +64,11 @@ def _exit_code(result: dict[str, Any]) -> int | None:
 def _error(event: dict[str, Any]) -> str:
     result = read.mapping(event, "result")
     code = _exit_code(result)
-    said = read.text(event, "error") or _said(result)
+    message = read.text(event, "error") or _said(result)
     if code:
-        said = said.strip().removesuffix(f"(Command exited with code {code})")
-        said = f"exit code {code}: {said}".removesuffix(": ")
-    return read.ending(said.strip())
+        message = message.strip().removesuffix(f"(Command exited with code {code})")
+        message = f"exit code {code}: {message}".removesuffix(": ")
+    return read.ending(message.strip())
 
 
 def _said(result: dict[str, Any]) -> str:
@@ -77,31 +77,31 @@ def _said(result: dict[str, Any]) -> str:
     return read.text(details, "aggregated").strip() or "\n".join(filter(None, texts)).strip()
 
 
-def _paths(name: str, given: dict[str, Any]) -> tuple[str, ...]:
+def _paths(name: str, parameters: dict[str, Any]) -> tuple[str, ...]:
     if name == "apply_patch":
-        return _patched(read.text(given, "input"))
+        return _patched(read.text(parameters, "input"))
     if name not in ("read", *_WRITING):
         return ()
-    return tuple(filter(None, (read.path(given, key) for key in _PATH_NAMES)))[:1]
+    return tuple(filter(None, (read.path(parameters, key) for key in _PATH_NAMES)))[:1]
 
 
 def _patched(patch: str) -> tuple[str, ...]:
-    found = {}
+    paths = {}
     for line in patch.splitlines():
         for mark in _PATCH_LINES:
             if line.startswith(mark) and len(line) < 4096:
-                found[line.removeprefix(mark).strip()] = True
-    return tuple(path for path in found if path and "\0" not in path)[:_MOST_PATHS]
+                paths[line.removeprefix(mark).strip()] = True
+    return tuple(path for path in paths if path and "\0" not in path)[:_MOST_PATHS]
 
 
-def _plan(name: str, given: dict[str, Any]) -> tuple[PlanItem, ...]:
+def _plan(name: str, parameters: dict[str, Any]) -> tuple[PlanItem, ...]:
     if name not in _PLANNING:
         return ()
-    steps = read.objects(given, "plan")[:_MOST_ITEMS]
+    steps = read.objects(parameters, "plan")[:_MOST_ITEMS]
     return tuple(
-        PlanItem(str(number), read.cut(one_line(said), 500), step.get("status") == "completed")
+        PlanItem(str(number), read.cut(one_line(words), 500), step.get("status") == "completed")
         for number, step in enumerate(steps, 1)
-        if (said := read.text(step, "step"))
+        if (words := read.text(step, "step"))
     )
 
 
@@ -109,8 +109,9 @@ def words_of_the_user(prompt: str) -> str:
     """Return a prompt without what the host puts before the user's words: sender and time."""
     import re
 
+    # A channel puts several of them in front, so they are taken off until none is left.
     before = re.compile(_BEFORE_THE_WORDS, re.DOTALL)
-    rest = prompt
-    while (found := before.match(rest)) is not None:
-        rest = rest[found.end() :]
-    return rest
+    remaining = prompt
+    while (header := before.match(remaining)) is not None:
+        remaining = remaining[header.end() :]
+    return remaining

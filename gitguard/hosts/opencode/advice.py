@@ -56,21 +56,21 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     folder = _folder(ask)
     if before is not None:
         _check(ask)
-    own = tuple(os.path.join(folder, name) for name in _NAMES)
-    paths = (*own, *_others(at))
+    user_files = tuple(os.path.join(folder, name) for name in _NAMES)
+    paths = (*user_files, *_others(at))
     layers = read_layers(at, paths, "compaction")
-    there = [path for path in own if at.read(path) is not None]
-    file = holder(layers, paths, _COMPACTION, there[-1] if there else own[0])
+    there = [path for path in user_files if at.read(path) is not None]
+    file = holder(layers, paths, _COMPACTION, there[-1] if there else user_files[0])
     # Asked outside of the project, it has read the user's own file alone.
-    by = "opencode debug config" if before is not None and file in own else ""
+    by = "opencode debug config" if before is not None and file in user_files else ""
     return HostConfiguration(
         version_in(ask, before),
         file,
-        layers.standing,
+        layers.set_values,
         checked_by=by,
         exceptions=tuple(
-            f"where `{name}` is set, as here, {said}"
-            for name, said in _SWITCHES.items()
+            f"where `{name}` is set, as here, {consequence}"
+            for name, consequence in _SWITCHES.items()
             if at.environment.get(name, "").lower() in _TRUE
         ),
     )
@@ -81,7 +81,7 @@ def _others(at: AdviserAccess) -> list[str]:
     file, folder = (at.environment.get(f"OPENCODE_CONFIG{part}", "") for part in ("", "_DIR"))
     project = [at.worktree, os.path.join(at.worktree, ".opencode")] if at.worktree else []
     folders = [*project, os.path.join(at.home, ".opencode"), folder]
-    paths = [file, *(os.path.join(one, name) for one in folders for name in _NAMES)]
+    paths = [file, *(os.path.join(folder_path, name) for folder_path in folders for name in _NAMES)]
     return list(filter(os.path.isabs, paths))
 
 
@@ -105,11 +105,11 @@ def _folder(ask: Ask) -> str:
     )
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return what a compaction keeps, and the clearing of old output where tools are used much."""
     settings = [
         setting(
-            found,
+            configuration,
             f"{_COMPACTION}tail_turns",
             figures.protect,
             EXCHANGES_KEPT,
@@ -119,7 +119,7 @@ def offer(found: HostConfiguration, figures: Figures) -> Offer:
     if figures.window:
         settings.append(
             setting(
-                found,
+                configuration,
                 f"{_COMPACTION}preserve_recent_tokens",
                 figures.keep_recent,
                 TOKENS_KEPT,
@@ -129,13 +129,15 @@ def offer(found: HostConfiguration, figures: Figures) -> Offer:
         )
     if figures.trim_above < _FEW_CALLS:
         practice = "old output of tools leaves the context when a turn ends"
-        settings.insert(0, setting(found, f"{_COMPACTION}prune", True, CLEARING, practice, False))
+        settings.insert(
+            0, setting(configuration, f"{_COMPACTION}prune", True, CLEARING, practice, False)
+        )
     notes = [
         "when to compress follows from the model's limits; `compaction.reserved` counts only for "
         "models that name one of their input, and is left alone"
     ]
     if not figures.window:
         notes.append("how much is kept depends on the window; name it with `--window`")
-    if found.standing.get(f"{_COMPACTION}auto") == "false":
+    if configuration.set_values.get(f"{_COMPACTION}auto") == "false":
         notes.append(stays_off(f"{_COMPACTION}auto"))
-    return Offer(tuple(settings), (*found.exceptions, *notes), (UNDO.counts,))
+    return Offer(tuple(settings), (*configuration.exceptions, *notes), (UNDO.counts,))

@@ -59,7 +59,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     return HostConfiguration(
         version_in(ask, before),
         file,
-        layers.standing,
+        layers.set_values,
         window,
         model=model if isinstance(model, str) else "",
     )
@@ -69,22 +69,26 @@ def _window(models: dict[str, Any], provider: object, model: object) -> int:
     """Return the window that the user's own models name, else 0."""
     try:
         listed = models["providers"][provider]["models"]
-        return next(int(one["contextWindow"]) for one in listed if one["id"] == model)
+        return next(
+            int(model_entry["contextWindow"])
+            for model_entry in listed
+            if model_entry["id"] == model
+        )
     except (KeyError, TypeError, ValueError, OverflowError, StopIteration):
         return 0
 
 
-def offer(found: HostConfiguration, figures: Figures) -> Offer:
+def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compact and how much then stays; everything else has no setting."""
     notes = ["clearing old tool output has no setting in pi"]
-    by_itself = found.standing.get(f"{_COMPACTION}enabled") != "false"
+    by_itself = configuration.set_values.get(f"{_COMPACTION}enabled") != "false"
     if not by_itself:
         notes.insert(0, stays_off(f"{_COMPACTION}enabled"))
     if not figures.window:
         return Offer((), (NO_WINDOW, *notes))
     settings = (
         setting(
-            found,
+            configuration,
             f"{_COMPACTION}reserveTokens",
             figures.free,
             WHEN_TO_COMPRESS,
@@ -93,7 +97,7 @@ def offer(found: HostConfiguration, figures: Figures) -> Offer:
             16_384,
         ),
         setting(
-            found,
+            configuration,
             f"{_COMPACTION}keepRecentTokens",
             figures.keep_recent,
             TOKENS_KEPT,
