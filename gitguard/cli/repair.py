@@ -124,10 +124,7 @@ def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
     ways = [way for problem in problems for way in problem.ways]
     refusal = None
     if problems and not dry_run and not can_ask():
-        refusal = NotConfirmed(
-            "nothing was changed: there is no terminal to ask on",
-            "Run one of the commands above",
-        )
+        refusal = _no_terminal(ways)
     _show_problems(console, problems, refusal)
     if dry_run or not problems:
         return None
@@ -135,6 +132,14 @@ def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
         "Which one? 0 changes nothing", type=click.IntRange(0, len(ways)), default=0
     )
     return ways[number - 1] if number else None
+
+
+def _no_terminal(ways: list[Way]) -> NotConfirmed:
+    commands = ", ".join(f"`{way.command}`" for way in ways)
+    return NotConfirmed(
+        "nothing was changed: gitguard cannot ask which way to take without a terminal",
+        f"Run one of these in a terminal, or with --yes: {commands}" if ways else "",
+    )
 
 
 def _described(problems: tuple[Problem, ...]) -> Iterator[str]:

@@ -61,6 +61,16 @@ def test_without_a_terminal_every_way_is_listed_as_a_command(begun: Guard) -> No
     assert begun.diagnose()[0].kind == "edited-state"
 
 
+def test_without_a_terminal_the_error_names_each_command(begun: Guard) -> None:
+    edit(begun)
+    error = run(begun).exception
+    assert isinstance(error, NotConfirmed)
+    assert error.hint == (
+        "Run one of these in a terminal, or with --yes: "
+        "`gitguard repair --accept`, `gitguard repair --local`"
+    )
+
+
 def test_a_program_gets_the_same_as_json(begun: Guard) -> None:
     edit(begun)
     [problem] = json.loads(run(begun, "--dry-run", "--json").output)["problems"]
