@@ -35,7 +35,10 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
     lines = [*_unfinished(advice), _heading(advice), *_right(advice), *_withheld(advice)]
     lines += _changes(advice)
     if advice.changes:
-        lines += ["Consequences:", *(f"- {said}" for said in advice.offer.consequences)]
+        lines += [
+            "Consequences:",
+            *(f"- {consequence}" for consequence in advice.offer.consequences),
+        ]
         lines += _safety(advice, planned)
     if advice.runway is not None:
         low, high = advice.runway
@@ -99,18 +102,21 @@ def _source(source: str) -> str:
 def _right(advice: Advice) -> list[str]:
     if not advice.right:
         return []
-    return ["Already right:", *(f"- {one.title}: `{one.key}` is {one.now}" for one in advice.right)]
+    return [
+        "Already right:",
+        *(f"- {setting.title}: `{setting.key}` is {setting.now}" for setting in advice.right),
+    ]
 
 
 def _withheld(advice: Advice) -> list[str]:
     if not advice.withheld:
         return []
-    told = [
-        f"- {one.setting.title}: `{one.setting.key}`, {one.setting.now} → {one.setting.after}, "
-        f"which {one.why}"
-        for one in advice.withheld
+    withheld_lines = [
+        f"- {advised.setting.title}: `{advised.setting.key}`, {advised.setting.now} → "
+        f"{advised.setting.after}, which {advised.why}"
+        for advised in advice.withheld
     ]
-    return ["Not advised again for such work; `--again` advises it:", *told]
+    return ["Not advised again for such work; `--again` advises it:", *withheld_lines]
 
 
 def _changes(advice: Advice) -> list[str]:
@@ -119,8 +125,11 @@ def _changes(advice: Advice) -> list[str]:
     if not advice.changes:
         return ["Nothing to change."] if advice.right else ["There is nothing to advise here."]
     lines = [f"To change in `{advice.found.file}`:"]
-    for one in advice.changes:
-        lines += [f"- {one.title}: `{one.key}`, {one.now} → {one.after}", f"  {one.practice}."]
+    for setting in advice.changes:
+        lines += [
+            f"- {setting.title}: `{setting.key}`, {setting.now} → {setting.after}",
+            f"  {setting.practice}.",
+        ]
     return lines
 
 
@@ -158,27 +167,27 @@ def advice_document(advice: Advice) -> dict[str, Any]:
     }
 
 
-def _setting(one: Setting) -> dict[str, Any]:
+def _setting(setting: Setting) -> dict[str, Any]:
     names = ("key", "title", "before", "default", "after", "practice")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(setting, name) for name in names}
 
 
 def applied_text(
     advice: Advice, applied: Applied, undo: UndoHelp, *, rollback: str, problem: str
 ) -> str:
     """Return what was changed, and all that is needed to go on or back."""
-    made = applied.made
-    done = [one for one in advice.changes if one.key not in applied.left_out]
-    lines = [f"Changed in `{made.file}`, and read back:"]
-    lines += [f"- `{one.key}`: {one.now} → {one.after}" for one in done]
+    change = applied.made
+    done = [setting for setting in advice.changes if setting.key not in applied.left_out]
+    lines = [f"Changed in `{change.file}`, and read back:"]
+    lines += [f"- `{setting.key}`: {setting.now} → {setting.after}" for setting in done]
     lines += [f"Left out, as this version has no `{key}`." for key in applied.left_out]
     if applied.checked_by:
         lines.append(f"Valid, says `{applied.checked_by}`.")
     else:
         lines.append("The host itself has not checked it.")
-    lines += [f"- {said}" for said in advice.offer.consequences[:1]]
-    lines += [f"Backup: `{made.backup}`."] if made.backup else []
-    lines += [f"How to go back: `{made.document}`, or `{rollback}`."]
+    lines += [f"- {consequence}" for consequence in advice.offer.consequences[:1]]
+    lines += [f"Backup: `{change.backup}`."] if change.backup else []
+    lines += [f"How to go back: `{change.document}`, or `{rollback}`."]
     lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
     lines += _forgotten(problem)
     return "\n".join(lines)
@@ -208,54 +217,54 @@ def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[
 
 def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     """Return what taking a change back would do; what looks like a secret is left out."""
-    made = planned.made
-    cut = "" if made.is_finished else ", which was cut off"
-    lines = [f"The change of `{made.file}` at {made.at}{cut}:"]
+    change = planned.made
+    cut = "" if change.is_finished else ", which was cut off"
+    lines = [f"The change of `{change.file}` at {change.at}{cut}:"]
     lines += [
-        f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in made.changes
+        f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in change.changes
     ]
     lines += [
-        f"With it the change at {one.at} goes, which cannot be taken back alone."
-        for one in planned.newer
+        f"With it the change at {newer_change.at} goes, which cannot be taken back alone."
+        for newer_change in planned.newer
     ]
     difference = redactor.text(planned.difference()).rstrip("\n")
     return "\n".join([*lines, difference or "The file is as it was before it already."])
 
 
-def forgetting_text(made: MadeChange) -> str:
+def forgetting_text(change: MadeChange) -> str:
     """Return what forgetting a change means."""
-    backup = f" `{made.backup}` stays too, if it is there." if made.backup else ""
+    backup = f" `{change.backup}` stays too, if it is there." if change.backup else ""
     return (
-        f"The change of `{made.file}` at {made.at} will be forgotten: the file stays as it is, and "
-        f"gitguard can no longer take the change back.{backup}"
+        f"The change of `{change.file}` at {change.at} will be forgotten: the file stays as it is, "
+        f"and gitguard can no longer take the change back.{backup}"
     )
 
 
-def rolled_back_text(planned: Rollback, kept: str, undo: UndoHelp, *, problem: str) -> str:
+def rolled_back_text(planned: Rollback, kept_copy: str, undo: UndoHelp, *, problem: str) -> str:
     """Return that a change was taken back."""
     lines = [f"`{planned.made.file}` has the same bytes as before the change."]
     if planned.before is None:
         lines = [f"`{planned.made.file}` is gone, as before the change."]
-    lines += [f"What was in it is kept in `{kept}`."] if kept else []
+    lines += [f"What was in it is kept in `{kept_copy}`."] if kept_copy else []
     lines.append(f"{undo.counts[:1].upper()}{undo.counts[1:]}.")
     return "\n".join([*lines, *_forgotten(problem)])
 
 
 def rollback_outcome(
-    planned: Rollback, redactor: Redactor, kept: str = "", *, problem: str = ""
+    planned: Rollback, redactor: Redactor, kept_copy: str = "", *, problem: str = ""
 ) -> dict[str, Any]:
     """Return a rollback for programs."""
-    made = planned.made
+    change = planned.made
     return {
         "rolled_back": False,
-        "host": made.host,
-        "file": made.file,
-        "at": made.at,
-        "changes": [{"key": key, "before": now, "after": was} for key, was, now in made.changes],
-        "finished": made.is_finished,
+        "host": change.host,
+        "file": change.file,
+        "at": change.at,
+        "changes": [{"key": key, "before": now, "after": was} for key, was, now in change.changes],
+        "finished": change.is_finished,
         "changed_since": planned.is_moved,
-        "taken_back_with_it": [one.at for one in planned.newer],
+        "taken_back_with_it": [newer_change.at for newer_change in planned.newer],
         "difference": redactor.text(planned.difference()),
-        "kept": kept,
+        "kept": kept_copy,
         "not_remembered": problem,
     }

@@ -107,17 +107,17 @@ def _payload(data: bytes) -> dict[str, Any]:
         return load_json(cut_nesting(data), what=what, limit=INPUT_LIMIT)
 
 
-def _with_the_other_line(host: Host, event: HookEvent, data: bytes, own: str) -> str:
+def _with_the_other_line(host: Host, event: HookEvent, data: bytes, our_line: str) -> str:
     from gitguard.cli.status_line import beside_the_other
     from gitguard.errors import NotARepository
 
     try:
-        return beside_the_other(host, event, data, own)
+        return beside_the_other(host, event, data, our_line)
     except NotARepository:
-        return own
+        return our_line
     except Exception as error:  # noqa: BLE001 - our own line is shown all the same
         _mark("calling the other status line", error, event.project_dir)
-        return own
+        return our_line
 
 
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:

@@ -77,8 +77,8 @@ def _standing_lines(reading: ConversationStanding) -> list[str]:
 def _rule_lines(rules: SpawnPolicy) -> list[str]:
     lines = [f"Rules of `policy spawn`, which decide for one task: {rules.source or 'built in'}"]
     for threshold in rules.thresholds:
-        does = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
-        lines.append(f"- above {threshold.level}: {does}")
+        action_text = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
+        lines.append(f"- above {threshold.level}: {action_text}")
     lines += [] if rules.thresholds else ["- no thresholds"]
     lines += [f"- always spawn: {', '.join(rules.always)}"] if rules.always else []
     lines += [f"- never spawn: {', '.join(rules.never)}"] if rules.never else []

@@ -84,9 +84,9 @@ def _refuse_nothing(profiled: Profiled, path: str | None) -> None:
         )
 
 
-def _refuse_named(*given: str | None) -> None:
+def _refuse_named(*names: str | None) -> None:
     options = ("the transcript", "--format", "--conversation", "--model")
-    named = [option for option, name in zip(options, given, strict=True) if name]
+    named = [option for option, name in zip(options, names, strict=True) if name]
     if named:
         raise InvalidInput(
             "--history is about all sessions, and not about one conversation",

@@ -91,8 +91,10 @@ def _overview_text(overview: Overview) -> str:
         lines += [
             *where_it_stands(state),
         ]
-    for key, known in overview.host_sessions.items():
-        lines.append(one_line(f"Conversation {key}: {', '.join(_conversation(known))}"))
+    for key, host_session_record in overview.host_sessions.items():
+        lines.append(
+            one_line(f"Conversation {key}: {', '.join(_conversation(host_session_record))}")
+        )
     if overview.others:
         others = _some(overview)
         lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")

@@ -52,13 +52,13 @@ def init(
 
     Example: `gitguard init`
     """
-    wishes = InstallOptions(
+    options = InstallOptions(
         executable(),
         shared=shared,
         with_trigger=not no_compaction_trigger,
         directory_hook=directory_hook,
     )
-    outcome = console.guard.install(host, wishes, dry_run=dry_run)
+    outcome = console.guard.install(host, options, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
 
 

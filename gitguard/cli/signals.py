@@ -34,10 +34,10 @@ def ending_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is told of signals
         return
-    came: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
         raise SystemExit(_SIGNALLED + number)
 
     watched = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
@@ -48,5 +48,5 @@ def ending_in_order() -> Iterator[None]:
     finally:
         for number in watched:
             signal.signal(number, signal.SIG_DFL)
-        if came:
-            signal.raise_signal(came[0])
+        if received:
+            signal.raise_signal(received[0])

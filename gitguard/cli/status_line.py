@@ -16,9 +16,9 @@ _ENDING = 1.0
 """Seconds in which a command that was killed has ended; the host waits for our line."""
 
 
-def beside_the_other(host: Host, event: HookEvent, data: bytes, own: str) -> str:
+def beside_the_other(host: Host, event: HookEvent, data: bytes, our_line: str) -> str:
     """Return what the other status line shows for the same input, and our own line below it."""
-    return "\n".join(line for line in (_shown(_command(host, event), data), own) if line)
+    return "\n".join(line for line in (_shown(_command(host, event), data), our_line) if line)
 
 
 def _command(host: Host, event: HookEvent) -> str:

@@ -75,12 +75,12 @@ def budget(
     console.say(_text(standing), _document(standing))
 
 
-def _text(standing: Standing) -> str:
-    parts, usage = standing.budget, standing.usage
+def _text(reading: Standing) -> str:
+    parts, usage = reading.budget, reading.usage
     used = "not measured since the last compaction, or never"
     if usage.tokens is not None:
         used = f"{usage.tokens:,} tokens, {usage.tokens / parts.window:.1%} of the window"
-    over = f"; over its share by about {standing.over_history:,}" * bool(standing.over_history)
+    over = f"; over its share by about {reading.over_history:,}" * bool(reading.over_history)
     lines = [
         f"Window: {parts.window:,} tokens ({usage.window_words})",
         f"  reserve: {parts.reserve:,} for system prompt, tools and context files",
@@ -88,30 +88,30 @@ def _text(standing: Standing) -> str:
         f"  working space: {parts.working:,}",
         f"Safeguard: a compaction cuts the history down to {parts.safeguard:,}",
         f"Used: {used}",
-        f"History: about {counted(standing.history, 'token')} in "
-        f"{counted(standing.turns, 'turn')}{over}",
-        _limit_text(standing),
-        f"Warning: {standing.warning}" if standing.warning else "",
+        f"History: about {counted(reading.history, 'token')} in "
+        f"{counted(reading.turns, 'turn')}{over}",
+        _limit_text(reading),
+        f"Warning: {reading.warning}" if reading.warning else "",
         f"Transcript: {usage.transcript.path} ({usage.transcript.format})",
     ]
     return "\n".join(line for line in lines if line)
 
 
-def _limit_text(standing: Standing) -> str:
-    if standing.limit is None:
+def _limit_text(reading: Standing) -> str:
+    if reading.limit is None:
         return ""
-    last, left = counted(standing.limit.turns, "turn"), counted(standing.limited_turns, "turn")
+    last, left = counted(reading.limit.turns, "turn"), counted(reading.limited_turns, "turn")
     return one_line(
-        f"Limit: the last {last} ({standing.limit.source}), which leaves about "
-        f"{counted(standing.limited_history, 'token')} in {left}"
+        f"Limit: the last {last} ({reading.limit.source}), which leaves about "
+        f"{counted(reading.limited_history, 'token')} in {left}"
     )
 
 
-def _document(standing: Standing) -> dict[str, Any]:
-    document = fields_of(standing)
+def _document(reading: Standing) -> dict[str, Any]:
+    document = fields_of(reading)
     return document | {
-        "over_history": standing.over_history,
-        "over_safeguard": standing.over_safeguard,
+        "over_history": reading.over_history,
+        "over_safeguard": reading.over_safeguard,
     }
 
 

@@ -60,8 +60,8 @@ def find_transcript(
 
     A name that is given and empty, as from a variable that is not set, names none.
     """
-    for what, given in (("path", path), ("--conversation", conversation)):
-        if given == "":
+    for what, value in (("path", path), ("--conversation", conversation)):
+        if value == "":
             raise InvalidInput(
                 f"`{what}` is given and empty, so it names no transcript",
                 "Leave it out for the newest one; a variable in its place may not be set",

@@ -19,8 +19,8 @@ def verify(console: Console, every: bool) -> None:
     Example: `gitguard verify --all`
     """
     with progress("checkpoints") as tell:
-        shown = None if console.as_json else tell
-        reports = console.guard.verify(every_session=every, tell=shown)
+        show_progress = None if console.as_json else tell
+        reports = console.guard.verify(every_session=every, tell=show_progress)
     lines = [line for report in reports for line in report.lines]
     console.say("\n".join(lines), {"sessions": reports}, console.guard.problem_of(reports))
 

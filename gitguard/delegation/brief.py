@@ -64,7 +64,7 @@ class BriefSection(Value):
         return len(self.items) >= self.wished
 
 
-def build_brief(task: str, state: TaskState, wishes: BriefOptions, files: tuple[str, ...]) -> str:
+def build_brief(task: str, state: TaskState, options: BriefOptions, files: tuple[str, ...]) -> str:
     """Return a task's description, at most `LONGEST` characters.
 
     Everything is given without secrets. files are those that task and state speak of, the nearest
@@ -73,17 +73,19 @@ def build_brief(task: str, state: TaskState, wishes: BriefOptions, files: tuple[
     """
     # A closing tag in the task looks like a path.
     files = tuple(path for path in files if path.strip("/").casefold() != _FENCE)
-    sections = _sections(state, wishes, files)
+    sections = _sections(state, options, files)
     for most in range(_MOST_ITEMS, -1, -1):
-        shown = [_cut(section, max(most, section.wished if most else 1)) for section in sections]
-        room = LONGEST - len(_render([], state, wishes, shown))
+        cut_sections = [
+            _cut(section, max(most, section.wished if most else 1)) for section in sections
+        ]
+        room = LONGEST - len(_render([], state, options, cut_sections))
         if room >= _LEAST_ROOM:
             break
-    return _render(_lines(task, room), state, wishes, shown)
+    return _render(_lines(task, room), state, options, cut_sections)
 
 
 def _render(
-    task: list[str], state: TaskState, wishes: BriefOptions, sections: list[BriefSection]
+    task: list[str], state: TaskState, options: BriefOptions, sections: list[BriefSection]
 ) -> str:
     return render(
         "brief.md.j2",
@@ -91,7 +93,7 @@ def _render(
         goal=shorten(_safe(state.stated_goal), _LONGEST_GOAL),
         task=task,
         sections=[section for section in sections if section.items],
-        tokens=wishes.tokens,
+        tokens=options.tokens,
     ).strip()
 
 
@@ -108,10 +110,10 @@ def _lines(task: str, room: int) -> list[str]:
 
 
 def _sections(
-    state: TaskState, wishes: BriefOptions, files: tuple[str, ...]
+    state: TaskState, options: BriefOptions, files: tuple[str, ...]
 ) -> tuple[BriefSection, ...]:
     described = {artifact.path: artifact.description for artifact in state.artifacts}
-    to_read = dict.fromkeys(wishes.read)
+    to_read = dict.fromkeys(options.read)
     near = (path for path in dict.fromkeys(files) if path not in to_read)
     decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
     failed = (f"repeat: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
@@ -120,10 +122,10 @@ def _sections(
     return (
         _section("Read first", *(_named(paths, described) for paths in (to_read, near))),
         _section(
-            "What success looks like", wishes.success or (_until_done(constraints, invariants),)
+            "What success looks like", options.success or (_until_done(constraints, invariants),)
         ),
-        _section("Where to write", wishes.write or (_ONLY_NAMED,)),
-        _section("Do not", (*wishes.avoid, _NOT_THE_STATE), failed),
+        _section("Where to write", options.write or (_ONLY_NAMED,)),
+        _section("Do not", (*options.avoid, _NOT_THE_STATE), failed),
         constraints,
         invariants,
         _section("Already decided", (), decided),
@@ -133,8 +135,8 @@ def _sections(
 def _until_done(*to_hold: BriefSection) -> str:
     """Return what success is where nobody says: the task is done, and what is noted holds."""
     names = [section.title.removesuffix("s").lower() for section in to_hold if section.items]
-    held = f", and every {' and '.join(names)} below still holds" if names else ""
-    return f"{_UNTIL_DONE}{held}"
+    and_holds = f", and every {' and '.join(names)} below still holds" if names else ""
+    return f"{_UNTIL_DONE}{and_holds}"
 
 
 def _named(paths: Iterable[str], described: Mapping[str, str]) -> Iterator[str]:
@@ -143,8 +145,8 @@ def _named(paths: Iterable[str], described: Mapping[str, str]) -> Iterator[str]:
         yield f"{path} — {described[path]}" if described.get(path) else path
 
 
-def _section(title: str, wished: Iterable[str], noted: Iterable[str] = ()) -> BriefSection:
-    first, then = _items(wished), _items(noted)
+def _section(title: str, requested: Iterable[str], noted: Iterable[str] = ()) -> BriefSection:
+    first, then = _items(requested), _items(noted)
     return BriefSection(title, (*first, *then), len(first))
 
 

@@ -17,7 +17,7 @@ _LONGEST_GIVEN = 100_000
 """Characters of a task that are looked at; of what is shown there are far fewer."""
 
 
-def brief(store: SessionStore, task: str, wishes: BriefOptions) -> str:
+def brief(store: SessionStore, task: str, options: BriefOptions) -> str:
     """Return what a sub-agent has to know of a task, without the secrets in it.
 
     Raises `InvalidInput` for a task that says nothing, and what `SessionStore.look` raises.
@@ -31,7 +31,7 @@ def brief(store: SessionStore, task: str, wishes: BriefOptions) -> str:
     root = store.workspace.place.worktree
     named_files = (word for word in words if _is_file(word, root))
     noted_paths = (artifact.path for artifact in reversed(state.artifacts))
-    return build_brief(task, state, _clean(wishes, redactor), (*named_files, *noted_paths))
+    return build_brief(task, state, _clean(options, redactor), (*named_files, *noted_paths))
 
 
 def _is_file(word: str, root: str) -> bool:
@@ -40,7 +40,7 @@ def _is_file(word: str, root: str) -> bool:
     return bool(is_surely) or os.path.lexists(os.path.join(root, word))
 
 
-def _clean(wishes: BriefOptions, redactor: Redactor) -> BriefOptions:
+def _clean(options: BriefOptions, redactor: Redactor) -> BriefOptions:
     lists = ("success", "read", "write", "avoid")
-    clean = {name: tuple(map(redactor.text, getattr(wishes, name))) for name in lists}
-    return wishes.replace(**clean)
+    clean = {name: tuple(map(redactor.text, getattr(options, name))) for name in lists}
+    return options.replace(**clean)

@@ -263,8 +263,10 @@ def _by_pressure(
     if not thresholds:
         return SpawnDecision(KEEP, "no rule covers it, and there is no threshold")
     if pressure is not None:
-        held = [threshold for threshold in thresholds if pressure > threshold.above]
-        return _at(calls, held[-1] if held else None, f"pressure is {_shown(pressure, thresholds)}")
+        reached = [threshold for threshold in thresholds if pressure > threshold.above]
+        return _at(
+            calls, reached[-1] if reached else None, f"pressure is {_shown(pressure, thresholds)}"
+        )
     shown = "the pressure is unknown"
     answers = {_at(calls, threshold, shown).answer for threshold in (None, *thresholds)}
     beside = f"{shown}, and with {counted(calls, 'tool call')}"

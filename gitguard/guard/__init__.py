@@ -497,10 +497,10 @@ class Guard:
 
     # Installation
 
-    def install(self, host: str, wishes: InstallOptions, *, dry_run: bool = False) -> Outcome:
+    def install(self, host: str, options: InstallOptions, *, dry_run: bool = False) -> Outcome:
         """Put gitguard into a host's settings and begin the session, or show what would change."""
         begin = None if dry_run else (lambda: self.begin(self.any_session()))
-        return self._installer(host).install(wishes, begin)
+        return self._installer(host).install(options, begin)
 
     def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:
         """Give a host's settings back; checkpoints and working files stay."""

@@ -48,16 +48,16 @@ class Delegation:
         """
         from gitguard.delegation.spawn_answer import ReportedPressure, answer, reported_pressure
 
-        told = ReportedPressure(pressure, "option")
+        reported = ReportedPressure(pressure, "option")
         if pressure is None:
             try:
                 store = self._sessions.store()
             except NotInitialised:
                 store = None
-            told = reported_pressure(store, conversation, around)
-        return answer(self._sessions.workspace, self._sessions.config.gauge, task, told)
+            reported = reported_pressure(store, conversation, around)
+        return answer(self._sessions.workspace, self._sessions.config.gauge, task, reported)
 
-    def brief(self, task: str, wishes: BriefOptions | None = None) -> str:
+    def brief(self, task: str, options: BriefOptions | None = None) -> str:
         """Return what a sub-agent has to know of a task, at most 8,000 characters, no secrets.
 
         Raises `InvalidInput` for a task that says nothing.
@@ -65,4 +65,4 @@ class Delegation:
         from gitguard.delegation.brief import BriefOptions
         from gitguard.delegation.briefing import brief
 
-        return brief(self._sessions.store(), task, wishes or BriefOptions())
+        return brief(self._sessions.store(), task, options or BriefOptions())

@@ -21,12 +21,12 @@ class Profiles:
     def __init__(
         self,
         config: Config,
-        known: Callable[[Transcript], HostSession],
+        record: Callable[[Transcript], HostSession],
         sessions: WorkspaceSessions | None = None,
     ) -> None:
         """Judge by a configuration; known tells what a session knows of a conversation."""
         self._config = config
-        self._known = known
+        self._known = record
         self._sessions = sessions
 
     def of(
@@ -45,8 +45,8 @@ class Profiles:
         from gitguard.profile.profiling import profile_of
 
         redactor = redactor_of(self._config.redaction)
-        known = self._known(transcript)
-        return profile_of(transcript, self._config, redactor, known=known, model=model, seen=seen)
+        record = self._known(transcript)
+        return profile_of(transcript, self._config, redactor, known=record, model=model, seen=seen)
 
     def past_advice(self) -> Past:
         """Return the advice on hosts' settings of all sessions, and what became of it.

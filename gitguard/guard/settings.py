@@ -135,11 +135,11 @@ class Settings:
 
         return remember_change(self.desk, advice, applied)
 
-    def rollback_command(self, made: MadeChange) -> str:
+    def rollback_command(self, change: MadeChange) -> str:
         """Return the command that takes a change back."""
         from gitguard.settings.rollback_document import rollback_command
 
-        return rollback_command(made)
+        return rollback_command(change)
 
     def plan_rollback(self, host: str = "") -> Rollback:
         """Say what taking the newest change of a host's settings back would do."""
@@ -159,11 +159,11 @@ class Settings:
 
         return roll_back(self.desk, planned, even_if_moved=even_if_moved)
 
-    def remember_rollback(self, made: MadeChange) -> str:
+    def remember_rollback(self, change: MadeChange) -> str:
         """Remember that a change was taken back; return why that could not be."""
         from gitguard.settings.remembered_advice import remember_rollback
 
-        return remember_rollback(self.desk, made)
+        return remember_rollback(self.desk, change)
 
     def newest_change(self, host: str = "") -> MadeChange:
         """Return the newest change of a host's settings; raise `InvalidInput` for none."""
@@ -171,8 +171,8 @@ class Settings:
 
         return newest_change(self.desk, host)
 
-    def forget_change(self, made: MadeChange) -> None:
+    def forget_change(self, change: MadeChange) -> None:
         """Forget a change, and leave the file as it is."""
         from gitguard.settings.rollback import forget
 
-        forget(self.desk, made)
+        forget(self.desk, change)

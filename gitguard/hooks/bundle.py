@@ -58,7 +58,7 @@ def build_bundle(
     thresholds: Thresholds,
 ) -> Bundle:
     """Build the bundle of a state, its items trimmed to the pressure."""
-    kept, dropped = trim(items, pressure, thresholds)
+    remaining, dropped = trim(items, pressure, thresholds)
     last = state.last_action
     return Bundle(
         goal=state.stated_goal or MISSING,
@@ -67,7 +67,7 @@ def build_bundle(
         last_successful_action=f"{last.summary} ({last.outcome})" if last else MISSING,
         constraints=state.constraints,
         relevant_artifacts=relevant_artifacts(state),
-        items=kept,
+        items=remaining,
         dropped=dropped,
     )
 
@@ -101,5 +101,5 @@ def trim(
         unwanted = (LOW,)
     if pressure >= thresholds.compress:
         unwanted = (LOW, MEDIUM)
-    kept = tuple(item for item in items if item.worth not in unwanted)
-    return kept, tuple(item.name for item in items if item.worth in unwanted)
+    remaining = tuple(item for item in items if item.worth not in unwanted)
+    return remaining, tuple(item.name for item in items if item.worth in unwanted)

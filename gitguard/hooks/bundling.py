@@ -35,18 +35,18 @@ def bundle(
     config: Config,
     state: TaskState,
     items: tuple[ContextItem, ...],
-    wanted: Wanted,
+    additions: Wanted,
     *,
     pressure: float,
 ) -> Bundle:
     """Return the working context for the next major action."""
     refused: tuple[str, ...] = ()
-    if wanted.summary:
+    if additions.summary:
         from gitguard.store.session.composing import render_summary
 
         items = (ContextItem("summary", render_summary(state), MEDIUM), *items)
-    if wanted.bootstrap:
-        files, refused = bootstrap_items(workspace, config, wanted.host, wanted.folder)
+    if additions.bootstrap:
+        files, refused = bootstrap_items(workspace, config, additions.host, additions.folder)
         items = (*files, *items)
     built = build_bundle(state, items, pressure=pressure, thresholds=config.thresholds)
     return built.replace(refused=refused)
@@ -60,13 +60,14 @@ def bootstrap_items(
     Without a host it is that of the session's newest conversation, if that is known. What the host
     loads is never dropped under pressure, because it is in its context anyway.
     """
-    wanted = context_files(host or _newest_host(workspace))
+    context_names = context_files(host or _newest_host(workspace))
     root, clean = workspace.place.worktree, workspace.redactor.text
-    found = collect(root, wanted, config.bootstrap, clean, folder=folder)
+    bootstrap = collect(root, context_names, config.bootstrap, clean, folder=folder)
     items = (
-        ContextItem(file.name, file.text, MEDIUM if file.is_extra else HIGH) for file in found.files
+        ContextItem(file.name, file.text, MEDIUM if file.is_extra else HIGH)
+        for file in bootstrap.files
     )
-    return tuple(items), found.refused
+    return tuple(items), bootstrap.refused
 
 
 def _newest_host(workspace: Workspace) -> str:

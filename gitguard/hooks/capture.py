@@ -91,18 +91,18 @@ def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
 
     try:
         messages = find_format(transcript.format).messages(transcript, conversation.unread.append)
-        said = extend((), messages, partial(_without_secrets, conversation))
+        unheard = extend((), messages, partial(_without_secrets, conversation))
     except GitguardError as error:
         conversation.note_fault(error)
         return
     prompt = one_line(conversation.event.prompt)
-    if said and said[-1].role == USER and prompt.startswith(said[-1].gist):
-        said = said[:-1]  # the prompt itself, which the host wrote down before it told us
-    own = state_file.newest_own(reading) if said else None
-    known = conversation.store.folded(own)[0].exchanges if own is not None else ()
-    for exchange in said:
+    if unheard and unheard[-1].role == USER and prompt.startswith(unheard[-1].gist):
+        unheard = unheard[:-1]  # the prompt itself, which the host wrote down before it told us
+    own = state_file.newest_own(reading) if unheard else None
+    exchanges = conversation.store.folded(own)[0].exchanges if own is not None else ()
+    for exchange in unheard:
         # A conversation that was forgotten, or goes on under another name, is known so far.
-        if not known or exchange.when > known[-1].when:
+        if not exchanges or exchange.when > exchanges[-1].when:
             conversation.store.journal.append(_said_before(conversation, exchange))
 
 

@@ -366,7 +366,7 @@ class Recording:
             self._lock.__exit__(None, None, None)
             raise
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
         try:
             if kind is None:
                 self._conversation.keep_record()

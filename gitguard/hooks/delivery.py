@@ -58,11 +58,11 @@ def block_of_copy(conversation: Conversation) -> str:
 
     spiral = _spiral(conversation)
     try:
-        own = state_file.newest_own(conversation.store.states.read())
+        our_state = state_file.newest_own(conversation.store.states.read())
         head = conversation.store.readable_head()
-        if own is None:
+        if our_state is None:
             return stable_block(conversation.store, head, spiral=spiral)
-        return resume_of(conversation.store, own, head, spiral=spiral, notes=(_COPY,))
+        return resume_of(conversation.store, our_state, head, spiral=spiral, notes=(_COPY,))
     except GitguardError as error:
         conversation.note_fault(error)
         return ""
@@ -101,19 +101,19 @@ def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, firs
     head = conversation.store.readable_head()
     if not is_due(conversation.record, head.committed):
         return ""
-    own = state_file.newest_own(reading)
-    if own is None:
+    our_state = state_file.newest_own(reading)
+    if our_state is None:
         path = conversation.store.states.path
         raise EditedState(
             f"`{path}` is not known to be ours, and no copy of it is there",
             "See `gitguard status`",
         )
     block = _handoff(conversation)
-    nothing_to_say = first and own.state.is_untouched and not conversation.archived_notes
+    nothing_to_say = first and our_state.state.is_untouched and not conversation.archived_notes
     if not block and not nothing_to_say:
         block = resume_of(
             conversation.store,
-            own,
+            our_state,
             head,
             spiral=_spiral(conversation),
             notes=conversation.startup_notes + conversation.archived_notes,
@@ -128,12 +128,12 @@ def _spiral(conversation: Conversation) -> str:
 
     Part of every hand-back, because the compaction before it has erased what was said.
     """
-    known = conversation.record
-    if not known.epoch:
+    record = conversation.record
+    if not record.epoch:
         return ""
     _, pressure = conversation.measure()
     window = pressure.window.tokens if pressure else 0
-    return death_spiral(known.epoch, known.summary_tokens, window)
+    return death_spiral(record.epoch, record.summary_tokens, window)
 
 
 def _note_told(conversation: Conversation, block: str) -> None:
@@ -157,15 +157,15 @@ def _note_delivery(conversation: Conversation, head: Head, block: str) -> None:
     """Keep a receipt; of a block that is given anew with every run, the first one."""
     from gitguard.sessions.resume.block import is_due
 
-    known = conversation.record
-    same = known.delivery and len(block) == known.delivery.characters
-    if same and not is_due(known, head.committed):
+    record = conversation.record
+    same = record.delivery and len(block) == record.delivery.characters
+    if same and not is_due(record, head.committed):
         return
     receipt = Delivery(
         at=conversation.store.now,
         event=conversation.event.kind,
         head=head.committed,
-        epoch=known.epoch,
+        epoch=record.epoch,
         characters=len(block),
     )
-    conversation.record = known.replace(delivery=receipt, head=head.committed)
+    conversation.record = record.replace(delivery=receipt, head=head.committed)

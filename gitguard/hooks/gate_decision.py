@@ -66,17 +66,7 @@ def decide(
         pressure = None  # not a number at all
     if pressure is None and first_turn:
         pressure = 0.0
-    band, reason = _band(pressure, thresholds)
-    reasons = [reason]
-    lifted = overridden_to is not None and (pressure is None or pressure < overridden_to)
-    if assumption:
-        reasons.append(assumption)
-    if band == HALT and assumption and pressure is not None:
-        band = COMPRESS
-        reasons.append("an assumed window halts nobody")
-    if band == HALT and lifted:
-        band = COMPRESS
-        reasons.append("a human has overridden the halt")
+    band, reasons = _band(pressure, thresholds, overridden_to, assumption)
     if band == HALT:
         return GateVerdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
     flags = {
@@ -101,7 +91,26 @@ def halt_reason(halt: Stop) -> str:
     return f"the halt began with: {halt.reason}"
 
 
-def _band(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
+def _band(
+    pressure: float | None, thresholds: Thresholds, overridden_to: float | None, assumption: str
+) -> tuple[str, list[str]]:
+    """Return the action for a pressure, and why; an assumption or a human may lift a halt."""
+    band, reason = _band_of(pressure, thresholds)
+    reasons = [reason]
+    if assumption:
+        reasons.append(assumption)
+    # A missing pressure halts under an assumed window too: then nothing at all is known.
+    if band == HALT and assumption and pressure is not None:
+        band = COMPRESS
+        reasons.append("an assumed window halts nobody")
+    is_lifted = overridden_to is not None and (pressure is None or pressure < overridden_to)
+    if band == HALT and is_lifted:
+        band = COMPRESS
+        reasons.append("a human has overridden the halt")
+    return band, reasons
+
+
+def _band_of(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
     if pressure is None:
         return HALT, "no context usage is known, and this is not the first turn"
     shown = f"pressure is {floored(pressure)}"

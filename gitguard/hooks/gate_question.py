@@ -92,16 +92,22 @@ def ask(store: SessionStore, question: Question) -> Gated:
         phase_or_goal_changed=question.phase_or_goal_changed,
         summary_conflict=bool(conflict),
     )
-    record = record.replace(turns=record.turns + 1)
-    if question.reading is not None:
-        record = with_given(record, question.reading, store.clock())
-    if verdict.halts:
-        record = halted(record, store.now, verdict)
+    record = _answered(store, question, record, verdict)
     saved, record = _save(store, verdict, record, pressure, question, was_halted=was_halted)
     record, line = _said(store, question, record, pressure, verdict, saved)
     keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
+
+
+def _answered(
+    store: SessionStore, question: Question, record: HostSession, verdict: GateVerdict
+) -> HostSession:
+    """Return the record with the question counted, its reading kept, and a halt begun."""
+    record = record.replace(turns=record.turns + 1)
+    if question.reading is not None:
+        record = with_given(record, question.reading, store.clock())
+    return halted(record, store.now, verdict) if verdict.halts else record
 
 
 def _conversation(store: SessionStore, question: Question) -> HostSession:

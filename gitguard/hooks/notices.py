@@ -91,8 +91,8 @@ def _spiral(record: HostSession, pressure: Pressure) -> str:
 
 def _assumption(pressure: Pressure) -> str:
     """Return a last sentence for a share that rests on an assumed window, with its setting."""
-    said = pressure.window.assumption if pressure.is_assumed else ""
-    return f" {said[:1].upper()}{said[1:]}." if said else ""
+    assumption = pressure.window.assumption if pressure.is_assumed else ""
+    return f" {assumption[:1].upper()}{assumption[1:]}." if assumption else ""
 
 
 def paced(record: HostSession, pressure: Pressure, calls: int) -> HostSession:

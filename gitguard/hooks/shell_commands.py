@@ -117,14 +117,14 @@ def _without_redirections(words: list[str]) -> list[str]:
 
     A quoted `>` is left out as well; `repair` takes no operand, so it ends with an error then.
     """
-    kept: list[str] = []
+    remaining: list[str] = []
     is_target = False
     for word in words:
         operator = word.lstrip("0123456789")
         if not is_target and not operator.startswith((">", "<")):
-            kept.append(word)
+            remaining.append(word)
         is_target = not is_target and operator in (">", ">>", "<", "<<", "<<<")
-    return kept
+    return remaining
 
 
 def own_command(command: str, program: str, path: str) -> str:
@@ -158,40 +158,40 @@ def _plain_words(command: str) -> list[str]:
     """
     words: list[str] = []
     word: str | None = None
-    rest = iter(command.strip())
-    for c in rest:
+    characters = iter(command.strip())
+    for c in characters:
         if c in " \t":
             words += [] if word is None else [word]
             word = None
             continue
-        part = _part(c, rest)
+        part = _part(c, characters)
         if part is None:
             return []
         word = (word or "") + part
     return words if word is None else [*words, word]
 
 
-def _part(c: str, rest: Iterator[str]) -> str | None:
+def _part(c: str, following_characters: Iterator[str]) -> str | None:
     """Return what a character or a quoted text adds to a word; None where it is not plain."""
     if c in _NEVER_PLAIN:
         return None
     if c == "\\":
-        following = next(rest, "")
+        following = next(following_characters, "")
         return following if following.isprintable() and following else None
     if c == "'":
-        return _quoted(rest, c)
-    return _quoted(rest, c) if c == '"' else c
+        return _quoted(following_characters, c)
+    return _quoted(following_characters, c) if c == '"' else c
 
 
-def _quoted(rest: Iterator[str], mark: str) -> str | None:
+def _quoted(characters: Iterator[str], mark: str) -> str | None:
     text = ""
-    for c in rest:
+    for c in characters:
         if c == mark:
             return None if text.endswith("\\") and mark == "'" else text
         if c == "\0" or (mark == '"' and c in _NEVER_IN_DOUBLE):
             return None
         if c == "\\" and mark == '"':
-            c = next(rest, "\0")
+            c = next(characters, "\0")
             if c == "\0":
                 return None
         text += c
@@ -245,12 +245,14 @@ def _first_argument(words: list[str]) -> str:
 
 
 def _matches(rule: list[str], words: list[str]) -> bool:
-    rest = iter(words)
-    return all(any(_is(wanted, word) for word in rest) for wanted in rule)
+    # One iterator for all patterns: each goes on behind the word that matched the one before, so
+    # the words of a rule have to occur in its order.
+    remaining = iter(words)
+    return all(any(_is(pattern, word) for word in remaining) for pattern in rule)
 
 
-def _is(wanted: str, word: str) -> bool:
-    return any(_is_one(choice, word) for choice in wanted.split("|"))
+def _is(pattern: str, word: str) -> bool:
+    return any(_is_one(choice, word) for choice in pattern.split("|"))
 
 
 def _is_one(choice: str, word: str) -> bool:

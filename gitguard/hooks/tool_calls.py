@@ -217,8 +217,8 @@ def _end_tool(conversation: Conversation) -> int:
             conversation.store.journal.calls(conversation.event.host_session) + 1 if counts else 0
         )
         # A count is carried on by calls that ended well; those that failed are added to it.
-        told = calls if ending == entries.ENDED else 0
-        conversation.store.journal.append(entry.replace(calls=told))
+        counted_calls = calls if ending == entries.ENDED else 0
+        conversation.store.journal.append(entry.replace(calls=counted_calls))
         if ending == entries.FAILED:
             _fold(conversation)
     return calls
@@ -227,8 +227,8 @@ def _end_tool(conversation: Conversation) -> int:
 def _say_complete(conversation: Conversation) -> str:
     """Return the signal that the task is complete, once, after its final state is written."""
     reading = conversation.store.states.read()
-    own = state_file.newest_own(reading)
-    if own is None or not own.state.is_done or reading.standing == state_file.EDITED:
+    our_state = state_file.newest_own(reading)
+    if our_state is None or not our_state.state.is_done or reading.standing == state_file.EDITED:
         return ""
     from gitguard.sessions.completion import finish
 

@@ -74,10 +74,10 @@ def _prompt(conversation: Conversation) -> HookReply:
 
 def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:
     """Return the signal of a complete task that nothing has told this conversation yet."""
-    own = newest_own(reading)
-    if own is None or not own.state.is_done or not conversation.record.turns:
+    our_state = newest_own(reading)
+    if our_state is None or not our_state.state.is_done or not conversation.record.turns:
         return ""
-    state = own.state
+    state = our_state.state
     if state.task_id == conversation.record.completed:
         return ""
     conversation.record = conversation.record.replace(completed=state.task_id)
@@ -117,9 +117,9 @@ def _about_context(conversation: Conversation) -> str:
     _, pressure = conversation.measure()
     conversation.keep_proof(pressure)
     calls = conversation.store.journal.calls(conversation.event.host_session)
-    told = conversation.record.told_calls
+    calls_at_last_line = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
-    since = calls - told if calls >= told else calls
+    since = calls - calls_at_last_line if calls >= calls_at_last_line else calls
     due = not conversation.abilities.hears_after_tools and since >= rises.ASSESS_EVERY
     return conversation.line(pressure, calls, assess=due, begins_turn=True)
 

@@ -52,7 +52,7 @@ class Bootstrap(Value):
 
 def collect(
     root: str,
-    wanted: ContextFiles,
+    context_files: ContextFiles,
     config: BootstrapConfig,
     clean: Callable[[str], str],
     *,
@@ -66,11 +66,15 @@ def collect(
     """
     refused: list[str] = []
     files: list[ContextFile] = []
-    room = config.total_characters or wanted.total_characters
-    names = _names(root, folder, wanted)
-    for name, text, is_extra in _found(root, names, wanted.imports, config.extra_files, refused):
+    room = config.total_characters or context_files.total_characters
+    names = _names(root, folder, context_files)
+    for name, text, is_extra in _found(
+        root, names, context_files.imports, config.extra_files, refused
+    ):
         text = clean(visible(text)).strip("\n")
-        most = config.file_characters or wanted.own_limits.get(name, wanted.file_characters)
+        most = config.file_characters or context_files.own_limits.get(
+            name, context_files.file_characters
+        )
         if room < min(_LEAST, len(text)):
             refused.append(f"`{name}` has no room: the limit of all files is reached")
             continue
@@ -80,13 +84,15 @@ def collect(
     return Bootstrap(tuple(files), tuple(refused))
 
 
-def _names(root: str, folder: str, wanted: ContextFiles) -> list[tuple[str, ...]]:
+def _names(root: str, folder: str, context_files: ContextFiles) -> list[tuple[str, ...]]:
     """Return the choices of files: the workspace's, then those of the folders on the way down."""
     way = os.path.relpath(os.path.realpath(folder), root).split(os.sep) if folder else ["."]
-    if not wanted.in_each_folder or way[0] in (".", ".."):
-        return [*wanted.names]
+    if not context_files.in_each_folder or way[0] in (".", ".."):
+        return [*context_files.names]
     folders = ["", *("/".join(way[: end + 1]) + "/" for end in range(len(way)))]
-    return [tuple(f"{at}{name}" for name in choice) for at in folders for choice in wanted.names]
+    return [
+        tuple(f"{at}{name}" for name in choice) for at in folders for choice in context_files.names
+    ]
 
 
 def _found(
@@ -113,8 +119,8 @@ def _found(
             if text := read(name):
                 yield name, text, False
                 for other in _imported(text, imports):
-                    if brought := read(other):
-                        yield other, brought, False
+                    if imported := read(other):
+                        yield other, imported, False
                 break
     for name in extra:
         before = len(refused)
@@ -136,6 +142,6 @@ def _read(root: str, name: str, seen: set[str]) -> str:
     return text if text and text.strip() else ""
 
 
-def _imported(text: str, known: tuple[str, ...]) -> list[str]:
+def _imported(text: str, importable: tuple[str, ...]) -> list[str]:
     lines = {line.strip() for line in text.splitlines()}
-    return [name for name in known if f"@{name}" in lines]
+    return [name for name in importable if f"@{name}" in lines]

@@ -117,6 +117,7 @@ def apply(
         edited = None if has_command(adviser) else _edited(adviser, advice)
         hidden = lines_to_hide(desk.common_dir, planned)
         planned = planned.replace(hidden=hidden, wrote=digest(edited))
+        # Backup, document and record come first: a change that is cut off can then be taken back.
         try:
             _keep(desk, adviser, advice, planned, record)
             refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
@@ -126,12 +127,7 @@ def apply(
             raise
         try:
             left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
-            change = planned.replace(
-                after=digest(desk.read(planned.file)),
-                changes=tuple(setting for setting in planned.changes if setting[0] not in left_out),
-            )
-            if left_out:
-                _write_document(change, advice, adviser)
+            change = _finished(desk, adviser, advice, planned, left_out)
             record.put(change)
         except BaseException as error:
             kept_at = _take_back(desk, planned, advice.seen)
@@ -139,6 +135,19 @@ def apply(
             _say_what_is(error, kept_at)
             raise
     return Applied(change, left_out, checked_by)
+
+
+def _finished(
+    desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, left_out: tuple[str, ...]
+) -> MadeChange:
+    """Return a change as it was made; its document names no setting that the host does not have."""
+    change = planned.replace(
+        after=digest(desk.read(planned.file)),
+        changes=tuple(setting for setting in planned.changes if setting[0] not in left_out),
+    )
+    if left_out:
+        _write_document(change, advice, adviser)
+    return change
 
 
 def _edited(adviser: FileAdviser, advice: Advice) -> bytes:

@@ -166,12 +166,12 @@ class PlanDraft:
         return line.removeprefix("/") in names
 
     def _hides_changed_settings(self, line: str) -> bool:
-        gone = {change.path for change in self.changes if change.after is None}
+        removed_paths = {change.path for change in self.changes if change.after is None}
         return any(
-            line == f"/{os.path.relpath(one.file, one.project)}"
-            and one.file not in gone
-            and os.path.lexists(one.file)
-            for one in self.sites.settings_changes
+            line == f"/{os.path.relpath(settings_change.file, settings_change.project)}"
+            and settings_change.file not in removed_paths
+            and os.path.lexists(settings_change.file)
+            for settings_change in self.sites.settings_changes
         )
 
     def exclude_without_host(self, before: bytes | None) -> bytes | None:

@@ -116,41 +116,41 @@ class Installer:
         environment = {"HOME": places.home, **places.environment}
         return UserPart(self._settings, self._user_ledger, root, environment)
 
-    def install(self, wishes: InstallOptions, begin: Callable[[], Startup] | None) -> Outcome:
+    def install(self, options: InstallOptions, begin: Callable[[], Startup] | None) -> Outcome:
         """Install, after begin has brought the session up; without it, only say what would be."""
         self._refuse_blocking_branch()
-        self._refuse_what_is_not_offered(wishes)
+        self._refuse_what_is_not_offered(options)
         with self._user_lock(dry_run=begin is None):
             part = self._user_part()
-            user = part.plan(wishes, self._decisive(wishes)) if part else UserPlan()
+            user = part.plan(options, self._decisive(options)) if part else UserPlan()
             sites = self._sites()
-            plan = _checked(plan_installation(sites, wishes))
+            plan = _checked(plan_installation(sites, options))
             _refuse_unwritable(user.changes)
             startup, doubt = None, _NOT_BEGUN
             if begin is not None:
                 startup, doubt = _begun(begin)
-                plan = self._carry_out(wishes)
+                plan = self._carry_out(options)
                 user = part.carry_out(user) if part else user
-        warnings = (*self._warnings(plan), *user.warnings, *_unreachable(sites, wishes))
+        warnings = (*self._warnings(plan), *user.warnings, *_unreachable(sites, options))
         notes = (*plan.notes, *user.notes, *([doubt] if doubt else []))
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, warnings, startup, user.commands)
 
-    def _carry_out(self, wishes: InstallOptions) -> InstallPlan:
+    def _carry_out(self, options: InstallOptions) -> InstallPlan:
         with self._lock():
-            plan = _checked(plan_installation(self._sites(), wishes))
+            plan = _checked(plan_installation(self._sites(), options))
             # The ledger comes first: whatever is written later can then be given back.
             self._ledger.write(plan.ledger)
             make_all(plan.changes)
         return plan
 
-    def _decisive(self, wishes: InstallOptions) -> SettingsOptions:
+    def _decisive(self, options: InstallOptions) -> SettingsOptions:
         return SettingsOptions(
-            wishes.with_trigger,
+            options.with_trigger,
             self._config.gauge.checkpoint_at,
             self._config.thresholds.critical,
             self._config.window.default or DEFAULT_WINDOW,
-            wishes.directory_hook,
+            options.directory_hook,
         )
 
     def uninstall(self, *, dry_run: bool) -> Outcome:
@@ -197,14 +197,14 @@ class Installer:
             self._ledger.write(plan.ledger)
         return plan
 
-    def _refuse_what_is_not_offered(self, wishes: InstallOptions) -> None:
+    def _refuse_what_is_not_offered(self, options: InstallOptions) -> None:
         of_user = belongs_to_user(self._settings)
-        if wishes.shared and of_user:
+        if options.shared and of_user:
             raise InvalidInput(
                 "this host has no settings that are shared within a project",
                 "Leave out --shared; each person runs `gitguard init` on their own machine",
             )
-        if wishes.directory_hook and not of_user:
+        if options.directory_hook and not of_user:
             raise InvalidInput("this host has no directory hooks", "Leave out --directory-hook")
 
     def _refuse_blocking_branch(self) -> None:
@@ -284,10 +284,10 @@ def _refuse_unwritable(changes: tuple[FileChange, ...]) -> None:
         change.refuse_unwritable()
 
 
-def _unreachable(sites: Sites, wishes: InstallOptions) -> tuple[str, ...]:
+def _unreachable(sites: Sites, options: InstallOptions) -> tuple[str, ...]:
     if sites.is_on_path:
         return ()
-    folder = os.path.dirname(wishes.executable)
+    folder = os.path.dirname(options.executable)
     way = f"add `{folder}` to it" if folder else "install it there"
     return (f"`gitguard` is not on PATH, where the agent and shared hooks look for it; {way}",)
 
@@ -305,12 +305,16 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
     the user's own is the one that it hides.
     """
     ledger = LedgerFile(workspace.state_folder, host.NAME).read()
-    own = ledger.get(workspace.place.worktree)
+    installed_here = ledger.get(workspace.place.worktree)
     settings = hosts.find_installing(host.NAME)
     if belongs_to_user(settings):
         return ""
-    if own is not None:
-        return "" if _came_with_project(workspace, settings, own) else own.status_line
+    if installed_here is not None:
+        return (
+            ""
+            if _came_with_project(workspace, settings, installed_here)
+            else installed_here.status_line
+        )
     if ledger:
         # A linked worktree without an installation uses the settings of the main one.
         installed = (part for part in ledger.values() if part.status_line)

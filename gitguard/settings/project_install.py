@@ -32,15 +32,15 @@ class InstallOptions(Value):
     """Whether a hook in a folder answers what the host has such hooks for, where it does."""
 
 
-def plan_installation(sites: Sites, wishes: InstallOptions) -> InstallPlan:
+def plan_installation(sites: Sites, options: InstallOptions) -> InstallPlan:
     """Plan to install; twice is once."""
-    return _Merger(sites, wishes).plan()
+    return _Merger(sites, options).plan()
 
 
 class _Merger:
-    def __init__(self, sites: Sites, wishes: InstallOptions) -> None:
+    def __init__(self, sites: Sites, options: InstallOptions) -> None:
         self._sites = sites
-        self._wishes = wishes
+        self._wishes = options
         self._draft = PlanDraft(sites)
         self._kept = dict(self._draft.own.files)
         self._status_line = ""
@@ -83,23 +83,23 @@ class _Merger:
         self._kept.pop(name, None)
 
     def _merge(self, settings: HostSettings) -> None:
-        wishes = self._wishes
-        target = settings.SHARED if wishes.shared else settings.PERSONAL
-        if wishes.shared:
+        options = self._wishes
+        target = settings.SHARED if options.shared else settings.PERSONAL
+        if options.shared:
             self._remove_from(settings, settings.PERSONAL)
             self._say_hidden(settings)
         before, original = self._draft.read(target), self._draft.given_back(settings, target)
         was, current = settings_of(original, target), settings_of(before, target)
         line = self._line_beneath(settings, target)
         theirs = settings.trigger_of(was) or self._trigger_elsewhere(settings, target)
-        if not wishes.with_trigger:
+        if not options.with_trigger:
             current = settings.without_trigger(current, was)
         try:
             merged = settings.merge(
                 current,
-                settings.command("" if wishes.shared else wishes.executable),
+                settings.command("" if options.shared else options.executable),
                 status_line=line,
-                with_trigger=wishes.with_trigger and not theirs,
+                with_trigger=options.with_trigger and not theirs,
             )
         except InvalidDocument as error:
             raise InvalidDocument(f"`{target}`: {error.message}", error.hint) from error

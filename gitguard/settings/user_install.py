@@ -60,12 +60,12 @@ class UserPart:
 
     # Installing
 
-    def plan(self, wishes: InstallOptions, decided_by: SettingsOptions) -> UserPlan:
+    def plan(self, options: InstallOptions, decided_by: SettingsOptions) -> UserPlan:
         """Plan to install; what is as it should be needs nothing."""
         from gitguard.rendering import template_source
 
         contents = self._settings.files(
-            wishes.executable, template_source, directory_hook=wishes.directory_hook
+            options.executable, template_source, directory_hook=options.directory_hook
         )
         entries, changes, notes = self._files(contents)
         planned = self._planned_settings(decided_by)
