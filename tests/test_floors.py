@@ -115,6 +115,9 @@ def test_the_library_is_mute(module: str) -> None:
     forbidden |= {"os.path.expanduser", "time.time", "datetime.now", "datetime.utcnow"}
     if module not in ("store/disk/lock.py", "transcripts/rewriting/locks.py"):
         forbidden |= {"time.monotonic", "time.sleep"}
+    if module == "store/git/code_history.py":
+        # GitPython starts git while it is imported, unless two of its variables say otherwise.
+        forbidden -= {"os.environ"}
     used = {names_of_node(node) for node in ast.walk(tree_of(module))}
     assert not used & forbidden, f"{module} must be given this, not look it up"
 
@@ -327,6 +330,45 @@ def test_a_calm_hook_loads_nothing_heavy(
     assert any("python3 hello.py" in j.read_text() for j in journal.glob("*/journal.jsonl"))
     faults = run_python("-m", "gitguard", "--root", str(workspace), "status", home=tmp_path)
     assert "FAULT" not in faults.stdout
+
+
+COMMAND_DRIVER = """
+import atexit, os, sys
+from gitguard.cli import main
+sys.argv = ["gitguard", *sys.argv[1:]]
+leave = os._exit
+def report():
+    print("\\n".join(sorted(sys.modules)), file=sys.stderr, flush=True)
+os._exit = lambda code: (report(), leave(code))
+atexit.register(report)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["hook claude-code", "checkpoint", "gate --pressure 0.2", "resume", "log", "status"],
+)
+def test_gitpython_is_loaded_for_reviewers_and_never_on_an_agents_way(
+    workspace: Path, tmp_path: Path, arguments: str
+) -> None:
+    payload = as_sent(
+        "claude-code", (PAYLOADS / "claude_code/PreCompact.json").read_text(), workspace, tmp_path
+    )
+
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
+    commit = ("git", "-C", str(workspace), *who, "commit", "-q", "--allow-empty", "-m", "Code")
+    subprocess.run(commit, check=True)
+
+    def loaded_by(words: str) -> set[str]:
+        root = [] if words.startswith("hook") else ["--root", str(workspace)]
+        done = run_python("-c", COMMAND_DRIVER, *root, *words.split(), home=tmp_path, stdin=payload)
+        loaded = set(done.stderr.split())
+        assert "gitguard.store.session.workspace" in loaded, done.stderr
+        return loaded
+
+    assert not {"git", "gitdb", "gitguard.store.git.code_history"} & loaded_by(arguments)
+    assert {"git", "gitguard.store.git.code_history"} <= loaded_by("diff")
 
 
 TEST_MODULES = sorted(Path(__file__).parent.rglob("test_*.py"))

@@ -9,13 +9,14 @@ import click
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-from gitguard.model.text import one_line, timestamp
+from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.triggers import MANUAL
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.session.checkpoint import Checkpoint
 
 NO_MESSAGE = "Asked for."
@@ -107,7 +108,8 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
     """Print the state, summary or snapshot, current or of a CHECKPOINT
 
     Prints the state by default. CHECKPOINT is a number, a name such as cp_003, or a commit id.
-    Refuses a checkpoint that this machine did not write, except with --untrusted.
+    For a CHECKPOINT, standard error names the code commit that was checked out. Refuses a
+    checkpoint that this machine did not write, except with --untrusted.
 
     Example: `gitguard show summary 17`
     """
@@ -116,7 +118,10 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
     text = data.decode("utf-8", "replace")
     is_working = not chosen and name != "snapshot"
     mark = _mark(console, chosen) if untrusted and not is_working else ""
-    document = {"what": name, "checkpoint": chosen, "text": text}
+    document: dict[str, Any] = {"what": name, "checkpoint": chosen, "text": text}
+    if chosen:
+        code = document["code"] = console.guard.code_of(chosen, untrusted=untrusted)
+        console.remark(_code_line(code))
     _say(console, text.rstrip("\n"), document, mark)
 
 
@@ -139,18 +144,41 @@ def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: b
     """Compare two checkpoints field by field
 
     Without arguments, compares the newest checkpoint with the current state. `1..3` means `1 3`.
-    Refuses checkpoints that this machine did not write, except with --untrusted.
+    The first line names the code commit of the newer side and counts the files that were changed
+    by commits since the older one. Refuses checkpoints that this machine did not write, except with
+    --untrusted.
 
     Example: `gitguard diff 1..3`
     """
     if ".." in older and not newer:
         older, _, newer = older.partition("..")
     difference = console.guard.diff(older, newer, untrusted=untrusted)
+    code = console.guard.code_of(newer, difference.older, untrusted=untrusted)
     lines = [line for change in difference.changes for line in change.lines()]
     if with_text and difference.summary:
         lines.append(difference.summary.rstrip())
     mark = _mark(console, older, newer) if untrusted else ""
-    _say(console, "\n".join(lines) or "No difference.", fields_of(difference), mark)
+    text = "\n".join([_code_line(code), *(lines or ["No difference."])])
+    _say(console, text, {**fields_of(difference), "code": code}, mark)
+
+
+def _code_line(code: CodeCommit) -> str:
+    """Return what a reviewer wants to know of the code that goes with a checkpoint."""
+    if not code.id:
+        return "Code: nothing was committed yet"
+    if not code.is_there:
+        return f"Code: {one_line(code.id)[:7]} is no longer in this repository"
+    remarks = []
+    if code.compared_with:
+        changes = "unknown changes"
+        if code.files_changed is not None:
+            changes = counted(code.files_changed, "file")
+        number = int(code.compared_with.removeprefix("cp_"))
+        remarks.append(f"{changes} since checkpoint {number}")
+    if not code.is_reachable:
+        remarks.append("not in the history of HEAD")
+    subject = f' "{code.subject}"' if code.subject else ""
+    return f"Code: {code.id[:7]}{subject}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 COMMANDS: list[click.Command] = [checkpoint, log, show, diff]

@@ -105,6 +105,11 @@ class Console:
         if problem is not None:
             click.get_current_context().exit(problem.exit_code)
 
+    def remark(self, text: str) -> None:
+        """Print for people, on standard error, what is no part of the outcome."""
+        if not self.as_json:
+            click.echo(printable(text), err=True)
+
 
 def printable(text: str) -> str:
     """Return a text as a terminal may have it: nothing hidden, and no signal forged."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
     from gitguard.settings.project_install import InstallOptions
+    from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.host_session import HostSession
@@ -456,6 +457,17 @@ class Guard:
         from gitguard.sessions.history import diff
 
         return diff(self.store(self.any_session()), older, newer, untrusted=untrusted)
+
+    def code_of(
+        self, checkpoint: str = "", older: str = "", *, untrusted: bool = False
+    ) -> CodeCommit:
+        """Describe the code commit of a checkpoint, or HEAD's when none is named.
+
+        Files are counted from an older checkpoint's code commit, by default the one before.
+        """
+        from gitguard.sessions.history import code_of
+
+        return code_of(self.store(self.any_session()), checkpoint, older, untrusted=untrusted)
 
     def why_not_ours(self, *wanted: str) -> str:
         """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is."""

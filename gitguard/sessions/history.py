@@ -15,6 +15,7 @@ from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.standing import Head
     from gitguard.store.session.store import SessionStore
@@ -115,3 +116,33 @@ def _newest_name(store: SessionStore, *, untrusted: bool) -> str:
     for checkpoint in newest(store, 1, untrusted=untrusted):
         return checkpoint.name
     raise NotInitialised("there is no checkpoint yet", "Run `gitguard ensure`")
+
+
+def code_of(
+    store: SessionStore, checkpoint: str, older: str = "", *, untrusted: bool = False
+) -> CodeCommit:
+    """Describe the code commit of a checkpoint, or HEAD's when no checkpoint is named.
+
+    Files are counted from the code commit of the older checkpoint, by default the one before; for
+    HEAD it is the newest.
+    """
+    from gitguard.store.git.code_history import CodeHistory
+
+    head = _head(store, untrusted=untrusted)
+    history = CodeHistory(store.repository())
+    later = store.chain.find(head.id, checkpoint) if checkpoint else None
+    before = _compared_with(store, head, later, older)
+    code = history.commit(
+        later.code.head if later else history.head(), before.code.head if before else None
+    )
+    subject = store.workspace.redactor.text(code.subject)
+    return code.replace(subject=subject, compared_with=before.name if before else "")
+
+
+def _compared_with(
+    store: SessionStore, head: Head, later: Checkpoint | None, older: str
+) -> Checkpoint | None:
+    if older:
+        return store.chain.find(head.id, older)
+    commit = later.parent if later else head.id
+    return next(store.chain.history(commit), None)

@@ -32,8 +32,8 @@ FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 
 DOORS = {
-    "git": ("store/git/objects.py",),
-    "gitdb": ("store/git/objects.py",),
+    "git": ("store/git/code_history.py",),
+    "gitdb": ("store/git/code_history.py",),
     "subprocess": ("store/disk/child.py",),
     "ruamel": ("model/codec.py",),
     "jinja2": ("rendering.py",),
