@@ -126,6 +126,11 @@ def code_of(
     Files are counted from the code commit of the older checkpoint, by default the one before; for
     HEAD it is the newest.
     """
+    return store.at_one_moment(lambda: _code_of(store, checkpoint, older, untrusted=untrusted))
+
+
+def _code_of(store: SessionStore, checkpoint: str, older: str, *, untrusted: bool) -> CodeCommit:
+    # Imported here: GitPython, behind it, takes longer to import than all of `log`.
     from gitguard.store.git.code_history import CodeHistory
 
     head = _head(store, untrusted=untrusted)
