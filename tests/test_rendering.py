@@ -34,14 +34,14 @@ STATE = records(
     **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
     **dict.fromkeys(
         (
-            *("mechanical", "completed_steps", "blockers", "open_issues", "invariants"),
+            *("completed_steps", "blockers", "open_issues", "invariants"),
             *("constraints", "pending_assumptions", "learnings"),
         ),
-        TEXTS,
+        lists_of(text=TEXT),
     ),
     last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
     failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT),
-    decisions=lists_of(id=TEXT, what=TEXT, why=TEXT, when=TEXT),
+    decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT),
     artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT),
     tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
 )
@@ -67,12 +67,12 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     },
     "resume.md.j2": {
         **dict.fromkeys(("fence", "session", "absent"), TEXT),
-        "origin": records(checkpoint=TEXT, commit=TEXT),
+        "header": records(checkpoint=TEXT, commit=TEXT),
         "sections": lists_of(
             heading=TEXT, is_list=st.booleans(), texts=st.lists(TEXT, min_size=1, max_size=3)
         ),
     },
-    "summary.md.j2": {"state": STATE},
+    "summary.md.j2": {"state": STATE, "prompted": TEXTS},
 }
 
 

@@ -10,7 +10,7 @@ from gitguard.model import triggers
 from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.handoff.handoff_file import current_work
-from gitguard.sessions.resume.block import sections_of
+from gitguard.sessions.resume.sections import sections_of
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import current_name, current_session

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.items import texts
 from gitguard.model.text import cut_to, one_line, shorten, visible
 from gitguard.model.value import Value
 from gitguard.rendering import render
@@ -117,8 +118,8 @@ def _sections(
     near = (path for path in dict.fromkeys(files) if path not in to_read)
     decided = (f"{d.what} — because {d.why}" if d.why else d.what for d in state.decisions[::-1])
     failed = (f"repeat: {f.what} — it failed: {f.error}" for f in state.failed_attempts[::-1])
-    constraints = _section("Constraints", (), state.constraints[::-1])
-    invariants = _section("Invariants", (), state.invariants[::-1])
+    constraints = _section("Constraints", (), texts(state.constraints[::-1]))
+    invariants = _section("Invariants", (), texts(state.invariants[::-1]))
     return (
         _section("Read first", *(_named(paths, described) for paths in (to_read, near))),
         _section(

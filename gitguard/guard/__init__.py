@@ -228,20 +228,29 @@ class Guard:
         """Return the task state in force."""
         return self.store().look().state
 
-    def note(self, changes: dict[str, Any], *, new_task: bool = False) -> Noted:
-        """Add to the state what the agent knows; the same as `update`, with lists appended."""
-        from gitguard.store.session.task import APPEND
+    def note(
+        self, changes: dict[str, Any], *, new_task: bool = False, host_session: str = ""
+    ) -> Noted:
+        """Add to the state what the agent knows; the same as `update`, with lists appended.
 
-        return self._change(changes, new_task=new_task, lists=APPEND)
+        host_session is the conversation in which it notes, empty outside of one.
+        """
+        from gitguard.store.session.task_changes import APPEND
 
-    def update(self, document: dict[str, Any], *, replace: bool = False) -> Noted:
+        return self._change(changes, new_task=new_task, lists=APPEND, host_session=host_session)
+
+    def update(
+        self, document: dict[str, Any], *, replace: bool = False, host_session: str = ""
+    ) -> Noted:
         """Apply a document of fields, whole or not at all; replace does so with every list."""
-        from gitguard.store.session.task import BY_FIELD, REPLACE
+        from gitguard.store.session.task_changes import BY_FIELD, REPLACE
 
         lists = REPLACE if replace else BY_FIELD
-        return self._change(document, new_task=False, lists=lists)
+        return self._change(document, new_task=False, lists=lists, host_session=host_session)
 
-    def _change(self, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
+    def _change(
+        self, document: dict[str, Any], *, new_task: bool, lists: str, host_session: str
+    ) -> Noted:
         from gitguard.sessions.notes import change, keep_apart
 
         pending = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
@@ -249,7 +258,9 @@ class Guard:
             return pending
         store = self.store()
         with store.lock():
-            return change(store, document, new_task=new_task, lists=lists)
+            return change(
+                store, document, new_task=new_task, lists=lists, conversation=host_session
+            )
 
     # Gate and context
 

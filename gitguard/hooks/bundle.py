@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.errors import InvalidInput
+from gitguard.model.items import texts
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -65,7 +66,7 @@ def build_bundle(
         phase=state.current_phase or MISSING,
         next_action=state.next_action or MISSING,
         last_successful_action=f"{last.summary} ({last.outcome})" if last else MISSING,
-        constraints=state.constraints,
+        constraints=texts(state.constraints),
         relevant_artifacts=relevant_artifacts(state),
         items=remaining,
         dropped=dropped,

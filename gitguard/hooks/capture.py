@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from gitguard.errors import GitguardError, Pending
 from gitguard.model import triggers
-from gitguard.model.text import one_line
-from gitguard.model.thread import GIST, Exchange, is_decision
-from gitguard.model.transcript import USER
+from gitguard.model.text import cut_middle, one_line
+from gitguard.model.transcript import AGENT, USER
 from gitguard.store.session import entries, state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
+    from gitguard.model.transcript import Message
     from gitguard.store.session.entries import Entry
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
 
 PROMPT_LIMIT = 2000
-_MESSAGE_BEGINS = 16_384
-_ANSWER_LIMIT = 600
-"""Enough of an answer to begin its gist with, and to tell a long one from a short one."""
+_LOOKED_AT = 16_384
+"""Characters of an answer, or of an older message, that are searched for secrets and read."""
+_REQUEST_LIMIT = 400
+"""Characters of a prompt that are the goal or next action; the thread keeps more of it."""
+_MOST_MESSAGES = 200
+"""Messages of a conversation that is first heard of now; the newest are read, and its first."""
 
 
 def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> None:
@@ -39,7 +41,7 @@ def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> Non
         try:
             ready = end_task(conversation.store, ready)
             state = new_task(
-                conversation.store.session.key, conversation.store.now, after=ready.state.task_id
+                conversation.store.session.key, conversation.store.now, before=ready.state
             )
         except Pending as error:
             conversation.note_fault(error)
@@ -50,22 +52,32 @@ def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> Non
 
 
 def journal_prompt(conversation: Conversation, prompt: str) -> None:
-    """Journal a prompt, with the gist of the answer that it settles."""
+    """Journal a prompt, with what the agent had asked or said at length where it answers that."""
     if not prompt:
         return
+    from gitguard.model.words import is_reply, question_of
+
     answer = conversation.record.answer
-    settles = answer if is_decision(len(answer), conversation.event.prompt) else ""
+    settles = question_of(answer) if is_reply(len(answer), conversation.event.prompt) else ""
     entry = conversation.entry(entries.PROMPT, summary=prompt)
-    conversation.store.journal.append(entry.replace(settles=one_line(settles)[:GIST]))
+    conversation.store.journal.append(entry.replace(settles=settles))
     conversation.record = conversation.record.replace(answer="")
 
 
 def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: str) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
-    from gitguard.store.session.task import fill_mechanically
+    from gitguard.model.items import SMALL_TALK, Origin
+    from gitguard.model.words import gist, kind_of_prompt
+    from gitguard.store.session.task_changes import fill_from_prompt
 
-    goal = {} if state.stated_goal else {"goal": prompt}
-    filled = fill_mechanically(state, {**goal, "next_action": prompt})
+    if kind_of_prompt(prompt) == SMALL_TALK:
+        return
+    store = conversation.store
+    turn = conversation.record.turns + 1
+    origin = Origin(USER, store.now, conversation.event.host_session, turn)
+    request = gist(prompt, _REQUEST_LIMIT)
+    goal = {} if state.stated_goal else {"goal": request}
+    filled = fill_from_prompt(state, {**goal, "next_action": request}, origin)
     if filled == before.state:
         return
     saved = conversation.store.save(filled.replace(updated_at=conversation.store.now), before)
@@ -75,10 +87,15 @@ def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: s
 
 
 def record_answer(conversation: Conversation) -> None:
-    """Journal the answer that ends a turn."""
-    answer = clean(conversation, conversation.event.answer.strip(), _ANSWER_LIMIT)
-    conversation.store.journal.append(conversation.entry(entries.TURN_ENDED, summary=answer))
-    conversation.record = conversation.record.replace(answer=answer)
+    """Journal what the answer that ends a turn states."""
+    from gitguard.model.thread import AT_LENGTH
+    from gitguard.model.words import conclusions
+
+    # Secrets are taken out first: a part of one would not be known for one.
+    answer = _without_secrets(conversation, conversation.event.answer.strip())
+    stated = conclusions(answer, AT_LENGTH) if answer else ""
+    conversation.store.journal.append(conversation.entry(entries.TURN_ENDED, summary=stated))
+    conversation.record = conversation.record.replace(answer=stated)
 
 
 def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
@@ -86,24 +103,52 @@ def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
     transcript = conversation.event.transcript
     if conversation.record.turns or transcript is None or not os.path.exists(transcript.path):
         return
-    from gitguard.model.thread import extend
     from gitguard.transcripts import find_format
 
     try:
         messages = find_format(transcript.format).messages(transcript, conversation.unread.append)
-        unheard = extend((), messages, partial(_without_secrets, conversation))
+        earlier = _messages_before(conversation, list(messages))
     except GitguardError as error:
         conversation.note_fault(error)
         return
-    prompt = one_line(conversation.event.prompt)
-    if unheard and unheard[-1].role == USER and prompt.startswith(unheard[-1].gist):
-        unheard = unheard[:-1]  # the prompt itself, which the host wrote down before it told us
-    own = state_file.newest_own(reading) if unheard else None
+    own = state_file.newest_own(reading) if earlier else None
     exchanges = conversation.store.folded(own)[0].exchanges if own is not None else ()
-    for exchange in unheard:
+    for entry in earlier:
         # A conversation that was forgotten, or goes on under another name, is known so far.
-        if not exchanges or exchange.when > exchanges[-1].when:
-            conversation.store.journal.append(_said_before(conversation, exchange))
+        if not exchanges or entry.at > exchanges[-1].when:
+            conversation.store.journal.append(entry)
+
+
+def _messages_before(conversation: Conversation, messages: list[Message]) -> list[Entry]:
+    """Return the entries of what was said before the event's prompt."""
+    prompt = one_line(conversation.event.prompt)
+    if messages and messages[-1].role == USER and one_line(messages[-1].text) == prompt:
+        messages = messages[:-1]  # the prompt itself, which the host wrote down before it told us
+    if len(messages) > _MOST_MESSAGES:
+        messages = [messages[0], *messages[-_MOST_MESSAGES:]]
+    from gitguard.model.words import is_reply, question_of
+
+    earlier: list[Entry] = []
+    answer = ""
+    for message in messages:
+        text = _without_secrets(conversation, message.text)
+        if message.role == AGENT:
+            earlier.append(_entry_before(conversation, entries.TURN_ENDED, message, text))
+            answer = text
+            continue
+        settles = question_of(answer) if is_reply(len(answer), text) else ""
+        entry = _entry_before(conversation, entries.PROMPT, message, one_line(text))
+        earlier.append(entry.replace(settles=settles))
+        answer = ""
+    return earlier
+
+
+def _entry_before(conversation: Conversation, event: str, message: Message, text: str) -> Entry:
+    from gitguard.model.text import timestamp
+
+    now = conversation.store.now
+    at = min(timestamp(message.at), now) if message.at else now
+    return conversation.entry(event, summary=text[:PROMPT_LIMIT]).replace(at=at)
 
 
 def clean(conversation: Conversation, text: str, limit: int = PROMPT_LIMIT) -> str:
@@ -112,16 +157,9 @@ def clean(conversation: Conversation, text: str, limit: int = PROMPT_LIMIT) -> s
 
 
 def _without_secrets(conversation: Conversation, text: str) -> str:
-    # Of a message only the beginning is kept, and how long it was.
-    return conversation.workspace.redactor.text(text[:_MESSAGE_BEGINS]) + text[_MESSAGE_BEGINS:]
-
-
-def _said_before(conversation: Conversation, exchange: Exchange) -> Entry:
-    event = entries.PROMPT if exchange.role == USER else entries.TURN_ENDED
-    now = conversation.store.now
-    return conversation.entry(event, summary=exchange.gist).replace(
-        at=min(exchange.when or now, now), pivot=exchange.pivot, long=exchange.long
-    )
+    """Return a text without secrets; of a very long one its beginning and its end."""
+    half = _LOOKED_AT // 2
+    return conversation.workspace.redactor.text(cut_middle(text, half, half))
 
 
 def close_open_calls(conversation: Conversation) -> None:

@@ -299,6 +299,9 @@ class Conversation:
             written=self._relative(tool.paths_written),
             error=shorten(one_line(tool.error), 400),
             sub_agent=self.event.sub_agent,
+            is_shell=bool(tool.command),
+            output=tool.output,
+            turn=self.record.turns,
             plan=tool.plan[-_MOST_LISTED:],
             whole_plan=tool.whole_plan,
         )

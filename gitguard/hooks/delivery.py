@@ -117,6 +117,7 @@ def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, firs
             head,
             spiral=_spiral(conversation),
             notes=conversation.startup_notes + conversation.archived_notes,
+            conversation=conversation.event.host_session,
         )
     _note_told(conversation, block)
     _note_delivery(conversation, head, block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.model.text import encodable, shorten
+from gitguard.model.text import encodable, one_line, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ def cut(text: str, limit: int) -> str:
 
 
 _ERROR = 32 << 10
+_LAST_LINES = 300
+"""Characters of the end of an output."""
 """Characters of a long error that are looked at, from its end."""
 
 
@@ -71,6 +73,23 @@ def ending(error: str) -> str:
     if len(error) > _ERROR:
         error = f"{error[:80]}\n{error[-_ERROR:]}"
     return verdict(_REDACTOR.text(error))
+
+
+def last_lines(output: str) -> str:
+    """Return the last lines of what a command said, whole, in one line.
+
+    A part of a line is never taken: a part of a secret would not be known for one.
+    """
+    lines: list[str] = []
+    room = _LAST_LINES
+    for line in reversed(output[-_ERROR:].rstrip().split("\n")):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    if len(output) > _ERROR and len(lines) == output[-_ERROR:].count("\n") + 1:
+        lines.pop()  # the first of them may begin in its middle
+    return one_line(" ".join(reversed(lines)))
 
 
 def parameters(arguments: dict[str, Any]) -> str:

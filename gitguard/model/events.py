@@ -95,6 +95,7 @@ class PlanItem(Record):
     id: str = fields.text("The host's number for it.")
     text: str = fields.text("What is to be done; empty where it stays as it was.", default="")
     done: bool = fields.flag("Whether it is done.", default=False)
+    active: bool = fields.flag("Whether it is being worked at.", default=False)
     gone: bool = fields.flag("Whether it was taken off the list.", default=False)
 
 
@@ -111,6 +112,8 @@ class ToolCall(Value):
     """Whether the call runs that command in the user's shell as it is, and nothing besides."""
     paths_read: tuple[str, ...] = ()
     paths_written: tuple[str, ...] = ()
+    output: str = ""
+    """The end of what the command said, where the call ran one and it ended well."""
     error: str = ""
     interrupted: bool = False
     plan: tuple[PlanItem, ...] = ()

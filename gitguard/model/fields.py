@@ -52,6 +52,8 @@ class Kind(Value):
     """Whether `update` adds to the list or replaces it."""
     always: bool = False
     """Whether it is written even when it is null or false; null is read then."""
+    sparse: bool = False
+    """Whether the default is left out of documents, as what many items have and few need."""
     default: Any = ...
     """What stands where nothing is written; an ellipsis where something has to be."""
 

@@ -58,9 +58,11 @@ class Record(Value):
                 else:
                     setattr(cls, name, kind.default)
             super().__init_subclass__()
-            cls.field_names = (*(name for name in cls.field_names if name != "extra"), "extra")
+            # What a record has in common with others stands behind what is its own.
+            cls.kinds = {**declared, **cls.kinds}
+            own = [name for name in cls.field_names if name not in cls.kinds and name != "extra"]
+            cls.field_names = (*cls.kinds, *own, "extra")
             cls._known = {*cls.field_names}
-            cls.kinds = {**cls.kinds, **declared}
             cls._free_texts = frozenset(n for n, kind in cls.kinds.items() if kind.is_free_text)
 
     @property
@@ -110,6 +112,8 @@ class Record(Value):
             if isinstance(kind.of, Later) and name not in vars(self):
                 continue
             value = getattr(self, name)
+            if kind.sparse and value == kind.default:
+                continue
             if kind.shape == "texts":
                 document[name] = list(value)  # a checkpoint writes thousands of them
             elif kind.always or (value is not None and value is not False):

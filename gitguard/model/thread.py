@@ -1,122 +1,139 @@
-"""The thread of a conversation, drawn from its messages without a model.
+"""The thread of a conversation: which of its messages are kept, and how much of each.
 
-Kept are the first user message, every one that answers a long message of the agent, and the last
-two pairs (references/design/capture.md, "The thread").
+Kept are the first request, the newest ones, what corrects or constrains the work for longest, and
+the newest conclusions of the agent. The newest request and conclusion are kept at length, the
+others short (references/design/capture.md, "The thread"). All of it is decided message by message,
+so that adding piece by piece gives the same as adding all.
 """
 
 from __future__ import annotations
 
-from gitguard.model import fields
-from gitguard.model.record import Record
-from gitguard.model.text import one_line, timestamp
+from gitguard.model.items import (
+    CONCLUSION,
+    CONSTRAINT,
+    CORRECTION,
+    REFUSAL,
+    SMALL_TALK,
+    Exchange,
+    Origin,
+    derived_id,
+)
+from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import AGENT, USER
+from gitguard.model.words import conclusions, gist, kind_of_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from gitguard.model.transcript import Message
+AT_LENGTH, SHORT = 1500, 400
+"""Characters that are kept of the newest request and conclusion, and of each of the others."""
+MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 16, 8, 4
+"""Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
+MARKED = frozenset({CORRECTION, CONSTRAINT, REFUSAL})
+_SMALL_ANSWER = 200
+"""Characters below which an answer to small talk is small talk too."""
+KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
+"""Messages in a snapshot's thread, and characters of each and of one in its summary."""
 
-MOST_EXCHANGES = 8
-GIST, SUMMARY_PART = 120, 100
-"""Characters of a message in an exchange, and of each of the two in the summary."""
-LONG_ANSWER, SHORT_REPLY = 500, 50
-"""An agent's message is long above the one; below the other a user's is short."""
-_LAST_PAIRS = 2
-_LOOKED_AT = 10_000
-"""Characters within which a gist is looked for, so that a pasted file costs no more than a line."""
 
-
-class Exchange(Record):
-    """One message of the thread."""
-
-    role: str = fields.text("Who said it.", choices=(USER, AGENT))
-    gist: str = fields.text("Its first 120 characters, in one line.")
-    when: str = fields.text("When it was said, empty if unknown.", default="")
-    pivot: bool = fields.flag(
-        "The user answered a long message of the agent: often a decision.", default=False
+def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = "") -> Exchange:
+    """Return a prompt as the thread keeps it while it is the newest."""
+    kind = kind or kind_of_prompt(text, settles=bool(settles))
+    item_id = derived_id(USER, origin.conversation, origin.when, text)
+    return Exchange(
+        gist(text, AT_LENGTH), kind, settles, id=item_id, origin=origin.replace(by=USER)
     )
-    long: bool = fields.flag("A message of the agent of more than 500 characters.", default=False)
 
 
-def is_decision(agent_length: int, user_text: str) -> bool:
-    """Say whether a short reply to a long answer looks like a decision."""
-    return agent_length > LONG_ANSWER and 0 < len(user_text.strip()) < SHORT_REPLY
+def said_by_agent(text: str, origin: Origin) -> Exchange:
+    """Return the answer that ends a turn as the thread keeps it while it is the newest."""
+    item_id = derived_id(AGENT, origin.conversation, origin.when, text)
+    return Exchange(
+        conclusions(text, AT_LENGTH), CONCLUSION, id=item_id, origin=origin.replace(by=AGENT)
+    )
 
 
-def extend(
-    exchanges: tuple[Exchange, ...],
-    messages: Iterable[Message],
-    clean: Callable[[str], str] | None = None,
-) -> tuple[Exchange, ...]:
+def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Exchange]) -> tuple[Exchange, ...]:
     """Add messages, oldest first, to what is kept of those before them.
 
-    Of several agent messages in a turn the last stands for its answer. A user message that is not
-    answered yet is kept besides the last two pairs. When more than 8 would be kept, the oldest
-    pivots go at once, so adding piece by piece gives the same as adding all.
-
-    clean takes secrets out of a message's text. Only what is kept is cleaned, because that takes
-    far longer than to choose it.
+    What is added once more, as after a crash, changes nothing: behind the newest message that is
+    kept already everything is new, and nothing before it is.
     """
-    sources: dict[int, Message] = {}  # by the identity of the exchange
-    for message in messages:
-        when = timestamp(message.at) if message.at else ""
-        before, exchanges = exchanges, add(exchanges, exchange_of(message.role, message.text, when))
-        if exchanges and not any(exchanges[-1] is other for other in before):
-            sources[id(exchanges[-1])] = message
-        sources = {id(item): sources[id(item)] for item in exchanges if id(item) in sources}
-    if clean is None:
+    new = list(messages)
+    ids = {exchange.id for exchange in exchanges}
+    again = [i for i, exchange in enumerate(new) if exchange.id in ids]
+    for exchange in new[again[-1] + 1 :] if again else new:
+        exchanges = _added(exchanges, exchange)
+    return exchanges
+
+
+def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:
+    if not message.text:
         return exchanges
-    return tuple(
-        _cleaned(item, clean(sources[id(item)].text)) if id(item) in sources else item
-        for item in exchanges
-    )
-
-
-def _cleaned(exchange: Exchange, text: str) -> Exchange:
-    clean = exchange_of(exchange.role, text, exchange.when)
-    return exchange.replace(gist=clean.gist, long=clean.long)
-
-
-def exchange_of(role: str, text: str, when: str) -> Exchange:
-    """Return a message as the thread keeps it; one without text has an empty gist."""
-    gist = one_line(text.lstrip()[:_LOOKED_AT])[:GIST]
-    return Exchange(role, gist, when, long=role == AGENT and len(text) > LONG_ANSWER)
-
-
-def add(exchanges: tuple[Exchange, ...], said: Exchange) -> tuple[Exchange, ...]:
-    """Add one message to what is kept of those before it."""
-    if not said.gist:
-        return exchanges
-    if said.role == USER:
-        pivot = said.pivot or (bool(exchanges) and exchanges[-1].long)
-        return _thinned((*exchanges, said.replace(pivot=pivot)))
+    if _is_by_user(message):
+        return _kept((*exchanges, message))
     if not exchanges:
         return exchanges  # before the first user message nothing is an exchange
-    if said.replace(when=exchanges[-1].when) == exchanges[-1]:
-        return exchanges  # a turn may end twice
-    return _thinned((*_unanswered(exchanges), said))
+    last = exchanges[-1]
+    if not _is_by_user(last) and last.text == message.text:
+        return exchanges  # a turn that the host began may end with the same words
+    if last.origin.conversation == message.origin.conversation:
+        if last.kind == SMALL_TALK and len(message.text) < _SMALL_ANSWER:
+            message = message.replace(kind=SMALL_TALK)
+        if not _is_by_user(last):
+            exchanges = exchanges[:-1]  # of several in a turn the last stands for its answer
+    return _kept((*exchanges, message))
 
 
-def _unanswered(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    return exchanges[:-1] if exchanges[-1].role == AGENT else exchanges
+def _is_by_user(exchange: Exchange) -> bool:
+    return exchange.origin.by == USER
 
 
-def _thinned(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    always = _always_kept(exchanges)
-    pivots = [i for i, one in enumerate(exchanges) if one.pivot and i not in always]
-    room = MOST_EXCHANGES - len(always)
-    kept = always.union(pivots[max(len(pivots) - room, 0) :])
-    return tuple(exchanges[i] for i in sorted(kept))
+def _kept(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Drop what there is no room for, oldest first by its class, and shorten what is not newest."""
+    room = {"marked": MOST_MARKED, "requests": MOST_REQUESTS, "conclusions": MOST_CONCLUSIONS}
+    newest: dict[bool, bool] = {}
+    kept: list[Exchange] = []
+    for place in range(len(exchanges) - 1, -1, -1):
+        exchange = exchanges[place]
+        if exchange.kind == SMALL_TALK:
+            # At the end it tells what an answer answers; then nobody needs it any more.
+            if not newest:
+                kept.append(exchange)
+            continue
+        by_user = _is_by_user(exchange)
+        name = "conclusions"
+        if by_user:
+            name = "marked" if exchange.kind in MARKED else "requests"
+        room[name] -= 1
+        is_first = place == 0 and by_user
+        if room[name] < 0 and not is_first:
+            continue
+        if by_user in newest and len(exchange.text) > SHORT:
+            exchange = _shortened(exchange)
+        newest[by_user] = True
+        kept.append(exchange)
+    return tuple(reversed(kept))
 
 
-def _always_kept(exchanges: tuple[Exchange, ...]) -> set[int]:
-    # An agent's message is only ever kept right behind the user's that it answers.
-    answers = [i for i, one in enumerate(exchanges) if one.role == AGENT][-_LAST_PAIRS:]
-    return {0, len(exchanges) - 1, *answers, *(i - 1 for i in answers)}
+def _shortened(exchange: Exchange) -> Exchange:
+    cut = gist if _is_by_user(exchange) else conclusions
+    return exchange.replace(text=cut(exchange.text, SHORT))
+
+
+# The snapshot's thread
+
+
+def key_exchanges(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Return at most 8 messages: the first, the last four, and answers to long messages between."""
+    if len(exchanges) <= KEY_EXCHANGES:
+        return exchanges
+    between = [e for e in exchanges[1:-4] if e.settles or e.kind in MARKED]
+    return (exchanges[0], *between[-(KEY_EXCHANGES - 5) :], *exchanges[-4:])
 
 
 def summary(exchanges: tuple[Exchange, ...]) -> str:
     """Return the first and the last user message, or the only one, or nothing."""
-    said = [exchange.gist[:SUMMARY_PART] for exchange in exchanges if exchange.role == USER]
-    return " ... ".join(said[:1] + said[1:][-1:])
+    by_user = [shorten(one_line(e.text), SUMMARY_PART) for e in exchanges if _is_by_user(e)]
+    return " ... ".join(by_user[:1] + by_user[1:][-1:])

@@ -18,6 +18,7 @@ HALT = "halt"
 COMPLETE = "complete"
 MANUAL = "manual"
 RECOVERY = "recovery"
+MIGRATION = "migration"
 PRE_RESTORE = "pre-restore"
 ADVICE = "advice"
 """By which version 0.1.0 kept what was advised; it is read, and no longer taken."""
@@ -55,6 +56,7 @@ EVENT_RULES = (
     EventRule("completion", "yes", COMPLETE),
     EventRule("`gitguard checkpoint`", "yes", MANUAL),
     EventRule("state newer than the last checkpoint", "yes", RECOVERY),
+    EventRule("first use of a state that an older gitguard wrote", "yes", MIGRATION),
     EventRule("before `restore`", "yes", PRE_RESTORE),
 )
 """The whole table; every checkpoint that is taken names one of these triggers."""

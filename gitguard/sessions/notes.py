@@ -5,12 +5,15 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
+from gitguard.model.items import Origin
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.session import apart, task
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.session_record import read_record
 from gitguard.store.session.state_file import OURS, Ready
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
+from gitguard.store.session.task_changes import update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,21 +40,36 @@ class Noted(Value):
     """Whether it waits for `gitguard repair --trust`, apart from the session's state."""
 
 
-def change(store: SessionStore, document: dict[str, Any], *, new_task: bool, lists: str) -> Noted:
-    """Apply a document of fields to the state, or to a new task's; the caller holds the lock."""
+def change(
+    store: SessionStore,
+    document: dict[str, Any],
+    *,
+    new_task: bool,
+    lists: str,
+    conversation: str = "",
+) -> Noted:
+    """Apply a document of fields to the state, or to a new task's; the caller holds the lock.
+
+    conversation is the host's id of the one in which the agent notes, empty outside of one.
+    """
     if not document and not new_task:
         raise InvalidInput("nothing to note", "See `gitguard note --help`")
     ready = _changeable(store, document)
     before = ready.state
     if new_task:
-        before = task.new_task(store.session.key, store.now, after=before.task_id)
-    after, report = task.update_state(before, document, store.now, lists=lists)
+        before = task.new_task(store.session.key, store.now, before=before)
+    host_sessions = read_record(store.workspace, store.session).host_sessions
+    turn = host_sessions[conversation].turns if conversation in host_sessions else 0
+    origin = store.origin(conversation, turn)
+    after, report = update_state(before, document, origin, lists=lists)
     _leave_room(before, after)
     if new_task:
         ready = end_task(store, ready)
     written = store.save(after, ready)
     after = written.state
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
+    if not trigger and ready.is_older:
+        trigger, why = triggers.MIGRATION, "The state was written by an older gitguard."
     if not trigger and store.waits:
         trigger, why = triggers.RECOVERY, "A checkpoint was pending."
     if not trigger:
@@ -74,7 +92,8 @@ def keep_apart(
     if not document and not new_task:
         raise InvalidInput("nothing to note", "See `gitguard note --help`")
     now = timestamp(workspace.clock())
-    state, report = task.update_state(task.new_task(session.key, now), document, now, lists=lists)
+    begun = task.new_task(session.key, now)
+    state, report = update_state(begun, document, Origin(when=now), lists=lists)
     with workspace.lock(session, timeout=LOCK_TIMEOUT):
         apart.keep_note(workspace, session, apart.PendingNote(document, new_task, lists))
     saved = Saved(

@@ -54,8 +54,11 @@ class FieldChange(Value):
     def lines(self) -> list[str]:
         """Return the change as a person reads it."""
         if self.removed or self.added:
-            gone = [f"  - {_shown(item)}" for item in self.removed]
-            return [f"{self.field}:", *gone, *(f"  + {_shown(item)}" for item in self.added)]
+            removed, added = map(_shown_items, (self.removed, self.added))
+            if set(removed) & set(added):  # they differ in what is not shown of each
+                removed, added = (list(map(_shown, items)) for items in (self.removed, self.added))
+            gone = [f"  - {text}" for text in removed]
+            return [f"{self.field}:", *gone, *(f"  + {text}" for text in added)]
         return [f"{self.field}: {_shown(self.before)} -> {_shown(self.after)}"]
 
 
@@ -76,9 +79,22 @@ def _change(name: str, before: Any, after: Any) -> FieldChange:
     return FieldChange(name, before, after)
 
 
+def _shown_items(items: tuple[Any, ...]) -> list[str]:
+    """Return what items of a list say, without their ids and where they come from."""
+    shown = []
+    for item in items:
+        if isinstance(item, dict):
+            item = {name: value for name, value in item.items() if name not in ("id", "origin")}
+            item = item["text"] if item.keys() == {"text"} else item
+        shown.append(_shown(item))
+    return shown
+
+
 def _shown(value: Any) -> str:
     import json
 
+    if isinstance(value, dict) and value.keys() >= {"by", "when"}:
+        value = f"{value['by']} at {value['when']}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     # People decide by what they see here, so nothing is hidden, and no text is more than a line.
     return text if text.isprintable() else json.dumps(value)

@@ -16,7 +16,8 @@ from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.snapshot import folded_upto
-from gitguard.store.session.task import new_task, update_state
+from gitguard.store.session.task import new_task
+from gitguard.store.session.task_changes import update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,9 +181,9 @@ def _take_in_note(store: SessionStore, note: PendingNote) -> None:
     if note.new_task:
         store.checkpoint(triggers.RECOVERY, "A new task was noted.", _NOTHING, ready=ready)
         ready = store.state()
-        before = new_task(store.session.key, now, after=before.task_id)
+        before = new_task(store.session.key, now, before=before)
     try:
-        after, _ = update_state(before, note.document, now, lists=note.lists)
+        after, _ = update_state(before, note.document, store.origin(), lists=note.lists)
     except InvalidInput as error:
         store.workspace.note_fault("taking in a note", error)
         return

@@ -13,7 +13,7 @@ from gitguard.model.codec import STATE_FILE, load_json
 from gitguard.model.record import read_field
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.store.session.task import TaskState, read_state
+from gitguard.store.session.task import TaskState, read_state, upgraded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,10 +131,12 @@ def _check(document: dict[str, Any], last: dict[str, Any]) -> None:
     if not comparable or not TaskState.kinds.keys() >= set(changed):
         read_state(document)
         return
-    for name in changed:
-        value = document[name]
+    parts = {name: document[name] for name in changed}
+    for name, value in parts.items():
         if isinstance(value, list):
-            value = _after_same(value, last.get(name))
+            parts[name] = _after_same(value, last.get(name))
+    identity = {name: document[name] for name in ("schema_version", "session_id")}
+    for name, value in upgraded({**parts, **identity}).items():
         try:
             read_field(TaskState.kinds[name], value, name)
         except InvalidInput as error:

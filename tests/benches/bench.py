@@ -20,7 +20,7 @@ from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session import entries as journal
 from gitguard.store.session.capture import work_of
 from gitguard.store.session.checkpoint import CheckpointRecord
@@ -296,7 +296,7 @@ def verified(what: str, store: SessionStore) -> Row:
 def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block (four characters each) over the limit of 700."""
     state = full_state(60)
-    origin = Origin("main", "cp_100", "0" * 40)
+    origin = Header("main", "cp_100", "0" * 40)
     block = build_resume(state, work_of((), state, 0), origin, max_tokens=700)
     return limited("resume block, tokens", len(block) / 4, 700)
 

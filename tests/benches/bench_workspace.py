@@ -11,8 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitguard import Guard
+from gitguard.model.items import Origin
 from gitguard.store.session.store import SessionStore
-from gitguard.store.session.task import TaskState, new_task, update_state
+from gitguard.store.session.task import TaskState, new_task
+from gitguard.store.session.task_changes import update_state
 from gitguard.store.session.workspace import Places
 from tests.support.measuring import Row, compare
 
@@ -90,4 +92,4 @@ def full_state(facts: int = 12) -> TaskState:
         "failed_attempts": [{"what": line, "error": "Exit code 1"} for line in lines],
         "artifacts": [{"path": f"src/module_{i}.py"} for i in range(facts)],
     }
-    return update_state(new_task("main", now), changes, now)[0]
+    return update_state(new_task("main", now), changes, Origin(when=now))[0]

@@ -219,7 +219,7 @@ def test_notes_add_to_every_list(session: Place) -> None:
         session.run(f"gitguard note --constraint {text} --output 'pytest: {text}' --artifact a.py")
     state = json.loads(session.run("gitguard show --json").stdout)["text"]
     state = json.loads(state)
-    assert state["constraints"] == ["one", "two"]
+    assert [c["text"] for c in state["constraints"]] == ["one", "two"]
     assert [o["summary"] for o in state["tool_outputs"]] == ["one", "two"]
     assert [a["path"] for a in state["artifacts"]] == ["a.py"]
 
@@ -309,7 +309,7 @@ CASES = {
     "InvalidInput": ("", "gitguard note"),
     "InvalidDocument": ("", "gitguard update"),
     "NewerFormat": (
-        f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}; '
+        f'sed -i.old \'s/"schema_version": 2/"schema_version": 9/\' {STATE}; '
         "rm ~/.local/state/gitguard/*/main/state.json",
         "gitguard show",
     ),
@@ -446,7 +446,8 @@ def test_an_artifact_has_one_name_wherever_it_is_noted_from(session: Place) -> N
 
 def test_a_human_sees_every_list_change_before_saying_yes(session: Place) -> None:
     session.type("gitguard note --constraint 'No network' --learning 'It is slow'")
-    session.type(f"""sed -i 's/"No network"/"No network", "Be evil"/; s/"It is slow"//' {STATE}""")
+    edit = """s/{"text": "No network"/{"text": "Be evil"}, &/; s/.*"It is slow".*//"""
+    session.type(f"sed -i '{edit}' {STATE}")
     told = session.type("gitguard accept --dry-run")
     assert "  + Be evil" in told
     assert "  - It is slow" in told

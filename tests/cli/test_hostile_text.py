@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitguard.model.items import Origin
 from gitguard.model.text import encodable, spelled_out, visible
 from gitguard.sessions.handoff.recovery_block import Source, build_recovery
-from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import new_task, update_state
+from gitguard.store.session.task import new_task
+from gitguard.store.session.task_changes import update_state
 from tests.conftest import Git
 from tests.support.hidden_characters import UGLY, hidden_in
 from tests.support.hostile import answer, every_hook, gitguard, inside, payload, tree_of
@@ -151,8 +153,8 @@ mixed = st.lists(st.one_of(escapes, st.sampled_from(list('<>/"\n -')), anything)
 def test_no_text_closes_the_fence_of_the_resume_block(text: str) -> None:
     now = "2026-01-01T00:00:00Z"
     said = encodable(text) or "-"
-    state, _ = update_state(new_task("s", now), state_saying(f"x{said}"), now)
-    origin = Origin(text, "cp_001", "0" * 40, notes=(text,), changes=text)
+    state, _ = update_state(new_task("s", now), state_saying(f"x{said}"), Origin(when=now))
+    origin = Header(text, "cp_001", "0" * 40, notes=(text,), changes=text)
     block = build_resume(state, Work(topic=text, last_tool=text), origin, max_tokens=700)
     first, *inner, last = block.split("\n")
     assert re.fullmatch(

@@ -13,7 +13,9 @@ from gitguard.delegation.brief import LONGEST, BriefOptions, build_brief
 from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
-from gitguard.store.session.task import TaskState, new_task, update_state
+from gitguard.model.items import Origin
+from gitguard.store.session.task import TaskState, new_task
+from gitguard.store.session.task_changes import update_state
 from tests.support.secret_samples import some
 
 NOW = "2026-01-31T09:30:00Z"
@@ -50,7 +52,7 @@ def sections(text: str) -> dict[str, list[str]]:
 
 
 def state_with(**changes: Any) -> TaskState:
-    state, _ = update_state(new_task("main", NOW), changes, NOW)
+    state, _ = update_state(new_task("main", NOW), changes, Origin(when=NOW))
     return state
 
 

@@ -225,7 +225,7 @@ def test_at_critical_pressure_tools_are_denied_and_words_still_pass(
     answered = halting.claude.run("what did you find?", resume=run.session_id)
     assert answered.text == "It is the cache."
     assert "STATUS:HALT_CONTEXT_LIMIT" in model.requests(Kind.MAIN)[-2].text
-    assert "It is the cache" in halting.state()["learnings"]
+    assert "It is the cache" in [item["text"] for item in halting.state()["learnings"]]
     model.script_compaction(summary("what happened so far"))
     halting.claude.run("/compact", resume=run.session_id)
     model.replace_script(Step("on we go", (bash("touch ran"),)), Step("done"))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from gitguard.errors import GitguardError, Locked
 from gitguard.guard import Guard
+from gitguard.model.items import texts
 from tests.faults.report import Failure, Row
 from tests.faults.world import World
 
@@ -181,12 +182,14 @@ class Crowd:
             self._errors.append(f"{root.name}: the sequence has gaps")
         here = [s for s in self._acknowledged if self._shape.session or s.root == str(root)]
         numbers = {c.id: c.sequence for c in log}
-        texts = guard.state().learnings
+        learnings = texts(guard.state().learnings)
         for said in here:
             if numbers.get(said.commit) != said.sequence:
                 self._errors.append(f"{said.text}: {said.commit} is not number {said.sequence}")
-            if texts.count(said.text) != 1:
-                self._errors.append(f"{said.text} is in the state {texts.count(said.text)} times")
+            if learnings.count(said.text) != 1:
+                self._errors.append(
+                    f"{said.text} is in the state {learnings.count(said.text)} times"
+                )
 
 
 def _checkpoint(open_guard: Callable[[], Guard], text: str, root: Path) -> _Said:

@@ -18,6 +18,7 @@ from gitguard.errors import (
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
+from gitguard.model.items import texts
 from gitguard.sessions.archiving import bring_back, close, find_archived
 from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import ENDED, Entry
@@ -250,7 +251,7 @@ def _doubt_the_copy(world: World, outcome: Outcome) -> str:
         state = guard.state()
     except MissingState:
         return "the state is still refused" * outcome.is_acknowledged
-    if state.goal != GOAL or "acknowledged" not in state.learnings:
+    if state.goal != GOAL or "acknowledged" not in texts(state.learnings):
         return f"what was noted before is gone: {state.goal}, {state.learnings}"
     store = guard.store()
     folded, _ = store.folded(store.look())

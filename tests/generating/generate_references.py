@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from gitguard.errors import GitguardError, StatusSignal
 from gitguard.model.codec import dump_json
 from gitguard.model.config.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
 from gitguard.model.fields import Kind
+from gitguard.model.items import Note, Origin, derived_id
 from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
-from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session import checkpoint
 from gitguard.store.session.anchor import Anchor, Written
 from gitguard.store.session.composing import render_summary
@@ -35,7 +37,8 @@ from gitguard.store.session.snapshot import (
     render_snapshot,
     snapshot_of,
 )
-from gitguard.store.session.task import REQUIRED, TaskState, new_task, update_state
+from gitguard.store.session.task import REQUIRED, TaskState, new_task
+from gitguard.store.session.task_changes import update_state
 from tests.generating import compile_templates, draw_session
 from tests.generating.json_schema import config_schema, snapshot_schema, state_schema
 
@@ -470,7 +473,8 @@ EXAMPLE: dict[str, object] = {
 def example_state() -> TaskState:
     """Return the state that all examples show."""
     begun = new_task("feature/tokenizer", NOW)
-    return update_state(begun, EXAMPLE, NOW)[0]
+    ids = (derived_id("example", str(number)) for number in count())
+    return update_state(begun, EXAMPLE, Origin(when=NOW), new_id=lambda: next(ids))[0]
 
 
 def example_snapshot() -> str:
@@ -497,7 +501,7 @@ def example_snapshot() -> str:
 
 def example_resume() -> str:
     """Return the block that hands the example back."""
-    origin = Origin("feature/tokenizer", "cp_007", "9f2c51d07b3e4a6688d1c0ffee0123456789abcd")
+    origin = Header("feature/tokenizer", "cp_007", "9f2c51d07b3e4a6688d1c0ffee0123456789abcd")
     block = build_resume(example_state(), Work(), origin, max_tokens=DEFAULTS.resume.max_tokens)
     return f"""# The resume block
 
@@ -515,10 +519,10 @@ many did not fit.
 def summary_template() -> str:
     """Return the shape of the summary, with the fields' names in place of their values."""
     document = {name: f"<{name}>" for name in ("goal", "current_phase", "next_action")}
-    listed = [name for name, kind in TaskState.kinds.items() if kind.shape == "texts"]
+    listed = [name for name, kind in TaskState.kinds.items() if kind.record is Note]
     state = new_task("<session_id>", NOW).replace(
         **document,
-        **{name: (f"<{name}>",) for name in listed if name != "mechanical"},
+        **{name: (Note(f"<{name}>"),) for name in listed if TaskState.kinds[name].is_list},
         task_id="<task_id>",
         updated_at="<updated_at>",
     )
@@ -526,12 +530,12 @@ def summary_template() -> str:
         state,
         {
             "last_action": {"summary": "<last_action.summary>", "at": NOW},
-            "decisions": [{"id": "<id>", "what": "<what>", "why": "<why>"}],
+            "decisions": [{"label": "<label>", "what": "<what>", "why": "<why>"}],
             "failed_attempts": [{"what": "<what>", "error": "<error>"}],
             "artifacts": [{"path": "<path>", "description": "<description>"}],
             "tool_outputs": [{"tool": "<tool>", "summary": "<summary>"}],
         },
-        NOW,
+        Origin(when=NOW),
     )[0].replace(updated_at="<updated_at>")
     return f"""# The summary
 

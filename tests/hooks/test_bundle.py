@@ -21,7 +21,7 @@ from gitguard.hooks.bundle import (
 )
 from gitguard.model.config.config import Thresholds
 from gitguard.store.session.task import TaskState, new_task, read_state
-from tests.support.state_documents import state_document
+from tests.support.state_documents import note, state_document
 
 LIMITS = Thresholds()
 REQUIRED = {
@@ -48,7 +48,7 @@ def state(**changes: object) -> TaskState:
 
 def test_the_bundle_holds_its_six_fields_and_no_others() -> None:
     assert set(Bundle.field_names) == REQUIRED | {"items", "dropped", "refused"}
-    bundle = build_bundle(state(constraints=["no network"]), thresholds=LIMITS)
+    bundle = build_bundle(state(constraints=[note("no network")]), thresholds=LIMITS)
     assert (bundle.goal, bundle.phase, bundle.next_action) == ("Ship", "build", "Write tests")
     assert bundle.last_successful_action == "built (success)"
     assert bundle.constraints == ("no network",)
@@ -77,7 +77,7 @@ def test_what_is_missing_is_shown_as_missing() -> None:
 )
 def test_trimming_drops_low_worth_first_and_says_what(case: Case) -> None:
     bundle = build_bundle(
-        state(constraints=["kept"]), ITEMS, pressure=case.pressure, thresholds=LIMITS
+        state(constraints=[note("kept")]), ITEMS, pressure=case.pressure, thresholds=LIMITS
     )
     assert [item.name for item in bundle.items] == case.kept
     assert list(bundle.dropped) == case.dropped

@@ -61,7 +61,8 @@ def test_the_first_prompt_is_the_goal_and_the_newest_the_next_action(talk: Conve
     talk.prompt("Now test it")
     state = talk.guard.state()
     assert (state.goal, state.next_action) == ("Write hello.py", "Now test it")
-    assert set(state.mechanical) == {"goal", "next_action"}
+    assert not state.is_noted("goal")
+    assert not state.is_noted("next_action")
 
 
 def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets_it(
@@ -69,9 +70,9 @@ def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets
 ) -> None:
     talk.prompt("Begin")
     skill = Path(__file__).parents[2] / "templates" / "SKILL.md"
-    assert "`(the user's prompt)`" in skill.read_text()
+    assert "`(the user's words)`" in skill.read_text()
     block = talk.beside("S2").prompt()
-    assert "Goal (the user's prompt): Begin" in block
+    assert "Goal (the user's words): Begin" in block
     assert "you recorded" not in block
     talk.guard.note({"goal": "Ship it"})
     assert "Goal: Ship it" in talk.beside("S3").prompt()
@@ -210,7 +211,7 @@ def test_a_written_file_is_an_artifact_at_the_end_of_the_turn(talk: Conversation
     talk.send("Stop")
     state = talk.guard.state()
     assert [a.path for a in state.artifacts] == ["src/hello.py"]
-    assert state.artifacts[0].mechanical
+    assert state.artifacts[0].origin.by == "hook"
     assert state.last_action is not None
     assert talk.triggers()[-1] == "turn-end"
 
@@ -555,7 +556,7 @@ def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> 
     assert "gitguard repair --local" in answer["stopReason"]
     handed = talk.prompt("And now?")
     assert handed.startswith("STATUS:MISSING_STATE")
-    assert "Goal (the user's prompt): Begin" in handed, "this machine's copy"
+    assert "Goal (the user's words): Begin" in handed, "this machine's copy"
     talk.guard.recover()
     assert talk.bash("echo hi") == {}
     assert talk.guard.state().goal == "Begin"

@@ -1,4 +1,4 @@
-"""The thread of a conversation: what is kept of it, whole or piece by piece."""
+"""The thread of a conversation: which messages are kept, and how much of each."""
 
 from __future__ import annotations
 
@@ -7,162 +7,143 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.model.items import CONSTRAINT, Exchange, Origin
+from gitguard.model.text import timestamp
 from gitguard.model.thread import (
-    MOST_EXCHANGES,
-    Exchange,
+    AT_LENGTH,
+    MARKED,
+    MOST_CONCLUSIONS,
+    MOST_MARKED,
+    MOST_REQUESTS,
+    SHORT,
     extend,
-    is_decision,
+    key_exchanges,
+    said_by_agent,
+    said_by_user,
     summary,
 )
-from gitguard.model.transcript import AGENT, USER, Message
+from gitguard.model.transcript import AGENT, USER
 
-LONG = "because " * 63
-"""504 characters."""
-
-
-def user(text: str) -> Message:
-    return Message(USER, text)
+LONG = "The parser reads the file and builds a tree of it. " * 60
+"""3,060 characters."""
 
 
-def agent(text: str) -> Message:
-    return Message(AGENT, text)
+def origin(number: int = 0, conversation: str = "S1") -> Origin:
+    return Origin(when=timestamp(1_700_000_000 + number), conversation=conversation)
 
 
-def gists(messages: list[Message]) -> list[str]:
-    return [exchange.gist for exchange in extend((), messages)]
+def user(text: str, number: int = 0, **more: str) -> Exchange:
+    return said_by_user(text, origin(number), **more)
 
 
-def numbered(pieces: list[tuple[str, bool]]) -> list[Message]:
-    """Make messages whose beginning tells them apart; the flag makes one long."""
-    return [
-        Message(role, f"{number} {LONG if is_long else 'short'}")
-        for number, (role, is_long) in enumerate(pieces)
+def agent(text: str, number: int = 0) -> Exchange:
+    return said_by_agent(text, origin(number))
+
+
+def texts_of(messages: list[Exchange]) -> list[str]:
+    return [exchange.text for exchange in extend((), messages)]
+
+
+WORDS = st.sampled_from(["thanks", "Write {}", "Never touch {}", "No, use {}", "yes", LONG + " {}"])
+CONVERSATIONS = st.lists(st.tuples(st.sampled_from([USER, AGENT]), WORDS), max_size=60).map(
+    lambda pieces: [
+        (user if role == USER else agent)(words.format(number), number)
+        for number, (role, words) in enumerate(pieces)
     ]
+)
 
 
-def always_kept(messages: list[Message]) -> set[int]:
-    """Say which messages the rules keep whatever else there is, from the whole array."""
-    users = [i for i, message in enumerate(messages) if message.role == USER]
-    if not users:
-        return set()
-    ends = [*users[1:], len(messages)]
-    pairs = [(begin, end - 1) for begin, end in zip(users, ends, strict=True) if end > begin + 1]
-    newest = {i for pair in pairs[-2:] for i in pair}
-    return {users[0], users[-1], *newest}
-
-
-def pivots(messages: list[Message]) -> list[int]:
-    return [
-        i
-        for i, (before, message) in enumerate(pairwise(messages), start=1)
-        if message.role == USER and before.role == AGENT and len(before.text) > 500
-    ]
-
-
-conversations = st.lists(st.tuples(st.sampled_from([USER, AGENT]), st.booleans()), max_size=60)
-
-
-@given(conversations)
-def test_what_is_kept_is_what_the_rules_say(pieces: list[tuple[str, bool]]) -> None:
-    messages = numbered(pieces)
-    kept = [int(gist.split()[0]) for gist in gists(messages)]
-    always = always_kept(messages)
-    begun = min(always, default=len(messages))
-    wanted = [i for i in pivots(messages) if i > begun]
-    extra = [i for i in kept if i not in always]
-    assert kept == sorted({*kept, *always})
-    assert len(kept) <= MOST_EXCHANGES
-    others = [i for i in wanted if i not in always]
-    assert extra == others[len(others) - len(extra) :], "the oldest pivots go first"
-    if len({*always, *wanted}) <= MOST_EXCHANGES - 1:
-        assert extra == others, "none goes while there is room"
-
-
-@given(conversations, st.lists(st.integers(0, 60), max_size=5))
+@given(CONVERSATIONS, st.lists(st.integers(0, 60), max_size=5))
 def test_piece_by_piece_gives_the_same_as_all_at_once(
-    pieces: list[tuple[str, bool]], cuts: list[int]
+    messages: list[Exchange], cuts: list[int]
 ) -> None:
-    messages = numbered(pieces)
     exchanges: tuple[Exchange, ...] = ()
     for begin, end in pairwise([0, *sorted(cuts), len(messages) + 60]):
         documents = [exchange.to_document() for exchange in exchanges]
-        read = tuple(map(Exchange.from_document, documents))
-        exchanges = extend(read, messages[begin:end])
+        exchanges = extend(tuple(map(Exchange.from_document, documents)), messages[begin:end])
     assert exchanges == extend((), messages)
 
 
-def test_a_conversation_of_decisions_is_capped_at_eight_and_the_oldest_go_first() -> None:
-    turns = [m for n in range(20) for m in (user(f"choice {n}"), agent(f"{n} {LONG}"))]
-    shown = [gist[:9] for gist in gists(turns)]
-    kept = ["choice 0", "choice 15", "choice 16", "choice 17", "choice 18", "18 becaus"]
-    assert shown == [*kept, "choice 19", "19 becaus"]
+@given(CONVERSATIONS)
+def test_adding_what_is_there_already_changes_nothing(messages: list[Exchange]) -> None:
+    once = extend((), messages)
+    assert extend(once, messages) == once
 
 
-def test_an_answer_of_500_characters_is_not_long_and_one_of_501_is() -> None:
-    for length, pivot in ((500, False), (501, True)):
-        said = [user("a"), agent("x" * length), user("b")]
-        assert extend((), said)[-1].pivot is pivot
+@given(CONVERSATIONS)
+def test_what_is_kept_is_bounded_in_number_and_length(messages: list[Exchange]) -> None:
+    kept = extend((), messages)
+    by_user = [e for e in kept if e.origin.by == USER]
+    assert len([e for e in by_user if e.kind in MARKED]) <= MOST_MARKED + 1
+    assert len([e for e in by_user if e.kind not in MARKED]) <= MOST_REQUESTS + 3
+    assert len([e for e in kept if e.origin.by == AGENT]) <= MOST_CONCLUSIONS + 2
+    assert len([e for e in kept if len(e.text) > SHORT]) <= 2
+    assert all(len(e.text) <= AT_LENGTH for e in kept)
 
 
-def test_a_question_without_an_answer_is_kept_besides_the_last_pairs() -> None:
-    said = [user("1"), agent("one"), user("2"), agent("two"), user("3"), agent("three"), user("4")]
-    assert gists(said) == ["1", "2", "two", "3", "three", "4"]
+def test_the_first_request_stays_however_long_the_conversation() -> None:
+    turns = [m for n in range(40) for m in (user(f"Write part {n}", n), agent(f"Wrote {n}.", n))]
+    kept = texts_of(turns)
+    assert kept[0] == "Write part 0"
+    assert kept[-2:] == ["Write part 39", "Wrote 39."]
+
+
+def test_what_constrains_the_work_is_kept_when_other_requests_have_gone() -> None:
+    turns = [user("Begin", 0), user("Never touch the PDF export", 1)]
+    turns += [m for n in range(2, 40) for m in (user(f"Write {n}", n), agent(f"Wrote {n}.", n))]
+    assert "Never touch the PDF export" in texts_of(turns)
+
+
+def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() -> None:
+    said = [user("Port it", 1), agent("Ported; 12 tests pass.", 2), user("thanks!", 3)]
+    said += [agent("You're welcome!", 4), user("Now document it", 5)]
+    assert texts_of(said) == ["Port it", "Ported; 12 tests pass.", "Now document it"]
+
+
+def test_the_newest_request_and_conclusion_are_kept_at_length_and_older_ones_short() -> None:
+    said = [user(LONG, 1), agent(LONG, 2), user(LONG, 3), agent(LONG, 4)]
+    lengths = [len(text) for text in texts_of(said)]
+    assert lengths[0] <= SHORT
+    assert lengths[1] <= SHORT
+    assert SHORT < lengths[2] <= AT_LENGTH
+    assert SHORT < lengths[3] <= AT_LENGTH
 
 
 def test_the_last_of_several_agent_messages_is_the_answer() -> None:
-    said = [user("1"), agent("I will look."), agent("Done."), user("2")]
-    assert gists(said) == ["1", "Done.", "2"]
-
-
-def test_a_gist_is_one_line_of_exactly_120_characters() -> None:
-    [kept] = extend((), [user("  two\n\n words\t" + "ä" * 300)])
-    assert kept.gist == "two words " + "ä" * 110
+    said = [user("1 file", 1), agent("I will look.", 2), agent("Done.", 3), user("2 files", 4)]
+    assert texts_of(said) == ["1 file", "Done.", "2 files"]
 
 
 def test_a_message_without_text_is_none() -> None:
-    assert extend((), [user(" \n"), agent("hi"), user("\u200b")]) == ()
+    assert extend((), [user(" \n"), agent("hi there"), user("\u200b")]) == ()
 
 
-def test_the_time_of_a_message_is_kept_where_it_is_known() -> None:
-    known, unknown = extend((), [Message(USER, "a", 1_700_000_000.5), user("b")])
-    assert (known.when, unknown.when) == ("2023-11-14T22:13:20Z", "")
+def test_a_short_reply_is_kept_with_what_it_answers() -> None:
+    [kept] = extend((), [user("the second", settles="Shall I take the first or the second?")])
+    assert kept.settles == "Shall I take the first or the second?"
+
+
+def test_a_long_prompt_keeps_its_beginning_and_the_sentences_that_constrain() -> None:
+    text = f"Rewrite the importer. {LONG} Never drop rows silently. {LONG}"
+    first, _ = extend((), [user(text, 1), user("And now the exporter", 2)])
+    assert first.kind == CONSTRAINT
+    assert first.text.startswith("Rewrite the importer.")
+    assert first.text.endswith("Never drop rows silently.")
 
 
 def test_the_summary_is_the_first_and_the_last_of_the_user() -> None:
-    said = [user("a" * 130), agent("no"), user("middle"), agent("no"), user("b" * 130)]
-    assert summary(extend((), said)) == "a" * 100 + " ... " + "b" * 100
-
-
-def test_the_summary_of_one_message_is_that_one_alone_and_of_none_is_empty() -> None:
-    assert summary(extend((), [user("only"), agent("answer")])) == "only"
+    said = [user("a" * 130, 1), agent("no", 2), user("middle", 3), user("b" * 130, 4)]
+    assert summary(extend((), said)) == "a" * 99 + "… ... " + "b" * 99 + "…"
     assert summary(()) == ""
 
 
-def test_a_decision_is_a_short_reply_to_a_long_answer_in_any_language() -> None:
-    assert is_decision(501, "да, давай так")
-    assert is_decision(501, "x" * 49)
-    assert not is_decision(501, "x" * 50)
-    assert not is_decision(500, "yes")
-    assert not is_decision(501, "  ")
-
-
-def test_a_pasted_file_costs_no_more_than_a_line() -> None:
-    [kept] = extend((), [user("look:" + " \n" * 2_000 + "ü" * 5_000_000)])
-    assert kept.gist == "look: " + "ü" * 114
-
-
-@given(st.lists(st.tuples(st.sampled_from((USER, AGENT)), st.booleans()), max_size=40))
-def test_only_what_is_kept_is_cleaned_and_it_is_kept_as_if_all_had_been(
-    pieces: list[tuple[str, bool]],
-) -> None:
-    messages = numbered(pieces)
-    cleaned: list[str] = []
-
-    def clean(text: str) -> str:
-        cleaned.append(text)
-        return text.replace("short", "*****").replace("because", "*******")
-
-    exchanges = extend((), messages, clean)
-    assert len(cleaned) == len(exchanges) <= MOST_EXCHANGES
-    whole = [message.replace(text=clean(message.text)) for message in messages]
-    assert exchanges == extend((), whole)
+def test_a_snapshots_thread_has_the_first_the_last_and_turning_points_between() -> None:
+    said = [user("Begin", 0)]
+    for n in range(1, 12):
+        said += [user(f"Question {n}", n), agent(f"Answer {n}", n)]
+        if n == 3:
+            said.append(user("the second", n, settles="First or second?"))
+    shown = [exchange.text for exchange in key_exchanges(extend((), said))]
+    assert shown[0] == "Begin"
+    assert shown[-4:] == ["Question 10", "Answer 10", "Question 11", "Answer 11"]
+    assert len(shown) <= 8

@@ -25,6 +25,7 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
+from gitguard.model.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
 from gitguard.store.session.entries import Entry
@@ -250,7 +251,7 @@ def test_deleted_working_files_come_back_with_all_that_was_noted(
     assert not Path(begun.workspace.folder).exists()
     startup = open_guard().ensure()
     assert startup.how == "restored"
-    assert startup.state.learnings == ("noted and not committed",)
+    assert texts(startup.state.learnings) == ("noted and not committed",)
     assert any("restored" in note for note in startup.notes)
 
 

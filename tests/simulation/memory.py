@@ -24,8 +24,9 @@ class Task:
             return f"the goal `{self.goal}`; it is `{state['goal']}`"
         decisions = [(item["what"], item["why"]) for item in state.get("decisions", [])]
         failures = [(item["what"], item["error"]) for item in state.get("failed_attempts", [])]
+        learnings = [item["text"] for item in state.get("learnings", [])]
         for name, items, kept in (
-            ("learning", self.learnings, state.get("learnings", [])),
+            ("learning", self.learnings, learnings),
             ("decision", self.decisions, decisions),
             ("failed attempt", self.failures, failures),
         ):

@@ -7,35 +7,55 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gitguard.model.fields import Kind
+from gitguard.model.items import Note, Origin
 from gitguard.model.record import Record
 from gitguard.model.text import timestamp
-from gitguard.store.session.task import (
-    TaskState,
-)
+from gitguard.store.session.task import TaskState
 
 NOW = "2026-01-31T09:30:00Z"
+
+
+BY_HOOK = Origin("hook", NOW)
+"""Where what a hook saw comes from."""
+
+
+def sourced(item_id: str) -> dict[str, Any]:
+    """Return the fields that every item has."""
+    return {"id": item_id, "origin": {"by": "agent", "when": NOW}}
+
+
+def note(text: str) -> dict[str, Any]:
+    """Return a noted text, as a file holds it; what it says is its id."""
+    return {"text": text, **sourced(text)}
+
+
+def notes(*texts: str) -> tuple[Note, ...]:
+    """Return noted texts, as a state holds them."""
+    return tuple(Note(text) for text in texts)
 
 
 def state_document(**changes: Any) -> dict[str, Any]:
     """Return a full and valid state, as a file holds it."""
     return {
-        "schema_version": 1,
+        "schema_version": 2,
         "task_id": "task-1",
         "session_id": "main",
         "goal": "Ship",
         "status": "in_progress",
         "current_phase": "build",
         "next_action": "Write tests",
-        "completed_steps": ["one"],
+        "completed_steps": [note("one")],
         "open_issues": [],
         "constraints": [],
-        "artifacts": [{"path": "a.py", "kind": "file", "description": "code"}],
+        "artifacts": [
+            {"path": "a.py", "kind": "file", "description": "code", **sourced("artifact")}
+        ],
         "state_confidence": 0.5,
         "updated_at": NOW,
-        "last_action": {"summary": "built", "outcome": "success", "at": NOW},
-        "decisions": [{"id": "d1", "what": "x", "why": "y", "when": NOW}],
-        "failed_attempts": [{"what": "x", "error": "y", "when": NOW}],
-        "tool_outputs": [{"tool": "t", "summary": "s", "when": NOW}],
+        "last_action": {"summary": "built", "outcome": "success", "at": NOW, "by": "agent"},
+        "decisions": [{"label": "d1", "what": "x", "why": "y", **sourced("decision")}],
+        "failed_attempts": [{"what": "x", "error": "y", **sourced("failure")}],
+        "tool_outputs": [{"tool": "t", "summary": "s", **sourced("output")}],
         "blockers": [],
         "invariants": [],
         "learnings": [],
@@ -80,4 +100,4 @@ def documents_of(record: type[Record]) -> st.SearchStrategy[dict[str, Any]]:
     return st.tuples(unknown, known).map(lambda pair: {**pair[0], **pair[1]})
 
 
-STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 1})
+STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 2})

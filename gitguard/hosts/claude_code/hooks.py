@@ -115,11 +115,17 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         is_shell=name == "Bash",
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
+        output=_output(read.mapping(payload, "tool_response")) if command else "",
         error=read.ending(read.text(payload, "error")),
         interrupted=payload.get("is_interrupt") is True,
         plan=_plan(name, parameters, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,
     )
+
+
+def _output(response: dict[str, Any]) -> str:
+    """Return the end of what a command said; errors that did not fail it stand beside it."""
+    return read.last_lines(read.text(response, "stdout") or read.text(response, "stderr"))
 
 
 def _plan(name: str, parameters: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
@@ -141,6 +147,7 @@ def _items(listed: object) -> tuple[PlanItem, ...]:
             id=read.name_of(item, "id") or str(number),
             text=read.cut(one_line(read.text(item, "subject") or read.text(item, "content")), 200),
             done=item.get("status") == "completed",
+            active=item.get("status") == "in_progress",
             gone=item.get("status") == "deleted",
         )
         for number, item in items

@@ -42,6 +42,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         is_shell=name == "exec" and parameters.keys() <= _HARMLESS,
         paths_read=paths if name == "read" else (),
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
+        output=read.last_lines(_said(read.mapping(event, "result"))) if command else "",
         error=_error(event) if has_failed(event) else "",
         plan=plan,
         whole_plan=bool(plan),
@@ -99,7 +100,12 @@ def _plan(name: str, parameters: dict[str, Any]) -> tuple[PlanItem, ...]:
         return ()
     steps = read.objects(parameters, "plan")[:_MOST_ITEMS]
     return tuple(
-        PlanItem(str(number), read.cut(one_line(words), 500), step.get("status") == "completed")
+        PlanItem(
+            str(number),
+            read.cut(one_line(words), 500),
+            done=step.get("status") == "completed",
+            active=step.get("status") == "in_progress",
+        )
         for number, step in enumerate(steps, 1)
         if (words := read.text(step, "step"))
     )

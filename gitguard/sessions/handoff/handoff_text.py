@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model.digest import sha256
+from gitguard.model.items import texts
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
@@ -72,7 +73,7 @@ def render_handoff(
         changed=[_short(name) for name in around.changed],
         noted_files=_noted_files(state, around),
         next_steps=_labelled(_next_steps(state, around)),
-        assumptions=_short("; ".join(reversed(state.pending_assumptions))) or "none",
+        assumptions=_short("; ".join(reversed(texts(state.pending_assumptions)))) or "none",
     )
     body = redactor.text(text.rstrip("\n")).encode("utf-8", "replace") + b"\n"
     return body + f"<!-- gitguard hand-off session={session} sha256={sha256(body)} -->\n".encode()
@@ -149,15 +150,15 @@ def _task(state: TaskState, work: Work, around: WorkspaceFacts) -> list[tuple[st
 def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
     last = state.last_action
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
-    open_items = dict.fromkeys((*state.open_issues, *work.open_items))
+    open_items = dict.fromkeys((*texts(state.open_issues), *work.open_items))
     return [
         ("Last successful action", last.summary if last else ""),
         ("Interrupted", running),
-        *_newest("Blocker", state.blockers),
-        *_newest("Constraint", state.constraints),
-        *_newest("Invariant", state.invariants),
+        *_newest("Blocker", texts(state.blockers)),
+        *_newest("Constraint", texts(state.constraints)),
+        *_newest("Invariant", texts(state.invariants)),
         *_newest("Open", tuple(open_items)),
-        *_newest("Done", state.completed_steps),
+        *_newest("Done", texts(state.completed_steps)),
     ]
 
 

@@ -6,7 +6,7 @@ from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritab
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
-from gitguard.sessions.resume.block import Origin, build_resume
+from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session import capture
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.session_record import read_record
@@ -60,20 +60,23 @@ def resume_of(
     *,
     spiral: str = "",
     notes: tuple[str, ...] = (),
+    conversation: str = "",
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
 
-    spiral says why the conversation is in the death spiral, if it is.
+    spiral says why the conversation that gets the block is in the death spiral, if it is.
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
     newest = store.chain.verify(head)
     state, part = store.folded(ready)
-    origin = _origin(store, head, head.code.branch, spiral)
+    header = _header(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, part.entries)
-    origin = origin.replace(notes=notes + origin.notes, changes=changes)
+    header = header.replace(
+        notes=notes + header.notes, changes=changes, now=store.now, conversation=conversation
+    )
     work = capture.work_of(part.entries, state, store.clock())
-    return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
+    return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
 
 
 def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
@@ -96,9 +99,9 @@ def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     if state.is_untouched and not older:
         return ""
     work = _committed_work(state, _beginning(newest.contents[SNAPSHOT_FILE]))
-    origin = _origin(store, head, newest.checkpoint.code.branch, spiral)
-    origin = origin.replace(notes=older + origin.notes)
-    return build_resume(state, work, origin, max_tokens=store.config.resume.max_tokens)
+    header = _header(store, head, newest.checkpoint.code.branch, spiral)
+    header = header.replace(notes=older + header.notes)
+    return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
 
 
 def _committed_work(state: TaskState, snapshot: Beginning | None) -> Work:
@@ -120,9 +123,9 @@ def _beginning(data: bytes) -> Beginning | None:
         return None  # the state alone is enough
 
 
-def _origin(store: SessionStore, head: Head, branch: str, spiral: str) -> Origin:
+def _header(store: SessionStore, head: Head, branch: str, spiral: str) -> Header:
     anchor = head.anchor
-    return Origin(
+    return Header(
         session=store.session.key,
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
         commit=head.committed,

@@ -49,6 +49,8 @@ class BlockSection(Value):
     is_required: bool = True
     is_list: bool = True
     """Whether it can have many items; otherwise its one item stands beside the title."""
+    paragraph: int = _PARAGRAPH
+    """Characters of each item that are shown before any is shown whole."""
 
 
 class Filled(Value):
@@ -142,7 +144,7 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
         yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
     first = 2 if section.is_required else 5
     for item in wishes:
-        yield first + items[item].is_derived, item, _PARAGRAPH
+        yield first + items[item].is_derived, item, section.paragraph
     for item in wishes:
         yield first + 2, item, len(items[item].text)
 

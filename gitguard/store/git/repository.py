@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed, GitguardError, Pending, RefMoved
+from gitguard.errors import (
+    GitFailed,
+    GitguardError,
+    InvalidDocument,
+    NotReadable,
+    Pending,
+    RefMoved,
+)
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 
 _NAME, _EMAIL = "gitguard", "gitguard@localhost"
 _REF_LOCK_AGE = 60
+_PACKED_REFS = 4 << 20
+"""Bytes of packed refs up to which a branch is looked for in them."""
 """Seconds after which a ref's lock that did not change was left by a dead process."""
 _FIRST_MOMENT = 100_000_000
 """The first second that git takes for a time; what is less counts entries of a reflog."""
@@ -211,8 +220,7 @@ class Repository:
 
     def checked_out(self) -> str:
         """Return what the worktree's HEAD names: a full ref, or a commit id when detached."""
-        data = files.read_bytes(os.path.join(self.place.git_dir, "HEAD"), limit=4096) or b""
-        text = data.decode("utf-8", "surrogateescape").strip()
+        text = self._text_of(self.place.git_dir, "HEAD").strip()
         # With reftables git leaves this stub in HEAD for older programs; then git has to be asked.
         if text.startswith("ref: ") and text != "ref: refs/heads/.invalid":
             return text.removeprefix("ref: ")
@@ -222,6 +230,31 @@ class Repository:
         if done.returncode == 0:
             return done.stdout.decode().strip()
         return self.git.run("rev-parse", "--verify", "HEAD").decode().strip()
+
+    def checked_out_commit(self) -> str:
+        """Return the id of the commit that HEAD names, read from git's files without starting git.
+
+        Empty before the first commit, and where refs are kept in another way than as files.
+        """
+        try:
+            head = self._text_of(self.place.git_dir, "HEAD").removeprefix("ref: ")
+            if is_object_id(head):
+                return head
+            loose = self._text_of(self.place.git_dir, head) or self._text_of(
+                self.place.common_dir, head
+            )
+            if is_object_id(loose):
+                return loose
+            packed = self._text_of(self.place.common_dir, "packed-refs", limit=_PACKED_REFS)
+        except (InvalidDocument, NotReadable):
+            return ""
+        lines = packed[: packed.find(f" {head}\n")] if f" {head}\n" in packed else ""
+        commit = lines.rpartition("\n")[2]
+        return commit if is_object_id(commit) else ""
+
+    def _text_of(self, folder: str, name: str, *, limit: int = 4096) -> str:
+        data = files.read_bytes(os.path.join(folder, name), limit=limit) or b""
+        return data.decode("utf-8", "surrogateescape").strip("\n")
 
     def head_at(self, seconds: float) -> str:
         """Return the commit that was checked out at a time, by the reflog of HEAD.

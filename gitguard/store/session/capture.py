@@ -1,6 +1,6 @@
 """What the journal's entries add up to in the state.
 
-Mechanical entries are bounded, the oldest dropped first and counted; what the agent noted is never
+What hooks gathered is bounded, the oldest dropped first and counted; what the agent noted is never
 dropped. A crash can take what was folded and not durable of a journal, and then the same entries
 are folded again: every list is built such that this adds nothing.
 """
@@ -8,18 +8,29 @@ are folded again: every list is built such that this adds nothing.
 from __future__ import annotations
 
 from gitguard.model import thread
-from gitguard.model.text import seconds, shorten
-from gitguard.model.transcript import AGENT, USER
+from gitguard.model.checks import check_of, outcome_of
+from gitguard.model.items import (
+    ACTIVE,
+    DONE,
+    HOOK,
+    OPEN,
+    SMALL_TALK,
+    Artifact,
+    Command,
+    Failure,
+    Item,
+    Origin,
+    Step,
+    derived_id,
+    texts,
+)
+from gitguard.model.text import one_line, seconds, shorten
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
 from gitguard.store.session import entries as journal
 from gitguard.store.session.snapshot import IDLE, IN_PROGRESS, WAITING, Work
-from gitguard.store.session.task import (
-    Artifact,
-    Decision,
-    Failure,
-    LastAction,
-    merge_artifacts,
-    next_decision,
-)
+from gitguard.store.session.task import LastAction
+from gitguard.store.session.task_changes import merge_artifacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,85 +38,116 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gitguard.model.events import PlanItem
-    from gitguard.model.thread import Exchange
+    from gitguard.model.items import Exchange
     from gitguard.store.session.entries import Entry
     from gitguard.store.session.task import TaskState
 
     T = TypeVar("T")
 
-MOST_DECISIONS = 50
-MOST_TOOLS = 100
-MOST_FILES = 100
-MOST_OPEN_ITEMS = 50
-_MOST_FAILURES = 50
-_ROOM = 32 * 1024
-"""The bytes of mechanical entries in one list, so that no state grows too large by itself."""
+
+class Bound(Value):
+    """How much of one list hooks may fill, so that no state grows too large by itself."""
+
+    items: int
+    size: int
+    """In bytes."""
+
+
+BOUNDS = {
+    "tools_used": Bound(50, 2_048),
+    "files_read": Bound(100, 6_144),
+    "artifacts": Bound(40, 12_288),
+    "failed_attempts": Bound(20, 10_240),
+    "commands": Bound(12, 8_192),
+    "plan": Bound(40, 12_288),
+}
+"""With the thread's 16 KiB all of it stays below 64 KiB."""
+_ENDING = 300
+"""Characters of the end of what a check said."""
 _AROUND = 16
 """Bytes around a text: its name, quotes and a comma."""
-_LARGEST_ITEM = _ROOM // 2
-"""What is larger is not kept, so that it does not drive everything else out."""
+_ORIGIN = 200
+"""Bytes that say where an item comes from."""
 _ESCAPED = 10
 """The most bytes that a character takes which JSON or YAML writes as an escape."""
 _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
 _CALLED = (journal.ENDED, journal.FAILED)
-_ROLES = {journal.PROMPT: USER, journal.TURN_ENDED: AGENT}
 
 
-def fold(state: TaskState, entries: tuple[Entry, ...], now: str) -> TaskState:
-    """Add what the entries say to the state; the same state comes back if they say nothing new."""
+def fold(state: TaskState, entries: tuple[Entry, ...], now: str, *, code: str = "") -> TaskState:
+    """Add what the entries say to the state; the same state comes back if they say nothing new.
+
+    code is the commit that is checked out, empty where that is not known.
+    """
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
-    lists: dict[str, tuple[tuple[Any, ...], int]] = {
-        "tools_used": (_tools(state, entries), MOST_TOOLS),
-        "files_read": (_files_read(state, ended), MOST_FILES),
-        "artifacts": (merge_artifacts(state.artifacts, _written(ended)), MOST_FILES),
-        "failed_attempts": (_failures(state, entries), _MOST_FAILURES),
-        "decisions": (_decisions(state, entries), MOST_DECISIONS),
-        "plan": (_plan(state, ended), MOST_OPEN_ITEMS),
+    lists: dict[str, tuple[Any, ...]] = {
+        "tools_used": _tools(state, entries),
+        "files_read": _files_read(state, ended),
+        "artifacts": merge_artifacts(state.artifacts, _written(state, ended, code)),
+        "failed_attempts": _failures(state, entries, code),
+        "commands": _commands(state, entries, code),
+        "plan": _plan(state, ended, code),
     }
-    kept = {name: bounded(items, most) for name, (items, most) in lists.items()}
-    without = {name: len(items) - len(kept[name]) for name, (items, _) in lists.items()}
+    kept = {name: bounded(items, BOUNDS[name]) for name, items in lists.items()}
+    without = {name: len(items) - len(kept[name]) for name, items in lists.items()}
     dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
     changed = state.replace(
         **kept,
-        exchanges=_exchanges(state, entries),
+        exchanges=_exchanges(state, entries, code),
         last_action=_last_action(state, ended),
         dropped={name: count for name, count in dropped.items() if count},
     )
     return state if changed == state else changed.replace(updated_at=now)
 
 
-def bounded(items: tuple[T, ...], most: int) -> tuple[T, ...]:
-    """Drop the oldest mechanical entries above the bound; what the agent noted stays."""
-    if len(items) <= most and _fits_anyway(items):
+def origin_of(entry: Entry, code: str = "", *, by: str = HOOK) -> Origin:
+    """Return where an item comes from that a hook took from an event."""
+    origin = Origin(by, entry.at, entry.host_session, entry.turn)
+    return origin.at_commit(code)
+
+
+def bounded(items: tuple[T, ...], bound: Bound) -> tuple[T, ...]:
+    """Drop the oldest of what hooks gathered above the bound; what the agent noted stays.
+
+    An item that would fill half of the room is not kept: it would drive everything else out.
+    """
+    if len(items) <= bound.items and _fits_anyway(items, bound.size):
         return items
-    room, kept = _ROOM, []
+    places, room = bound.items, bound.size
+    kept: list[T] = []
     for item in reversed(items):
-        if not _is_mechanical(item):
+        if not _is_gathered(item):
             kept.append(item)
-        elif (size := _size(item)) <= _LARGEST_ITEM:
-            most -= 1
-            room -= size
-            kept += [item] * (most >= 0 and room >= 0)
+            continue
+        size = _size(item)
+        if size > bound.size // 2:
+            continue
+        places -= 1
+        room -= size
+        if places >= 0 and room >= 0:
+            kept.append(item)
     return tuple(reversed(kept))
 
 
-def _is_mechanical(item: object) -> bool:
-    return bool(getattr(item, "mechanical", True))
+def _is_gathered(item: object) -> bool:
+    return not (isinstance(item, Item) and item.is_noted)
 
 
-def _fits_anyway(items: tuple[Any, ...]) -> bool:
+def _fits_anyway(items: tuple[Any, ...], room: int) -> bool:
     """Say whether items cannot be too large even if each character were escaped."""
     if not all(type(item) is str for item in items):
         return False
-    return (_ESCAPED * len("".join(items))) + _AROUND * len(items) <= _ROOM
+    return (_ESCAPED * len("".join(items))) + _AROUND * len(items) <= room
 
 
 def _size(item: Any) -> int:
     """Return about how many bytes an item takes; writing it out would cost a checkpoint dearly."""
-    texts = [item] if isinstance(item, str) else map(item.__getattribute__, item.kinds)
-    return sum(_written_size(text) + _AROUND for text in texts if isinstance(text, str))
+    if isinstance(item, str):
+        return _written_size(item) + _AROUND
+    texts = map(item.__getattribute__, item.kinds)
+    return _ORIGIN + sum(_written_size(text) + _AROUND for text in texts if isinstance(text, str))
 
 
 def _written_size(text: str) -> int:
@@ -130,18 +172,37 @@ def _files_read(state: TaskState, ended: tuple[Entry, ...]) -> tuple[str, ...]:
     return _newest_last(state.files_read, (path for entry in ended for path in entry.read))
 
 
-def _written(ended: tuple[Entry, ...]) -> tuple[Artifact, ...]:
-    return tuple(Artifact(path, mechanical=True) for entry in ended for path in entry.written)
+def _written(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Artifact, ...]:
+    """Return the files that calls wrote; a write that is counted already adds nothing."""
+    counted_upto = {artifact.path: artifact.when for artifact in state.artifacts}
+    return tuple(
+        Artifact(
+            path,
+            writes=int(entry.at > counted_upto.get(path, "")),
+            id=_id_of(state, "artifacts", entry, path),
+            origin=origin_of(entry, code),
+        )
+        for entry in ended
+        for path in entry.written
+    )
 
 
-def _failures(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Failure, ...]:
-    failed = tuple(_failure(entry) for entry in entries if entry.event == journal.FAILED)
-    newest = bounded(failed, _MOST_FAILURES)
-    fresh = tuple(failure for failure in newest if failure not in state.failed_attempts)
+def _id_of(state: TaskState, field: str, entry: Entry, *content: str) -> str:
+    """Return the id of what an entry adds, the same one however often it is folded."""
+    return derived_id(state.session_id, field, entry.host_session, entry.at, entry.id, *content)
+
+
+def _failures(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Failure, ...]:
+    failed = tuple(
+        _failure(state, entry, code) for entry in entries if entry.event == journal.FAILED
+    )
+    newest = bounded(failed, BOUNDS["failed_attempts"])
+    ids = {failure.id for failure in state.failed_attempts}
+    fresh = tuple(failure for failure in newest if failure.id not in ids)
     # Where some are known, the older ones were dropped and counted when these were folded first.
     failures = (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
     mended = _mended(entries)
-    return tuple(f for f in failures if not f.mechanical or f.when > mended.get(f.what, ""))
+    return tuple(f for f in failures if f.is_noted or f.when > mended.get(f.what, ""))
 
 
 def _mended(entries: tuple[Entry, ...]) -> dict[str, str]:
@@ -155,79 +216,84 @@ def _mended(entries: tuple[Entry, ...]) -> dict[str, str]:
     return mended
 
 
-def _failure(entry: Entry) -> Failure:
-    return Failure(_attempt(entry), entry.error or "failed", entry.at, mechanical=True)
+def _failure(state: TaskState, entry: Entry, code: str) -> Failure:
+    what, error = _attempt(entry), entry.error or "failed"
+    item_id = _id_of(state, "failed_attempts", entry, what, error)
+    return Failure(what, error, id=item_id, origin=origin_of(entry, code))
 
 
 def _attempt(entry: Entry) -> str:
-    return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 400)
+    return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 220)
 
 
-def _decisions(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Decision, ...]:
-    known = {(decision.what, decision.when) for decision in state.decisions}
-    short = [entry for entry in entries if entry.event == journal.PROMPT and entry.settles]
-    newest = short[-MOST_DECISIONS:]
-    fresh = [entry for entry in newest if (_said(entry), entry.at) not in known]
-    fresh = short if len(fresh) == len(newest) else fresh
-    number = next_decision(state)
-    return (
-        *state.decisions,
-        *(
-            Decision(f"d{number + i}", _said(entry), entry.settles, entry.at, mechanical=True)
-            for i, entry in enumerate(fresh)
-        ),
-    )
+def _commands(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Command, ...]:
+    """Follow the commands that build, test, check or start something: each once, newest last."""
+    commands = {command.command: command for command in state.commands}
+    for entry in entries:
+        check = check_of(entry.summary) if entry.is_shell and entry.event in _CALLED else None
+        if check is None:
+            continue
+        before = commands.pop(check.command, None)
+        is_counted = before is not None and entry.at <= before.when
+        runs = before.runs if before is not None else 0
+        has_failed = entry.event == journal.FAILED
+        commands[check.command] = Command(
+            check.command,
+            outcome_of(check, entry.output, has_failed=has_failed),
+            ending=shorten(entry.error or entry.output, _ENDING),
+            runs=runs + (not is_counted),
+            id=before.id if before is not None else _id_of(state, "commands", entry),
+            origin=origin_of(entry, code),
+        )
+    return tuple(commands.values())
 
 
-def _said(entry: Entry) -> str:
-    return f"the user answered: {entry.summary}"
-
-
-def _plan(state: TaskState, ended: tuple[Entry, ...]) -> tuple[PlanItem, ...]:
+def _plan(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Step, ...]:
     """Follow the host's plan; what is done goes first when there is no room."""
-    items = {item.id: item for item in state.plan}
+    steps = {step.number: step for step in state.plan}
     for entry in ended:
+        before = dict(steps)
         if entry.whole_plan:
-            items = {}
+            steps = {}
         for change in entry.plan:
-            known = items.get(change.id)
             if change.gone:
-                items.pop(change.id, None)
-            elif change.text or known:
-                text = change.text or (known.text if known else "")
-                items[change.id] = change.replace(text=text)
-    open_items = [item for item in items.values() if not item.done]
-    if len(items) > MOST_OPEN_ITEMS:
-        return tuple(open_items)
-    return tuple(items.values())
+                steps.pop(change.id, None)
+            elif change.text or change.id in before:
+                steps[change.id] = _step(state, entry, change, before.get(change.id), code)
+    open_steps = [step for step in steps.values() if not step.is_done]
+    if len(steps) > BOUNDS["plan"].items:
+        return tuple(open_steps)
+    return tuple(steps.values())
+
+
+def _step(state: TaskState, entry: Entry, change: PlanItem, before: Step | None, code: str) -> Step:
+    """Return a step as a change leaves it; one of another text is another step."""
+    progress = DONE if change.done else ACTIVE if change.active else OPEN
+    text = change.text or (before.text if before is not None else "")
+    if before is not None and text == before.text:
+        return before if progress == before.state else before.replace(state=progress)
+    item_id = _id_of(state, "plan", entry, change.id, text)
+    return Step(change.id, text, progress, id=item_id, origin=origin_of(entry, code))
 
 
 def _last_action(state: TaskState, ended: tuple[Entry, ...]) -> LastAction | None:
-    noted = state.last_action is not None and not state.last_action.mechanical
-    if not ended or noted:
+    is_noted = state.last_action is not None and state.last_action.by != HOOK
+    if not ended or is_noted:
         return state.last_action
     newest = ended[-1]
     summary = shorten(f"{newest.tool}: {newest.summary}" if newest.summary else newest.tool, 200)
-    return LastAction(summary, "success", newest.at, mechanical=True)
+    return LastAction(summary, "success", newest.at, by=HOOK)
 
 
-def _exchanges(state: TaskState, entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
-    said = [_exchange(entry) for entry in entries if entry.event in _ROLES]
-    exchanges = state.exchanges
-    # What is folded once more ends with, or goes on behind, the newest that is known.
-    again = [i for i, one in enumerate(said) if exchanges and _is_same(one, exchanges[-1])]
-    for one in said[again[-1] + 1 :] if again else said:
-        exchanges = thread.add(exchanges, one)
-    return exchanges
-
-
-def _exchange(entry: Entry) -> Exchange:
-    said = thread.exchange_of(_ROLES[entry.event], entry.summary, entry.at)
-    return said.replace(pivot=entry.pivot, long=said.long or entry.long)
-
-
-def _is_same(one: Exchange, other: Exchange) -> bool:
-    return (one.role, one.gist, one.when) == (other.role, other.gist, other.when)
+def _exchanges(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Exchange, ...]:
+    messages: list[Exchange] = []
+    for entry in entries:
+        if entry.event == journal.PROMPT:
+            origin = origin_of(entry, code)
+            messages.append(thread.said_by_user(entry.summary, origin, settles=entry.settles))
+        elif entry.event == journal.TURN_ENDED:
+            messages.append(thread.said_by_agent(entry.summary, origin_of(entry, code)))
+    return thread.extend(state.exchanges, messages)
 
 
 def work_of(
@@ -242,9 +308,10 @@ def work_of(
     in_turn = bool(main) and main[-1].event not in (journal.TURN_ENDED, journal.INTERRUPTED)
     called = running or [entry for entry in main if entry.event in _CALLED]
     last = called[-1] if called else None
-    user = [exchange.gist for exchange in state.exchanges if exchange.role == USER]
+    by_user = [e for e in state.exchanges if e.origin.by == USER]
+    asked = [e for e in by_user if e.kind != SMALL_TALK] or by_user
     return Work(
-        topic=user[-1][:_TOPIC_LIMIT] if user else "",
+        topic=one_line(asked[-1].text)[:_TOPIC_LIMIT] if asked else "",
         status=_status(state, main, now, in_turn=in_turn),
         interrupted=bool(running) or (compacting and in_turn),
         last_tool=last.tool if last else "",
@@ -252,7 +319,10 @@ def work_of(
         files_read=state.files_read,
         files_modified=tuple(a.path for a in state.artifacts if a.kind == "file"),
         tools_used=state.tools_used,
-        open_items=(*state.open_issues, *(item.text for item in state.plan if not item.done)),
+        open_items=(
+            *texts(state.open_issues),
+            *(step.text for step in state.plan if not step.is_done),
+        ),
         thread_summary=thread.summary(state.exchanges),
     )
 

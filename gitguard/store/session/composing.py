@@ -104,4 +104,6 @@ def _meta_of(
 
 def render_summary(state: TaskState) -> str:
     """Return the structured summary of a state."""
-    return render("summary.md.j2", state=state)
+    names = {"goal": "goal", "next_action": "next action"}
+    prompted = [words for name, words in names.items() if not state.is_noted(name)]
+    return render("summary.md.j2", state=state, prompted=prompted)

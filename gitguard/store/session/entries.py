@@ -42,14 +42,11 @@ class Entry(Record):
     )
     whole_plan: bool = fields.flag("Whether these are all items there are.", default=False)
     settles: str = fields.text(
-        "What the agent had said at length, if a short prompt answers it.", default=""
+        "What the agent had asked or said at length, if a short prompt answers it.", default=""
     )
-    pivot: bool = fields.flag(
-        "Whether the prompt answered a long message that is not here.", default=False
-    )
-    long: bool = fields.flag(
-        "Whether the answer was long, of which this is the beginning.", default=False
-    )
+    is_shell: bool = fields.flag("Whether the call ran a shell command.", default=False)
+    output: str = fields.text("The end of what the command said.", default="")
+    turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0
     )

@@ -10,6 +10,8 @@ from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.codec import dump_yaml, load_yaml
 from gitguard.model.record import Record
+from gitguard.model.text import one_line
+from gitguard.model.thread import KEY_GIST, key_exchanges
 from gitguard.model.value import Value
 from gitguard.store.session.checkpoint import checkpoint_name
 
@@ -161,14 +163,19 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
             next_action=state.next_action,
         ),
         decisions=tuple(
-            SnapshotDecision(d.id, d.what, d.why, when=d.when) for d in state.decisions
+            SnapshotDecision(d.label, d.what, d.why, when=d.when or state.updated_at)
+            for d in state.decisions
         ),
         resources=Resources(work.files_read, work.files_modified, work.tools_used),
         thread=ThreadSection(
-            work.thread_summary, tuple(KeyExchange(e.role, e.gist) for e in state.exchanges)
+            work.thread_summary,
+            tuple(
+                KeyExchange(e.origin.by, one_line(e.text)[:KEY_GIST])
+                for e in key_exchanges(state.exchanges)
+            ),
         ),
         open_items=work.open_items,
-        learnings=state.learnings,
+        learnings=tuple(note.text for note in state.learnings),
     )
 
 

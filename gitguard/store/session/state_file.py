@@ -69,6 +69,8 @@ class Ready(Value):
     """Whether the summary was there when the state was read."""
     redacted: tuple[Finding, ...] = ()
     """What was taken out of the state as it was written."""
+    is_older: bool = False
+    """Whether an older gitguard wrote the document, in an older version of the schema."""
     keeps_file: bool = False
     """The working file is broken and stays as it is; only the copy is written."""
 
@@ -128,9 +130,9 @@ NEEDED = {
     "status": str,
     "current_phase": str,
     "next_action": str,
-    "completed_steps": str,
-    "open_issues": str,
-    "constraints": str,
+    "completed_steps": dict,
+    "open_issues": dict,
+    "constraints": dict,
     "artifacts": dict,
     "state_confidence": float,
     "updated_at": str,
@@ -141,19 +143,21 @@ It stands here as well because reading it off `TaskState` would cost every tool 
 """
 OPTIONAL_LISTS = {
     **dict.fromkeys(("decisions", "failed_attempts", "tool_outputs", "plan", "exchanges"), dict),
-    **dict.fromkeys(("blockers", "invariants", "learnings", "pending_assumptions"), str),
-    **dict.fromkeys(("mechanical", "files_read", "tools_used"), str),
+    **dict.fromkeys(("blockers", "invariants", "learnings", "pending_assumptions"), dict),
+    **dict.fromkeys(("commands", "earlier"), dict),
+    **dict.fromkeys(("files_read", "tools_used"), str),
 }
 """Every optional field of a state that is a list, and the type of its items."""
-NEWEST = 1
-"""The newest version of a state that we read; it stands here as well for the same reason."""
+NEWEST = 2
+"""The version of a state that we write; it stands here as well for the same reason."""
 _NEVER_EMPTY = ("goal", "next_action")
 
 
 def seems_whole(data: bytes) -> bool:
     """Say whether a state seems fit to go on with; cheap, for every tool call.
 
-    It finds what is torn, foreign or incomplete; whoever uses the state reads it whole.
+    It finds what is torn, foreign, incomplete or of an older version, which has to be migrated
+    first; whoever uses the state reads it whole.
     """
     try:
         document = load_json(data, what="the state")
@@ -164,7 +168,7 @@ def seems_whole(data: bytes) -> bool:
     whole = all(_is_of(kind, document[name], name) for name, kind in NEEDED.items())
     lists = (name for name in OPTIONAL_LISTS if name in document)
     whole = whole and all(_is_list_of(OPTIONAL_LISTS[name], document[name]) for name in lists)
-    whole = whole and document["schema_version"] <= NEWEST
+    whole = whole and document["schema_version"] == NEWEST
     return whole and all(document[name].strip() for name in _NEVER_EMPTY)
 
 
@@ -240,22 +244,24 @@ class StateFiles:
             written = self._copies.read_written()
             if written is None:
                 return None, ""
-            state = self._decode_written(written)
+            state, is_older = self._decode_written(written)
         except NewerFormat:
             raise
         except InvalidDocument as error:
             return None, error.message
         position = (written.journal_id, written.journal_offset)
-        return Ready(state, written.sha256, written, *position), ""
+        return Ready(state, written.sha256, written, *position, is_older=is_older), ""
 
-    def _decode_written(self, written: Written) -> TaskState:
+    def _decode_written(self, written: Written) -> tuple[TaskState, bool]:
+        """Return the copy's state, and whether an older gitguard wrote it."""
         from gitguard.store.session.task import read_state
 
         document = load_json(written.state.encode(), what="the state's copy")
         state = read_state(document)
-        if written.rules == self._workspace.redactor.rules_id:
+        is_older = document["schema_version"] != state.schema_version
+        if not is_older and written.rules == self._workspace.redactor.rules_id:
             self._workspace.redactor.know(document, state)
-        return state
+        return state, is_older
 
     def _compare(self, lacking: Diagnosed, data: bytes) -> Ready | Diagnosed:
         """Say whose state the working file's bytes are; lacking has all but that."""

@@ -15,6 +15,7 @@ from gitguard.errors import (
     Pending,
     Untrusted,
 )
+from gitguard.model.items import Origin
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -180,7 +181,7 @@ class SessionStore:
         folded, part = self.folded(ready)
         _, leaks = folded.redacted(self.workspace.redactor)
         moved = (part.id, part.end) != (ready.journal_id, ready.journal_offset)
-        unchanged = folded is ready.state and not moved and not leaks
+        unchanged = folded is ready.state and not moved and not leaks and not ready.is_older
         if unchanged and ready.standing == state_file.OURS:
             return ready, part
         make_session_files(self.workspace, self.session)
@@ -195,7 +196,13 @@ class SessionStore:
         from gitguard.store.session.capture import fold
 
         part = self.journal.read(ready.journal_id, ready.journal_offset)
-        return fold(ready.state, part.unfolded, self.now), part
+        code = self.repository().checked_out_commit() if part.unfolded else ""
+        return fold(ready.state, part.unfolded, self.now, code=code), part
+
+    def origin(self, conversation: str = "", turn: int = 0) -> Origin:
+        """Return where what the agent notes now comes from."""
+        origin = Origin(when=self.now, conversation=conversation, turn=turn)
+        return origin.at_commit(self.repository().checked_out_commit())
 
     def checkpoint(
         self,

@@ -7,22 +7,37 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
-from gitguard.model.events import PlanItem
-from gitguard.model.fields import Kind
-from gitguard.model.record import Record, read_field
-from gitguard.model.thread import Exchange
+from gitguard.model.items import (
+    HOOK,
+    OUTCOMES,
+    Artifact,
+    Command,
+    Decision,
+    EarlierTask,
+    Exchange,
+    Failure,
+    Note,
+    Origin,
+    Step,
+    ToolOutput,
+    derived_id,
+)
+from gitguard.model.record import Record
+from gitguard.model.text import shorten
+from gitguard.model.transcript import AGENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
 STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
-ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
-OUTCOMES = ("success", "partial")
+MOST_EARLIER = 5
+"""Tasks before this one that are remembered."""
+_EARLIER_GOAL = 200
 
 
 class LastAction(Record):
@@ -31,53 +46,8 @@ class LastAction(Record):
     summary: str = fields.text("What was done.")
     outcome: str = fields.text("How it ended.", choices=OUTCOMES)
     at: str = fields.time("When it ended.")
-    mechanical: bool = fields.flag(
-        "True when gitguard derived the entry and no agent wrote it.", default=False
-    )
-
-
-class Artifact(Record):
-    """A file or other thing the task touches."""
-
-    path: str = fields.text("Where it is; for files relative to the workspace.")
-    kind: str = fields.text("What it is.", choices=ARTIFACT_KINDS, default="file")
-    description: str = fields.text("What it is for.", default="")
-    mechanical: bool = fields.flag(
-        "True when gitguard derived the entry and no agent wrote it.", default=False
-    )
-
-
-class Decision(Record):
-    """A choice that later work relies on."""
-
-    id: str = fields.text("d1, d2, … in the order they were made.")
-    what: str = fields.text("What was decided.")
-    why: str = fields.text("The reason.")
-    when: str = fields.time("When it was decided.")
-    mechanical: bool = fields.flag(
-        "True when gitguard derived the entry and no agent wrote it.", default=False
-    )
-
-
-class Failure(Record):
-    """An attempt that failed, so that it is not tried again blindly."""
-
-    what: str = fields.text("What was tried.")
-    error: str = fields.text("How it failed.")
-    when: str = fields.time("When it failed.")
-    mechanical: bool = fields.flag(
-        "True when gitguard derived the entry and no agent wrote it.", default=False
-    )
-
-
-class ToolOutput(Record):
-    """What a tool said that later work needs."""
-
-    tool: str = fields.text("The tool's name.")
-    summary: str = fields.text("What it said.")
-    when: str = fields.time("When it said so.")
-    mechanical: bool = fields.flag(
-        "True when gitguard derived the entry and no agent wrote it.", default=False
+    by: str = fields.text(
+        "agent: noted; hook: what a hook saw.", choices=(AGENT, HOOK), default=AGENT
     )
 
 
@@ -91,14 +61,22 @@ class TaskState(Record):
     status: str = fields.text("Where the task stands.", choices=STATUSES)
     current_phase: str = fields.text("The part of the work that is going on.")
     next_action: str = fields.text("The next step; START, or DONE, COMPLETE, FINISH at the end.")
-    completed_steps: tuple[str, ...] = fields.texts("What is done, oldest first.", appends=True)
-    open_issues: tuple[str, ...] = fields.texts("What still has to be solved.")
-    constraints: tuple[str, ...] = fields.texts("Limits the work has to keep to.")
+    completed_steps: tuple[Note, ...] = fields.records(
+        "What is done, oldest first.", of=Note, appends=True
+    )
+    open_issues: tuple[Note, ...] = fields.records("What still has to be solved.", of=Note)
+    constraints: tuple[Note, ...] = fields.records("Limits the work has to keep to.", of=Note)
     artifacts: tuple[Artifact, ...] = fields.records(
         "What the task touches; one entry a path.", of=Artifact, appends=True
     )
     state_confidence: float = fields.share("How sure the agent is of this state, 0 to 1.")
     updated_at: str = fields.time("When the state was last written.")
+    goal_from: Origin | None = fields.record(
+        "Who set the goal and when; null until somebody does.", of=Origin, default=None
+    )
+    next_from: Origin | None = fields.record(
+        "Who set the next action and when; null until somebody does.", of=Origin, default=None
+    )
     last_action: LastAction | None = fields.record(
         "The last action that succeeded.", of=LastAction, default=None
     )
@@ -111,16 +89,26 @@ class TaskState(Record):
     tool_outputs: tuple[ToolOutput, ...] = fields.records(
         "What tools said that later work needs.", of=ToolOutput, appends=True, default=()
     )
-    blockers: tuple[str, ...] = fields.texts("What stops the work.", default=())
-    invariants: tuple[str, ...] = fields.texts("What must stay true.", default=())
-    learnings: tuple[str, ...] = fields.texts(
-        "What was learned on the way.", appends=True, default=()
+    blockers: tuple[Note, ...] = fields.records("What stops the work.", of=Note, default=())
+    invariants: tuple[Note, ...] = fields.records("What must stay true.", of=Note, default=())
+    learnings: tuple[Note, ...] = fields.records(
+        "What was learned on the way.", of=Note, appends=True, default=()
     )
-    pending_assumptions: tuple[str, ...] = fields.texts(
-        "What is taken for true and not checked yet.", default=()
+    pending_assumptions: tuple[Note, ...] = fields.records(
+        "What is taken for true and not checked yet.", of=Note, default=()
     )
-    mechanical: tuple[str, ...] = fields.texts(
-        "Names of the fields that gitguard filled and no agent set.", default=()
+    commands: tuple[Command, ...] = fields.records(
+        "What was run to build, test, check or start.", of=Command, default=()
+    )
+    plan: tuple[Step, ...] = fields.records("The host's plan or to-do list.", of=Step, default=())
+    exchanges: tuple[Exchange, ...] = fields.records(
+        "What of the conversation is kept, oldest first.", of=Exchange, default=()
+    )
+    host_summary: Note | None = fields.record(
+        "The host's own summary of what it compacted last.", of=Note, default=None
+    )
+    earlier: tuple[EarlierTask, ...] = fields.records(
+        "Tasks before this one, oldest first.", of=EarlierTask, default=()
     )
     files_read: tuple[str, ...] = fields.texts(
         "Files that tools read, the newest last.", default=()
@@ -128,21 +116,15 @@ class TaskState(Record):
     tools_used: tuple[str, ...] = fields.texts(
         "Names of the tools that were called, each once.", default=()
     )
-    plan: tuple[PlanItem, ...] = fields.records(
-        "The host's plan or to-do list.", of=PlanItem, default=()
-    )
-    exchanges: tuple[Exchange, ...] = fields.records(
-        "What of the conversation is kept.", of=Exchange, default=()
-    )
     dropped: Mapping[str, int] = fields.counts(
-        "Mechanical entries that had no room, by field.", default={}
+        "Items from hooks that had no room, by field.", default={}
     )
 
     @property
     def is_done(self) -> bool:
         """Whether the agent said that the task is complete; a user's prompt cannot."""
-        said = self.next_action.strip().upper() in DONE_ACTIONS
-        return said and "next_action" not in self.mechanical
+        says_done = self.next_action.strip().upper() in DONE_ACTIONS
+        return says_done and self.is_noted("next_action")
 
     @property
     def is_untouched(self) -> bool:
@@ -155,26 +137,27 @@ class TaskState(Record):
         """The goal, empty until somebody says what the task is to reach."""
         return "" if self.goal.strip() == START else self.goal
 
+    def is_noted(self, name: str) -> bool:
+        """Whether the agent set the goal or next action; else a hook took it from a prompt."""
+        origin = self.goal_from if name == "goal" else self.next_from
+        return origin is None or origin.by == AGENT
+
 
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
 """Fields without which a state is incomplete (references/design/contract.md, "Startup")."""
 
-CAPTURED = ("files_read", "tools_used", "plan", "exchanges", "dropped")
-"""What only the journal fills; a new task begins without it."""
-_FIXED = ("schema_version", "task_id", "session_id", "updated_at", "mechanical", *CAPTURED)
-BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
-"""What a change does to a list."""
-MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""For every older schema version the step to the next one; version 1 is the first."""
 
-
-def new_task(session_key: str, now: str, *, after: str = "") -> TaskState:
+def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> TaskState:
     """Return the state a task begins with: its next action is START.
 
-    after is the id of the task before, which a new one of the same second must not share.
+    before is the state of the task before, which the new one remembers by its goal and outcome.
     """
-    second = "task-" + now.replace("-", "").replace(":", "")
-    task_id = f"{after}-2" if after.startswith(second) else second
+    task_id = "task-" + now.replace("-", "").replace(":", "")
+    earlier: tuple[EarlierTask, ...] = ()
+    if before is not None:
+        if before.task_id.startswith(task_id):
+            task_id = f"{before.task_id}-2"  # begun in the same second
+        earlier = (*before.earlier, *_remembered(before, now))[-MOST_EARLIER:]
     return TaskState(
         schema_version=SCHEMA_VERSION,
         task_id=task_id,
@@ -189,14 +172,31 @@ def new_task(session_key: str, now: str, *, after: str = "") -> TaskState:
         artifacts=(),
         state_confidence=1.0,
         updated_at=now,
+        earlier=earlier,
     )
 
 
-def read_state(
-    document: dict[str, Any],
-    migrations: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MIGRATIONS,
-) -> TaskState:
+def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
+    """Return what is remembered of a task that another one follows; nothing without a goal."""
+    if not task.stated_goal:
+        return ()
+    goal = shorten(task.stated_goal, _EARLIER_GOAL)
+    origin = (task.goal_from or Origin()).replace(when=now)
+    item_id = derived_id(task.session_id, "earlier", task.task_id)
+    return (EarlierTask(task.task_id, goal, task.status, id=item_id, origin=origin),)
+
+
+def read_state(document: dict[str, Any]) -> TaskState:
     """Read a state of any version up to ours, or raise `InvalidDocument` or `NewerFormat`."""
+    document = upgraded(document)
+    try:
+        return TaskState.from_document(document)
+    except InvalidInput as error:
+        raise InvalidDocument(f"the state is incomplete or wrong: {error.message}") from error
+
+
+def upgraded(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a state's document in our version; raises as `read_state` does for its version."""
     version = document.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise InvalidDocument(f"`schema_version` must be a whole number, not `{version!r:.80}`")
@@ -205,130 +205,8 @@ def read_state(
             f"the state has schema version {version}, this gitguard knows {SCHEMA_VERSION}",
             "upgrade gitguard",
         )
-    while version < SCHEMA_VERSION:
-        if version not in migrations:
-            raise InvalidDocument(f"no gitguard ever wrote schema version {version}")
-        document = migrations[version](document)
-        version = document["schema_version"]
-    try:
-        return TaskState.from_document(document)
-    except InvalidInput as error:
-        raise InvalidDocument(f"the state is incomplete or wrong: {error.message}") from error
+    if version == SCHEMA_VERSION:
+        return document
+    from gitguard.store.session.migrations import upgrade
 
-
-def update_state(
-    state: TaskState, changes: dict[str, Any], now: str, *, lists: str = BY_FIELD
-) -> tuple[TaskState, dict[str, str]]:
-    """Apply a document of changes whole or raise; also say for each field what was done.
-
-    lists says whether lists are appended to, replaced, or treated as each field's kind says.
-    What is set here counts as the agent's own: it is no longer marked mechanical.
-    """
-    report: dict[str, str] = {}
-    values: dict[str, Any] = {}
-    for name, given in changes.items():
-        kind = TaskState.kinds.get(name)
-        if kind is None or name in _FIXED:
-            raise InvalidInput(
-                f"`{name[:80]}` is not a field that can be set",
-                "Fields: " + ", ".join(n for n in TaskState.kinds if n not in _FIXED),
-            )
-        read = read_field(kind, _with_defaults(name, given, state, now), name)
-        values[name], report[name] = _merged(
-            kind,
-            getattr(state, name),
-            read,
-            appends=lists == APPEND or (lists == BY_FIELD and kind.appends),
-        )
-    if not values.get("next_action", "-").strip():
-        raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")
-    if not values.get("goal", "-").strip():
-        raise InvalidInput("`goal` is empty", "Say what the task is to reach")
-    kept = tuple(name for name in state.mechanical if name not in values)
-    status = _status_after(state, values)
-    changed = state.replace(**{"status": status, **values, "mechanical": kept, "updated_at": now})
-    return changed, report
-
-
-def _status_after(state: TaskState, values: dict[str, Any]) -> str:
-    done = state.replace(**values).is_done
-    if done:
-        if values.get("status", "complete") != "complete":
-            raise InvalidInput(
-                f"`status` is `{values['status']}`, and `next_action` says that the task is done",
-                "Give one of them",
-            )
-        values["status"] = "complete"
-    return "in_progress" if state.status == "complete" and not done else state.status
-
-
-def _with_defaults(name: str, given: Any, state: TaskState, now: str) -> Any:
-    """Fill what an agent need not write: the time of an entry and a decision's number."""
-    if name == "last_action" and isinstance(given, dict):
-        return {"outcome": "success", "at": now, **given}
-    if not isinstance(given, list) or name not in ("decisions", "failed_attempts", "tool_outputs"):
-        return given
-    filled = [{"when": now, **item} if isinstance(item, dict) else item for item in given]
-    if name == "decisions":
-        number = next_decision(state)
-        filled = [
-            {"id": f"d{number + i}", "why": "", **item} if isinstance(item, dict) else item
-            for i, item in enumerate(filled)
-        ]
-    return filled
-
-
-def next_decision(state: TaskState) -> int:
-    """Return the number of the next decision; those before may have been dropped."""
-    numbers = (d.id[1:] for d in state.decisions if d.id[:1] == "d" and d.id[1:].isdecimal())
-    return max((int(number) for number in numbers if len(number) < 10), default=0) + 1
-
-
-def _merged(kind: Kind, old: Any, new: Any, *, appends: bool) -> tuple[Any, str]:
-    if not kind.is_list:
-        return new, "set"
-    if not appends:
-        return new, f"replaced {len(old)} by {len(new)}"
-    if kind.record is Artifact:
-        _refuse_contradiction(new)
-        return merge_artifacts(old, new), f"appended {len(new)}, one entry a path"
-    return old + new, f"appended {len(new)}"
-
-
-def _refuse_contradiction(artifacts: tuple[Artifact, ...]) -> None:
-    """Refuse two entries of one path that say different things: only one of them can be kept."""
-    by_path: dict[str, Artifact] = {}
-    for artifact in artifacts:
-        if by_path.setdefault(artifact.path, artifact) != artifact:
-            raise InvalidInput(
-                f"`artifacts` holds `{artifact.path:.80}` twice, and not the same of it",
-                "Give each path once",
-            )
-
-
-def merge_artifacts(old: tuple[Artifact, ...], new: tuple[Artifact, ...]) -> tuple[Artifact, ...]:
-    """Add artifacts, newest last, one entry a path; a mechanical one never replaces a noted one.
-
-    What an earlier entry describes stays where the newer one describes nothing.
-    """
-    merged = {artifact.path: artifact for artifact in old}
-    for artifact in new:
-        known = merged.get(artifact.path)
-        if known is not None and artifact.mechanical and not known.mechanical:
-            continue
-        merged.pop(artifact.path, None)
-        if known is not None and not artifact.description:
-            artifact = artifact.replace(description=known.description)
-        merged[artifact.path] = artifact
-    return tuple(merged.values())
-
-
-def fill_mechanically(state: TaskState, values: dict[str, str]) -> TaskState:
-    """Set text fields from what a host said, where the agent has not set them; mark them."""
-    unset = {
-        name: value
-        for name, value in values.items()
-        if value and (name in state.mechanical or getattr(state, name) in ("", START))
-    }
-    marks = (*state.mechanical, *(name for name in unset if name not in state.mechanical))
-    return state.replace(**unset, mechanical=marks)
+    return upgrade(document, version, SCHEMA_VERSION)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 
-from gitguard.model import thread
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, USER
 from gitguard.model.text import one_line, shorten
+from gitguard.model.thread import KEY_GIST
 from gitguard.model.value import Value
+from gitguard.model.words import gist
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
         text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT)
         if entry.by_host or entry.role not in (USER, AGENT) or not text.strip():
             continue
-        begins = thread.exchange_of(entry.role, redactor.shorten(text, _LOOKED_AT), "").gist
+        begins = gist(redactor.shorten(text, _LOOKED_AT), KEY_GIST)
         if entry.role == AGENT:
             answer = f"- Agent: {begins}"
             continue

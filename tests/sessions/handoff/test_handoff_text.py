@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model.config.handoff import HandoffConfig
+from gitguard.model.items import Origin
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.handoff.handoff_file import FILE_LIMIT
 from gitguard.sessions.handoff.handoff_text import (
@@ -23,7 +24,8 @@ from gitguard.sessions.handoff.handoff_text import (
 )
 from gitguard.sessions.handoff.recovery_block import Source, build_recovery, cut, stale_because
 from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import TaskState, new_task, update_state
+from gitguard.store.session.task import TaskState, new_task
+from gitguard.store.session.task_changes import update_state
 
 NOW = "2026-01-31T09:30:00Z"
 SECTIONS = (
@@ -38,7 +40,7 @@ SOURCE = Source(".context-checkpoint.recovered.md", NOW)
 
 
 def state_with(**changes: object) -> TaskState:
-    return update_state(new_task("main", NOW), changes, NOW)[0]
+    return update_state(new_task("main", NOW), changes, Origin(when=NOW))[0]
 
 
 def text_of(state: TaskState, work: Work | None = None, **around: object) -> str:

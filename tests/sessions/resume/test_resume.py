@@ -10,14 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.text import shorten
-from gitguard.sessions.resume.block import LEAST_TOKENS, Origin, build_resume
+from gitguard.model.items import Artifact, Decision, Exchange, Failure, Origin, Step, texts
+from gitguard.model.text import seconds, timestamp
+from gitguard.model.thread import said_by_agent, said_by_user
+from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill, length
 from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import Artifact, Decision, Failure, LastAction, TaskState, new_task
+from gitguard.store.session.task import LastAction, TaskState, new_task
+from tests.support.state_documents import BY_HOOK, notes
 
 NOW = "2026-01-31T09:30:00Z"
-ORIGIN = Origin("main", "cp_012", "a" * 40)
+ORIGIN = Header("main", "cp_012", "a" * 40)
 FACT = 60
 REQUIRED = (
     "Goal", "Phase", "Next action", "Blockers", "Constraints", "Invariants", "Decisions",
@@ -47,12 +50,12 @@ def planted(count: int) -> tuple[TaskState, list[str]]:
         goal=goal,
         current_phase=phase,
         next_action=action,
-        decisions=tuple(Decision("d1", a, b, NOW) for a, b in pairs("decision", "why")),
-        failed_attempts=tuple(Failure(a, b, NOW) for a, b in pairs("failure", "error")),
-        constraints=tuple(parts.get("constraint", ())),
-        invariants=tuple(parts.get("invariant", ())),
-        blockers=tuple(parts.get("blocker", ())),
-        open_issues=tuple(parts.get("issue", ())),
+        decisions=tuple(Decision("d1", a, b) for a, b in pairs("decision", "why")),
+        failed_attempts=tuple(Failure(a, b) for a, b in pairs("failure", "error")),
+        constraints=notes(*parts.get("constraint", ())),
+        invariants=notes(*parts.get("invariant", ())),
+        blockers=notes(*parts.get("blocker", ())),
+        open_issues=notes(*parts.get("issue", ())),
         artifacts=tuple(Artifact(path) for path in parts.get("file", ())),
     )
     return state, facts
@@ -64,17 +67,18 @@ def among_derived(state: TaskState) -> tuple[TaskState, Work]:
     state = state.replace(
         decisions=(
             *state.decisions,
-            *(Decision(f"d{i}", said, "why " * 30, NOW, mechanical=True) for i in range(50)),
+            *(Decision(f"d{i}", said, "why " * 30, origin=BY_HOOK) for i in range(50)),
         ),
         failed_attempts=(
             *state.failed_attempts,
-            *(Failure(f"Bash: {i} " + "x " * 190, "err " * 90, NOW, True) for i in range(50)),
+            *(Failure(f"Bash: {i} " + "x " * 190, "err " * 90, origin=BY_HOOK) for i in range(50)),
         ),
         artifacts=(
             *state.artifacts,
-            *(Artifact(f"src/folder/file{i}.py", mechanical=True) for i in range(100)),
+            *(Artifact(f"src/folder/file{i}.py", origin=BY_HOOK) for i in range(100)),
         ),
-        last_action=LastAction("last " * 40, "success", NOW, mechanical=True),
+        last_action=LastAction("last " * 40, "success", NOW, by="hook"),
+        plan=tuple(Step(f"{i}", f"plan {i} " + "step " * 12) for i in range(50)),
     )
     work = Work(
         topic="topic " * 16,
@@ -83,7 +87,7 @@ def among_derived(state: TaskState) -> tuple[TaskState, Work]:
         last_tool_params="sleep " * 60,
         files_read=tuple(f"read/{i}.py" for i in range(100)),
         tools_used=tuple(f"Tool{i}" for i in range(100)),
-        open_items=(*state.open_issues, *(f"plan {i} " + "step " * 12 for i in range(50))),
+        open_items=(*texts(state.open_issues), *(f"plan {i} " + "step " * 12 for i in range(50))),
         thread_summary="first words … last words " * 8,
     )
     return state, work
@@ -133,10 +137,10 @@ def test_of_too_many_facts_each_section_keeps_its_newest(
     block = block_of(state, max_tokens=max_tokens)
     assert len(found(facts, block)) >= least
     assert facts[:3] == found(facts[:3], block)
-    for texts in (state.constraints, state.invariants, state.blockers, state.open_issues):
-        kept = found(list(texts), block)
+    for noted in (state.constraints, state.invariants, state.blockers, state.open_issues):
+        kept = found(list(texts(noted)), block)
         assert len(kept) >= 2
-        assert kept == list(texts[-len(kept) :])
+        assert kept == list(texts(noted)[-len(kept) :])
     newest = state.decisions[-1]
     assert newest.what in block
     assert not newest.why or newest.why in block
@@ -152,15 +156,17 @@ def test_sections_take_turns_by_their_shares() -> None:
 
 def test_what_a_section_leaves_goes_to_the_others() -> None:
     state, _ = planted(3)
-    texts = tuple(fact(number) for number in range(34))
-    assert found(list(texts), block_of(state.replace(constraints=texts))) == list(texts)
+    facts = [fact(number) for number in range(34)]
+    assert found(facts, block_of(state.replace(constraints=notes(*facts)))) == facts
 
 
 @pytest.mark.parametrize("max_tokens", [0, 1, LEAST_TOKENS, 400])
 def test_the_smallest_block_has_every_required_section_cut_and_counted(max_tokens: int) -> None:
     state, work = among_derived(planted(200)[0])
-    state = state.replace(goal="goal " * 300, next_action="next " * 300, open_issues=("x" * 999,))
-    origin = Origin("s" * 300, "cp_100000", "a" * 40, ("note " * 99,) * 9, "HEAD moved " * 30)
+    state = state.replace(
+        goal="goal " * 300, next_action="next " * 300, open_issues=notes("x" * 999)
+    )
+    origin = Header("s" * 300, "cp_100000", "a" * 40, ("note " * 99,) * 9, "HEAD moved " * 30)
     block = build_resume(state, work, origin, max_tokens=max_tokens)
     assert len(block) <= 4 * max(max_tokens, LEAST_TOKENS)
     lines = block.splitlines()
@@ -170,8 +176,7 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     assert "Decisions (1 of 22" in block
     assert "gitguard show state" in block
     not_shown = next(line for line in lines if line.startswith("Not shown"))
-    for left_out in ("Last successful action", "Files read 100", "Tools used 100"):
-        assert left_out in not_shown
+    assert "Files read 100" in not_shown
 
 
 def test_numbers_stand_only_where_something_is_missing() -> None:
@@ -184,7 +189,8 @@ def test_numbers_stand_only_where_something_is_missing() -> None:
 def test_a_state_that_says_nothing_says_that_it_does() -> None:
     block = block_of(new_task("main", NOW))
     assert "Goal: (missing)" in block
-    assert "Next action: START" in block
+    assert "Next action" not in block
+    assert "Phase" not in block
     assert "Decisions" not in block
 
 
@@ -192,25 +198,27 @@ def test_a_state_that_says_nothing_says_that_it_does() -> None:
 
 
 def test_what_the_agent_noted_goes_before_what_hooks_recorded_and_keeps_its_place() -> None:
-    noted = [Failure(f"noted {i}", "e" * 100, NOW) for i in range(8)]
-    derived = [Failure(f"derived {i}", "e" * 100, NOW, mechanical=True) for i in range(30)]
+    noted = [Failure(f"noted {i}", "e" * 100) for i in range(8)]
+    derived = [Failure(f"derived {i}", "e" * 100, origin=BY_HOOK) for i in range(30)]
     mixed = tuple(f for pair in zip(noted, derived, strict=False) for f in pair) + tuple(
         derived[8:]
     )
     block = block_of(planted(12)[0].replace(failed_attempts=mixed))
     shown = [line for line in block.splitlines() if line.startswith(("- noted", "- derived"))]
-    assert sum("noted" in line for line in shown) == 8
+    assert [line.split(":")[0] for line in shown[:8]] == [f"- noted {i}" for i in range(7, -1, -1)]
     assert sum("derived" in line for line in shown) < 22
-    places = [mixed.index(next(f for f in mixed if f"- {f.what}:" in line)) for line in shown]
-    assert places == sorted(places, reverse=True)
 
 
 def test_lists_are_newest_first_and_the_plan_begins_with_the_next_step() -> None:
-    state = planted(3)[0].replace(constraints=("older", "newer"), open_issues=("issue",))
-    block = block_of(state, Work(open_items=("issue", "step 1", "step 2")))
+    steps = (Step("1", "step 1"), Step("2", "step 2"), Step("0", "step 0", "done"))
+    state = planted(3)[0].replace(
+        constraints=notes("older", "newer"), open_issues=notes("issue"), plan=steps
+    )
+    block = block_of(state)
     assert block.index("- newer") < block.index("- older")
     assert block.index("- step 1") < block.index("- step 2")
     assert block.count("- issue") == 1
+    assert "step 0" not in block
 
 
 def test_long_texts_get_the_room_that_nothing_else_needs() -> None:
@@ -232,14 +240,59 @@ def test_files_that_were_read_are_not_named_twice() -> None:
     block = block_of(state, Work(files_read=("a.py", "b.py"), tools_used=("Read",)))
     assert block.count("a.py") == 1
     assert "- b.py" in block
-    assert "- Read" in block
+    assert "Read" not in block.replace("Files read", ""), "names of tools tell nothing"
 
 
-def test_a_prompt_that_is_the_next_action_is_not_repeated() -> None:
-    prompt = "please " * 40
-    state = planted(3)[0].replace(next_action=prompt)
-    assert "Last user request" not in block_of(state, Work(topic=shorten(prompt, 100)))
-    assert "Last user request: now that" in block_of(state, Work(topic="now that"))
+def said(*texts: str) -> tuple[Exchange, ...]:
+    """Return prompts of a conversation, a minute apart."""
+    origins = (Origin("user", timestamp(seconds(NOW) + 60 * n), "S1") for n in range(len(texts)))
+    return tuple(said_by_user(text, origin) for text, origin in zip(texts, origins, strict=True))
+
+
+def test_what_the_user_said_is_in_the_block_with_corrections_and_limits_first() -> None:
+    exchanges = said("Port the parser", "Never drop a row", "Add a report", "Document it")
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    places = [block.index(words) for words in ("Document it", "Never drop", "Add a", "Port the")]
+    assert places == sorted(places)
+    assert "The user's last request: Document it" in block
+
+
+def test_the_goal_that_is_a_prompt_is_not_said_twice() -> None:
+    exchanges = said("Port the parser", "Document it")
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges, goal="Port the parser", goal_from=exchanges[0].origin
+    )
+    assert block_of(state).count("Port the parser") == 1
+
+
+def test_what_comes_next_is_said_by_the_plan_or_else_by_the_last_answer() -> None:
+    answer = said_by_agent("The reader works. Next I will port the writer.", Origin("agent", NOW))
+    state = new_task("main", NOW).replace(exchanges=(*said("Port it"), answer))
+    assert "Next action (from the last answer): Next I will port the writer." in block_of(state)
+    state = state.replace(plan=(Step("1", "Port the CLI"), Step("2", "Port the docs", "active")))
+    assert "Next action (the host's plan): Port the docs" in block_of(state)
+
+
+def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:
+    noted = Origin(when=NOW)
+    state = new_task("main", NOW).replace(next_action="Test it", next_from=noted)
+    assert "Next action: Test it" in block_of(state)
+    state = state.replace(exchanges=said("Port it", "No, drop the tests"))
+    assert "Next action (noted before the user's last request): Test it" in block_of(state)
+
+
+def test_what_is_older_than_the_conversation_says_how_old_it_is() -> None:
+    exchanges = said("Port the parser")
+    state = new_task("main", NOW).replace(exchanges=exchanges)
+    later = timestamp(seconds(NOW) + 3 * 3600 + 60)
+    block = build_resume(
+        state, Work(), ORIGIN.replace(now=later, conversation="S2"), max_tokens=700
+    )
+    assert "Port the parser (3 h old)" in block
+    block = build_resume(
+        state, Work(), ORIGIN.replace(now=later, conversation="S1"), max_tokens=700
+    )
+    assert "old)" not in block
 
 
 # Properties of the filling

@@ -12,6 +12,7 @@ import pytest
 
 from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
+from gitguard.model.items import texts
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session
 from tests.conftest import Clock, Git, OpenGuard
@@ -189,7 +190,7 @@ def test_a_named_session_comes_back_in_a_second_worktree(
     startup = second.ensure()
     assert startup.how == "restored"
     assert startup.state.goal == "Everywhere"
-    assert startup.state.learnings == ("noted and not committed",)
+    assert texts(startup.state.learnings) == ("noted and not committed",)
     assert current_name(second.workspace) == ""
 
 

@@ -19,6 +19,7 @@ from gitguard.errors import GitguardError, HeadAdvanced, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
+from gitguard.model.items import texts
 from gitguard.sessions.signed_head import MOST_UNASKED, Ahead, judge
 from gitguard.store.git import plumbing
 from gitguard.store.git.place import locate
@@ -601,7 +602,7 @@ def test_nothing_of_ours_is_left_behind_for_a_signed_head(
     begun.note({"learnings": ["ours, in no checkpoint"]})
     elsewhere.hand_over()
     assert "newer than its last checkpoint" in refused(begun)
-    assert begun.state().learnings == ("ours, in no checkpoint",)
+    assert texts(begun.state().learnings) == ("ours, in no checkpoint",)
     begun.recover(take=True)
     assert "ours, in no checkpoint" in git("log", "--all", "-p", "--format=%H", "--", "state.json")
 

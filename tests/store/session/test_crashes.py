@@ -18,6 +18,7 @@ import pytest
 
 from gitguard.errors import GitFailed, GitguardError, NotReadable, NotWritable
 from gitguard.guard import Guard
+from gitguard.model.items import texts
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
@@ -385,7 +386,7 @@ def test_four_processes_at_once_lose_nothing(begun: Guard, git: Git, places: Pla
         subprocess.Popen([sys.executable, "-c", _WORKER, *arguments, f"w{n}"]) for n in range(4)
     ]
     assert [worker.wait() for worker in workers] == [0] * 4
-    noted = begun.state().open_issues
+    noted = texts(begun.state().open_issues)
     assert sorted(noted) == sorted(f"w{n}-{i}" for n in range(4) for i in range(10))
     for n in range(4):
         mine = [text for text in noted if text.startswith(f"w{n}-")]

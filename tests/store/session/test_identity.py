@@ -12,6 +12,7 @@ import pytest
 from gitguard.errors import EditedState, InvalidInput, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
+from gitguard.model.items import texts
 from gitguard.store.session import identity
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
@@ -146,7 +147,7 @@ def test_a_moved_repository_goes_on_and_says_so_once(
     begun.note({"learnings": ["in no checkpoint yet"]})
     root = how(git, tmp_path / "deep" / "moved")  # type: ignore[operator]
     there = open_guard(root)
-    assert there.ensure().state.learnings == ("in no checkpoint yet",)
+    assert texts(there.ensure().state.learnings) == ("in no checkpoint yet",)
     assert there.checkpoint("Goes on.").sequence == 4
     assert there.take_notice() == (
         f"the repository was moved from `{git.root}` to `{root}`; its sessions go on"
@@ -409,7 +410,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     assert any("captured before the state was trusted" in note for note in change.notes)
     state = under_another_home().state()
     assert state.goal == "Ours"
-    assert state.learnings == ("noted elsewhere",)
+    assert texts(state.learnings) == ("noted elsewhere",)
     assert [artifact.path for artifact in state.artifacts] == ["made.py"]
     block = under_another_home().resume()
     assert "Asked elsewhere" in block
@@ -453,7 +454,7 @@ def test_what_was_captured_before_an_interrupted_trust_is_named_and_taken_in_by_
         for done in open_guard(state_home=there).recover()
     )
     after = open_guard(state_home=there)
-    assert after.state().learnings == ("noted elsewhere",)
+    assert texts(after.state().learnings) == ("noted elsewhere",)
     assert after.status().warnings == ()
     assert not any("captured before the state was trusted" in done for done in after.recover())
 
@@ -538,7 +539,7 @@ def test_after_git_init_a_person_goes_on_with_the_state_in_a_new_history(
     assert saved is not None
     assert saved.sequence == 1
     state = open_guard().ensure().state
-    assert (state.goal, state.learnings) == ("Ours", ("in no checkpoint",))
+    assert (state.goal, texts(state.learnings)) == ("Ours", ("in no checkpoint",))
     assert "Asked in between" in open_guard().resume()
     assert [report.findings for report in open_guard().verify()] == [()]
     assert open_guard().note({"goal": "Later"}).saved

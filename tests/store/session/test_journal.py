@@ -9,13 +9,14 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.events import PlanItem
+from gitguard.model.items import Artifact
 from gitguard.model.text import seconds
 from gitguard.store.session import capture
 from gitguard.store.session import entries as journaling
 from gitguard.store.session.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
 from gitguard.store.session.journal import JournalFile
 from gitguard.store.session.snapshot import SnapshotMeta, render_snapshot, snapshot_of
-from gitguard.store.session.task import Artifact, Failure, LastAction, new_task
+from gitguard.store.session.task import LastAction, new_task
 from tests.conftest import Clock, Git
 from tests.support.session_files import session_file
 
@@ -127,8 +128,9 @@ def test_changed_files_become_artifacts_and_the_last_success_the_last_action() -
         entry(STARTED, written=("never.py",)),
     )
     folded = capture.fold(state, entries, NOW)
-    assert folded.artifacts == (Artifact("a.py", mechanical=True),)
-    assert folded.last_action == LastAction("Edit: edit a", "success", NOW, mechanical=True)
+    (artifact,) = folded.artifacts
+    assert (artifact.path, artifact.writes, artifact.origin.by) == ("a.py", 1, "hook")
+    assert folded.last_action == LastAction("Edit: edit a", "success", NOW, by="hook")
     assert capture.fold(folded, (), NOW) is folded
 
 
@@ -138,14 +140,16 @@ def test_what_the_agent_noted_is_never_replaced() -> None:
     state = new_task("main", NOW).replace(last_action=noted, artifacts=(artifact,))
     folded = capture.fold(state, (entry(written=("a.py", "b.py")),), NOW)
     assert folded.last_action == noted
-    assert folded.artifacts == (artifact, Artifact("b.py", mechanical=True))
+    first, second = folded.artifacts
+    assert first == artifact.replace(writes=1)
+    assert (second.path, second.origin.by) == ("b.py", "hook")
 
 
 def test_mechanical_entries_are_bounded_in_number_and_in_size() -> None:
     state = new_task("main", NOW).replace(artifacts=(Artifact("noted.py"),))
     many = tuple(entry(written=(f"f{n}.py",)) for n in range(300))
     folded = capture.fold(state, many, NOW)
-    assert len(folded.artifacts) == 101
+    assert len(folded.artifacts) == 41
     assert folded.artifacts[0].path == "noted.py"
     assert folded.artifacts[-1].path == "f299.py"
     long = tuple(entry(written=(f"{n}" + "é" * 4000,)) for n in range(100))
@@ -243,14 +247,14 @@ def test_a_failure_that_was_journaled_is_never_lost_and_never_doubled(begun: Gua
     begun.store().journal.append(entry(FAILED, tool="Bash", summary="make", error="no rule"))
     begun.checkpoint("A reason.")
     begun.checkpoint("Another.")
-    failure = Failure("Bash: make", "no rule", NOW, mechanical=True)
-    assert begun.state().failed_attempts == (failure,)
+    (failure,) = begun.state().failed_attempts
+    assert (failure.what, failure.error, failure.when) == ("Bash: make", "no rule", NOW)
 
 
 def test_failures_folded_again_stay_as_they_are() -> None:
     failed = tuple(entry(FAILED, error=f"{n}") for n in range(80))
     once = capture.fold(new_task("main", NOW), failed, NOW)
-    assert [f.error for f in once.failed_attempts] == [str(n) for n in range(30, 80)]
+    assert [f.error for f in once.failed_attempts] == [str(n) for n in range(60, 80)]
     assert capture.fold(once, failed, NOW) is once
 
 

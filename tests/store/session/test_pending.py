@@ -13,6 +13,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
 from gitguard.guard import Guard
+from gitguard.model.items import texts
 from gitguard.store.session.entries import ENDED, FAILED, Entry
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
@@ -48,7 +49,7 @@ def test_a_sandbox_works_on_and_the_next_run_commits(
         assert noted.saved.pending
         open_guard().note({"learnings": ["a plain note"]})
         assert open_guard().checkpoint("A reason.").pending
-        assert open_guard().ensure().state.learnings == ("a plain note",)
+        assert texts(open_guard().ensure().state.learnings) == ("a plain note",)
         assert "Noted in the sandbox" in open_guard().resume()
         assert open_guard().gate("host").verdict.action == "continue"
         head = git("rev-parse", BRANCH)
@@ -92,8 +93,8 @@ def test_a_pending_state_whose_write_was_cut_short_is_still_ours(
         state = session_file(begun, "state.json").read_bytes()
         open_guard().note({"learnings": ["two"]})
         session_file(begun, "state.json").write_bytes(state)
-        assert open_guard().state().learnings == ("one",)
-    assert open_guard().ensure().state.learnings == ("one",)
+        assert texts(open_guard().state().learnings) == ("one",)
+    assert texts(open_guard().ensure().state.learnings) == ("one",)
 
 
 def test_what_a_sandbox_folded_is_not_folded_again(
@@ -194,8 +195,8 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, places: Places, open_guard: O
             filler.unlink()
             state = guard().ensure().state
             if acknowledged == room:
-                assert f"said {room}" in state.learnings
-            assert "said 200000" in state.learnings
+                assert f"said {room}" in texts(state.learnings)
+            assert "said 200000" in texts(state.learnings)
         assert refused
         assert guard().checkpoint("There is room again.").commit
         git.fsck()

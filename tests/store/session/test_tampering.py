@@ -11,6 +11,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Tampered, Untrusted
 from gitguard.guard import Guard
+from gitguard.model.items import texts
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import BLOCK, Conversation
@@ -61,7 +62,9 @@ def test_a_damaged_object_of_the_newest_checkpoint_is_refused_and_a_fork_goes_on
     error = refuses(open_guard())
     assert "gitguard session fork" in error.hint
     assert git("for-each-ref", "--format=%(objectname)", BRANCH) == head
-    assert begun.note({"learnings": ["noted meanwhile"]}).state.learnings == ("noted meanwhile",)
+    assert texts(begun.note({"learnings": ["noted meanwhile"]}).state.learnings) == (
+        "noted meanwhile",
+    )
     assert begun.sessions.fork(Session.of("onwards")).sequence == 1
     assert "Goal 5" in open_guard().resume()
     assert begun.checkpoint("Goes on.").sequence == 2

@@ -15,17 +15,12 @@ from hypothesis import strategies as st
 from gitguard import Guard
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import dump_json, load_json
+from gitguard.model.items import Origin, texts
 from gitguard.model.text import is_timestamp, timestamp
-from gitguard.store.session.task import (
-    CAPTURED,
-    REQUIRED,
-    SCHEMA_VERSION,
-    new_task,
-    read_state,
-    update_state,
-)
+from gitguard.store.session.task import REQUIRED, SCHEMA_VERSION, new_task, read_state
+from gitguard.store.session.task_changes import CAPTURED, update_state
 from tests.generating.json_schema import config_schema, state_schema
-from tests.support.state_documents import NOW, STATES, state_document
+from tests.support.state_documents import NOW, STATES, note, state_document
 
 SCHEMA_FILE = Path(__file__).parents[3] / "references" / "reference" / "task-state.schema.json"
 
@@ -111,7 +106,9 @@ def test_unknown_fields_survive_an_update() -> None:
     document = state_document(future=1)
     document["decisions"][0]["votes"] = 3
     state, _ = update_state(
-        read_state(document), {"decisions": [{"what": "z", "votes": 4}], "goal": "other"}, NOW
+        read_state(document),
+        {"decisions": [{"what": "z", "votes": 4}], "goal": "other"},
+        Origin(when=NOW),
     )
     after = state.to_document()
     assert after["future"] == 1
@@ -128,7 +125,9 @@ def test_an_unknown_field_that_could_not_be_written_again_is_refused(odd: Any) -
         read_state(state_document(future=odd))
     with pytest.raises(InvalidInput, match=r"decisions\[0\]"):
         update_state(
-            read_state(state_document()), {"decisions": [{"what": "x", "future": odd}]}, NOW
+            read_state(state_document()),
+            {"decisions": [{"what": "x", "future": odd}]},
+            Origin(when=NOW),
         )
 
 
@@ -179,19 +178,6 @@ def test_a_version_that_nobody_ever_wrote_is_refused(version: Any) -> None:
         read_state(state_document(schema_version=version))
 
 
-def test_an_older_state_is_migrated_step_by_step() -> None:
-    def from_minus_one(document: dict[str, Any]) -> dict[str, Any]:
-        return {**document, "schema_version": 0, "goal": document["aim"]}
-
-    def from_zero(document: dict[str, Any]) -> dict[str, Any]:
-        return {**document, "schema_version": 1, "next_action": document["todo"]}
-
-    old = state_document(schema_version=-1, aim="Old aim", todo="Old step")
-    del old["goal"], old["next_action"]
-    state = read_state(old, {-1: from_minus_one, 0: from_zero})
-    assert (state.goal, state.next_action, state.schema_version) == ("Old aim", "Old step", 1)
-
-
 # update
 
 
@@ -210,8 +196,12 @@ def test_an_older_state_is_migrated_step_by_step() -> None:
 def test_update_says_for_every_list_whether_it_replaces_or_appends(
     name: str, before: list[str], given: list[str], after: list[str], said: str
 ) -> None:
-    state, report = update_state(read_state(state_document(**{name: before})), {name: given}, NOW)
-    assert state.to_document()[name] == after
+    state, report = update_state(
+        read_state(state_document(**{name: [note(text) for text in before]})),
+        {name: given},
+        Origin(when=NOW),
+    )
+    assert [item["text"] for item in state.to_document()[name]] == after
     assert report[name] == said
 
 
@@ -223,9 +213,9 @@ def test_entries_are_appended_and_what_an_agent_need_not_write_is_filled() -> No
             "failed_attempts": [{"what": "w", "error": "e"}],
             "artifacts": [{"path": "a.py", "description": "newer"}, {"path": "b.py"}],
         },
-        NOW,
+        Origin(when=NOW),
     )
-    assert [(d.id, d.what, d.when) for d in state.decisions][1:] == [("d2", "z", NOW)]
+    assert [(d.label, d.what, d.when) for d in state.decisions][1:] == [("d2", "z", NOW)]
     assert [f.what for f in state.failed_attempts] == ["x", "w"]
     assert [(a.path, a.description) for a in state.artifacts] == [("a.py", "newer"), ("b.py", "")]
     assert report["artifacts"] == "appended 2, one entry a path"
@@ -246,16 +236,16 @@ def test_entries_are_appended_and_what_an_agent_need_not_write_is_filled() -> No
 def test_an_update_is_taken_whole_or_refused_whole(document: dict[str, Any]) -> None:
     state = read_state(state_document())
     with pytest.raises(InvalidInput):
-        update_state(state, document, NOW)
+        update_state(state, document, Origin(when=NOW))
     assert state.goal == "Ship"
 
 
 def test_done_completes_the_task_and_another_step_opens_it_again() -> None:
     state = read_state(state_document())
     for word in ("DONE", "complete", " Finish "):
-        done, _ = update_state(state, {"next_action": word}, NOW)
+        done, _ = update_state(state, {"next_action": word}, Origin(when=NOW))
         assert (done.status, done.is_done) == ("complete", True)
-    again, _ = update_state(done, {"next_action": "More"}, NOW)
+    again, _ = update_state(done, {"next_action": "More"}, Origin(when=NOW))
     assert (again.status, again.is_done) == ("in_progress", False)
 
 
@@ -362,11 +352,11 @@ def test_notes_leave_room_for_what_hooks_add_and_can_be_shortened(guard: Guard) 
     assert len(guard.state().learnings) == 150
     report = guard.update({"learnings": ["short"]}, replace=True).report
     assert report["learnings"] == "replaced 150 by 1"
-    assert guard.state().learnings == ("short",)
+    assert texts(guard.state().learnings) == ("short",)
 
 
 def test_two_tasks_of_the_same_second_have_names_of_their_own() -> None:
     first = new_task("main", NOW)
-    second = new_task("main", NOW, after=first.task_id)
-    third = new_task("main", NOW, after=second.task_id)
+    second = new_task("main", NOW, before=first)
+    third = new_task("main", NOW, before=second)
     assert len({first.task_id, second.task_id, third.task_id}) == 3

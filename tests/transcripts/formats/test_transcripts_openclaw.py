@@ -13,7 +13,6 @@ import pytest
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import BROKEN
 from gitguard.model.events import Reading, Transcript
-from gitguard.model.thread import extend, summary
 from gitguard.model.transcript import Compactions
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.openclaw import database as openclaw_database
@@ -78,15 +77,6 @@ def test_what_was_said_in_a_recorded_conversation(folder: Path, version: str) ->
     times = [message.at for message in OPENCLAW.messages(transcript)]
     assert times == sorted(times)
     assert times[0] > 1_795_310_000
-
-
-@everywhere
-def test_the_thread_of_a_recorded_conversation(folder: Path, version: str) -> None:
-    messages = OPENCLAW.messages(the(folder, LAY_OUT[version](folder)[MAIN]))
-    exchanges = extend((), messages)
-    assert summary(exchanges) == "Write hello.py that greets the user, and run it. ... And now?"
-    pivots = [exchange.gist for exchange in exchanges if exchange.pivot]
-    assert "Use the metric system." in pivots
 
 
 @everywhere

@@ -1,0 +1,179 @@
+"""What the lists of a task state hold: every item has an id and says where it comes from.
+
+An id is unique across machines and never used twice, so that later work can merge, link and review
+items. What a hook saw gets an id from what it saw, so that the same journal folded twice gives the
+same items; what an agent notes gets a random one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.model import fields
+from gitguard.model.digest import sha256
+from gitguard.model.record import Record
+from gitguard.model.transcript import AGENT, USER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+HOOK = "hook"
+OUTCOMES = ("success", "partial")
+ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
+OPEN, ACTIVE, DONE = STEP_STATES = ("open", "active", "done")
+PASSED, FAILED, RAN = COMMAND_OUTCOMES = ("passed", "failed", "ran")
+REQUEST, CORRECTION, CONSTRAINT, ANSWER, REFUSAL, SMALL_TALK, CONCLUSION = EXCHANGE_KINDS = (
+    "request",
+    "correction",
+    "constraint",
+    "answer",
+    "refusal",
+    "small talk",
+    "conclusion",
+)
+ID_LENGTH = 16
+"""Hexadecimal digits: 64 bits, so that two of a million items agree once in 37 million sessions."""
+_CODE_LENGTH = 12
+
+
+def derived_id(*parts: str) -> str:
+    """Return the id of what can be seen twice: the same parts give the same id."""
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass"))[:ID_LENGTH]
+
+
+def random_id(random: Callable[[int], bytes] = os.urandom) -> str:
+    """Return an id that nothing else has; random takes a number of bytes."""
+    return random(ID_LENGTH // 2).hex()
+
+
+class Origin(Record):
+    """Who an item comes from, and when, in which conversation and at which commit it came up."""
+
+    by: str = fields.text(
+        "user: the user's words, as the host handed them to a hook; agent: noted by the agent, "
+        "or its words; hook: what a hook saw.",
+        choices=(USER, AGENT, HOOK),
+        default=AGENT,
+    )
+    when: str = fields.time("When; left out if unknown.", default="", sparse=True)
+    conversation: str = fields.text(
+        "The host's id of the conversation; empty outside of one.", default="", sparse=True
+    )
+    turn: int = fields.count("The turn in it, from 1; 0 if unknown.", default=0, sparse=True)
+    code: str = fields.text(
+        "The first 12 digits of the commit that was checked out.", default="", sparse=True
+    )
+    elsewhere: bool = fields.flag("Whether another machine wrote it.", default=False)
+
+    def at_commit(self, commit: str) -> Origin:
+        """Return the origin with the commit that was checked out, if none is known yet."""
+        if self.code or not commit:
+            return self
+        return self.replace(code=commit[:_CODE_LENGTH])
+
+
+class Item(Record):
+    """What every item of a list has in common; documents hold it behind the item's own fields."""
+
+    id: str = fields.text("Unique across machines and never used twice.", default="", kw_only=True)
+    origin: Origin = fields.record(
+        "Where it comes from.", of=Origin, default=Origin(), kw_only=True
+    )
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether the agent noted it; what hooks gathered gives way where room is short."""
+        return self.origin.by == AGENT
+
+    @property
+    def when(self) -> str:
+        """When it came up, empty if unknown."""
+        return self.origin.when
+
+
+class Note(Item):
+    """A sentence."""
+
+    text: str = fields.text("What it says.")
+
+
+def texts(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return what notes say."""
+    return tuple(note.text for note in notes)
+
+
+class Artifact(Item):
+    """A file or other thing the task touches."""
+
+    path: str = fields.text("Where it is; for files relative to the workspace.")
+    kind: str = fields.text("What it is.", choices=ARTIFACT_KINDS, default="file")
+    description: str = fields.text("What it is for.", default="")
+    writes: int = fields.count("How often tools were seen to write it.", default=0, sparse=True)
+
+
+class Decision(Item):
+    """A choice that later work relies on."""
+
+    label: str = fields.text("d1, d2, … in the order they were made, for people.")
+    what: str = fields.text("What was decided.")
+    why: str = fields.text("The reason.")
+
+
+class Failure(Item):
+    """An attempt that failed, so that it is not tried again blindly."""
+
+    what: str = fields.text("What was tried.")
+    error: str = fields.text("How it failed.")
+    fixed_at: str = fields.time(
+        "When the same attempt succeeded; left out until then.", default="", sparse=True
+    )
+
+
+class ToolOutput(Item):
+    """What a tool said that later work needs."""
+
+    tool: str = fields.text("The tool's name.")
+    summary: str = fields.text("What it said.")
+
+
+class Command(Item):
+    """A command that builds, tests, checks or starts something, as it was last run."""
+
+    command: str = fields.text("The command, without pipes.")
+    outcome: str = fields.text("How it ended; ran: nothing told how.", choices=COMMAND_OUTCOMES)
+    ending: str = fields.text("The end of what it said.", default="", sparse=True)
+    runs: int = fields.count("How often it was run.", default=1)
+
+
+class Step(Item):
+    """A step of the host's plan or to-do list."""
+
+    number: str = fields.text("The host's number for it.")
+    text: str = fields.text("What is to be done.")
+    state: str = fields.text("How far it is.", choices=STEP_STATES, default=OPEN)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is done."""
+        return self.state == DONE
+
+
+class Exchange(Item):
+    """What the user or the agent said; `origin.by` says who."""
+
+    text: str = fields.text("The words, cut to what is kept.")
+    kind: str = fields.text("What the words are.", choices=EXCHANGE_KINDS)
+    settles: str = fields.text(
+        "What the agent had said, where the user answers it in a few words.",
+        default="",
+        sparse=True,
+    )
+
+
+class EarlierTask(Item):
+    """A task that was worked at before on the same branch."""
+
+    task_id: str = fields.text("The task.")
+    goal: str = fields.text("What it was to reach.")
+    status: str = fields.text("How it stood when the next one began.")

@@ -1,0 +1,302 @@
+"""The sections of a resume block: what a careful colleague would tell whoever takes over.
+
+What the user wants and said, what was decided and why, what was tried, where things stand, what is
+next; each with its age where it is older than the conversation, and with whose words it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.model.items import (
+    ACTIVE,
+    CONCLUSION,
+    FAILED,
+    SMALL_TALK,
+    Exchange,
+)
+from gitguard.model.items import (
+    Item as StateItem,
+)
+from gitguard.model.text import one_line, seconds
+from gitguard.model.thread import MARKED
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
+from gitguard.model.words import next_step_of
+from gitguard.sessions.resume.filling import BlockSection, Item
+from gitguard.store.session.task import START
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.model.items import Note, Origin
+    from gitguard.store.session.snapshot import Work
+    from gitguard.store.session.task import TaskState
+
+FENCE = "gitguard-resume"
+_IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
+_REQUEST, _EARLIER_WORDS, _CONCLUSION = 420, 135, 750
+"""Characters that are shown of the newest request, of each earlier prompt, and of the last answer
+before other sections get more than their first items."""
+_NEWS = 600
+"""Seconds below which nothing carries its age."""
+_MOST_CHECKS = 8
+
+
+class Reader(Value):
+    """For whom a block is built."""
+
+    now: str = ""
+    """Empty where ages are not told."""
+    conversation: str = ""
+
+    def age(self, origin: Origin | None) -> str:
+        """Return how old something is in parentheses, empty for what is of this conversation."""
+        if origin is None or not (self.now and origin.when):
+            return ""
+        if origin.conversation and origin.conversation == self.conversation:
+            return ""
+        age = seconds(self.now) - seconds(origin.when)
+        return f" ({duration(age)} old)" if age >= _NEWS else ""
+
+
+def duration(age: float) -> str:
+    """Return seconds in the largest unit that fits, such as `3 h`."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if age >= length:
+            return f"{age // length:.0f} {unit}"
+    return f"{max(age, 0):.0f} s"
+
+
+def safe(text: str) -> str:
+    """Return a text in one line in which the fence's own name never stands."""
+    return _IN_DATA.sub("gitguard_resume", one_line(text))
+
+
+NOBODY = Reader()
+"""Who reads a summary that is kept, in which ages would go stale."""
+
+
+def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[BlockSection, ...]:
+    """Return what there is to show of a state and the work around it, what is required first."""
+    required = (
+        *_task(state, work, reader),
+        *_words_of_the_user(state, reader),
+        *_course(state, reader),
+        *_where_things_stand(state, work, reader),
+    )
+    optional = _besides(state, work, reader)
+    return (*required, *(section.replace(is_required=False) for section in optional))
+
+
+# What the task is
+
+
+def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+    goal = safe(state.stated_goal)
+    is_prompt = not state.is_noted("goal")
+    title = "Goal (the user's words)" if is_prompt else "Goal"
+    goal_text = f"{goal}{reader.age(state.goal_from)}" if goal else "(missing)"
+    running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
+    return (
+        _line(title, goal_text, 10, is_derived=is_prompt),
+        _line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
+        _next_action(state, reader),
+        _line("Interrupted", running, 5, is_derived=True),
+        _notes("Blockers", state.blockers, 8, reader),
+        _notes("Constraints", state.constraints, 10, reader),
+        _notes("Invariants", state.invariants, 10, reader),
+    )
+
+
+def _is_first_phase(state: TaskState) -> bool:
+    """Whether the phase is the one that every task begins with, which tells nothing."""
+    return state.current_phase == "start"
+
+
+def _next_action(state: TaskState, reader: Reader) -> BlockSection:
+    """Return what comes next, and who says so.
+
+    What nobody noted is the plan's next step, or what the last answer announced; else the user's
+    request stands for itself.
+    """
+    if state.is_noted("next_action") and state.next_action.strip() not in ("", START):
+        request, noted = newest_request(state), state.next_from
+        is_older = request is not None and noted is not None and request.when > noted.when
+        title = "Next action (noted before the user's last request)" if is_older else "Next action"
+        return _line(title, f"{state.next_action}{reader.age(state.next_from)}", 10)
+    steps = [step for step in state.plan if not step.is_done]
+    steps.sort(key=lambda step: step.state != ACTIVE)
+    if steps:
+        return _line("Next action (the host's plan)", steps[0].text, 10, is_derived=True)
+    answer = _newest_conclusion(state)
+    announced = next_step_of(answer.text) if answer is not None else ""
+    return _line("Next action (from the last answer)", announced, 8, is_derived=True)
+
+
+def newest_request(state: TaskState) -> Exchange | None:
+    """Return what the user said last that is more than small talk."""
+    for exchange in reversed(state.exchanges):
+        if exchange.origin.by == USER and exchange.kind != SMALL_TALK:
+            return exchange
+    return None
+
+
+def _newest_conclusion(state: TaskState) -> Exchange | None:
+    for exchange in reversed(state.exchanges):
+        if exchange.kind == CONCLUSION:
+            return exchange
+    return None
+
+
+# What the user said
+
+
+def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+    """Return the running request, and what was said before it, corrections and limits first."""
+    newest = newest_request(state)
+    if newest is None:
+        return ()
+    shown_goal = one_line(state.stated_goal)
+    earlier = [
+        exchange
+        for exchange in reversed(state.exchanges)
+        if exchange.origin.by == USER and exchange.kind != SMALL_TALK and exchange is not newest
+    ]
+    earlier = [e for e in earlier if state.is_noted("goal") or not _says(shown_goal, e)]
+    earlier.sort(key=lambda exchange: exchange.kind not in MARKED)
+    request = "" if _says(shown_goal, newest) and not newest.settles else _said(newest, reader)
+    return (
+        _line("The user's last request", request, 14, paragraph=_REQUEST),
+        BlockSection(
+            "The user said before",
+            _items((_said(exchange, reader), False) for exchange in earlier),
+            16,
+            paragraph=_EARLIER_WORDS,
+        ),
+    )
+
+
+def _says(text: str, exchange: Exchange) -> bool:
+    """Whether a text begins with all that an exchange says, or the other way round."""
+    words = one_line(exchange.text).rstrip("…")
+    shown = text.rstrip("…")
+    return bool(shown) and (words.startswith(shown) or shown.startswith(words))
+
+
+def _said(exchange: Exchange, reader: Reader) -> str:
+    answered = f" — to: {exchange.settles}" if exchange.settles else ""
+    return f"{exchange.text}{answered}{reader.age(exchange.origin)}"
+
+
+# What was decided and tried
+
+
+def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+    decisions = [
+        (f"{d.what} — because {d.why}" if d.why else d.what) + reader.age(d.origin)
+        for d in reversed(state.decisions)
+        if d.is_noted
+    ]
+    failures = [
+        (f"{f.what}: {f.error}{reader.age(f.origin)}", False)
+        for f in reversed(state.failed_attempts)
+        if f.is_noted
+    ]
+    return (
+        BlockSection("Decisions", _items((text, False) for text in decisions), 20),
+        BlockSection("Failed attempts", _items(failures), 10),
+    )
+
+
+# Where things stand
+
+
+def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+    conclusions = [e for e in reversed(state.exchanges) if e.kind == CONCLUSION]
+    last = f"{conclusions[0].text}{reader.age(conclusions[0].origin)}" if conclusions else ""
+    files = [
+        (f"{a.path} — {a.description}" if a.description else a.path, not a.is_noted)
+        for a in reversed(state.artifacts)
+    ]
+    steps = [step.text for step in state.plan if not step.is_done]
+    return (
+        _line("The last answer", last, 16, is_derived=True, paragraph=_CONCLUSION),
+        BlockSection("Checks, as last run", _checks(state), 8),
+        BlockSection("Open failures", _open_failures(state, reader), 5),
+        _notes("Open items", state.open_issues, 8, reader),
+        BlockSection("Plan, next step first", _items((text, True) for text in steps), 6),
+        BlockSection("Files", _items(files), 8),
+    )
+
+
+def _checks(state: TaskState) -> tuple[Item, ...]:
+    """Return the commands that check the work: what fails now first, then what is run most."""
+    commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
+    return _items(
+        (f"{c.command}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
+        for c in commands[:_MOST_CHECKS]
+    )
+
+
+def _open_failures(state: TaskState, reader: Reader) -> tuple[Item, ...]:
+    """Return failures of tools that nothing has mended since, and that no check tells already."""
+    checks = [command.command for command in state.commands]
+    return _items(
+        (f"{f.what}: {f.error}{reader.age(f.origin)}", True)
+        for f in reversed(state.failed_attempts)
+        if not f.is_noted and not any(check in f.what for check in checks)
+    )
+
+
+# What else there is
+
+
+def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+    last = state.last_action
+    is_noted = last is not None and last.by != "hook"
+    conclusions = [e for e in reversed(state.exchanges) if e.kind == CONCLUSION][1:]
+    outputs = [(f"{o.tool}: {o.summary}", not o.is_noted) for o in reversed(state.tool_outputs)]
+    noted_paths = {artifact.path for artifact in state.artifacts}
+    read = [path for path in reversed(work.files_read) if path not in noted_paths]
+    earlier = [
+        f"{task.goal} ({task.status.replace('_', ' ')}){reader.age(task.origin)}"
+        for task in reversed(state.earlier)
+    ]
+    return (
+        _line("Last successful action", last.summary if last and is_noted else "", 5),
+        _notes("Completed steps", state.completed_steps, 10, reader),
+        _notes("Assumptions to check", state.pending_assumptions, 10, reader),
+        BlockSection("Tool outputs", _items(outputs), 6),
+        _notes("Learnings", state.learnings, 10, reader),
+        BlockSection("Earlier answers", _items((_said(e, reader), True) for e in conclusions), 8),
+        BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
+        BlockSection("Files read", _items((path, True) for path in read), 2),
+    )
+
+
+# Small parts
+
+
+def _line(
+    title: str, text: str, share: int, *, is_derived: bool = False, paragraph: int = 0
+) -> BlockSection:
+    section = BlockSection(title, _items([(text, is_derived)]), share, is_list=False)
+    return section.replace(paragraph=paragraph) if paragraph else section
+
+
+def _notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> BlockSection:
+    return BlockSection(
+        title, _items((_dated(n, n.text, reader), False) for n in notes[::-1]), share
+    )
+
+
+def _dated(item: StateItem, text: str, reader: Reader) -> str:
+    return f"{text}{reader.age(item.origin)}"
+
+
+def _items(texts: Iterable[tuple[str, bool]]) -> tuple[Item, ...]:
+    """Return what is to be shown of texts, each with whether it was derived."""
+    items = (Item(safe(text), is_derived) for text, is_derived in texts)
+    return tuple(item for item in items if item.text)
