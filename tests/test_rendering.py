@@ -67,7 +67,7 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     },
     "resume.md.j2": {
         **dict.fromkeys(("fence", "session", "absent"), TEXT),
-        "header": records(checkpoint=TEXT, commit=TEXT),
+        "header": records(checkpoint=TEXT, commit=TEXT, age=TEXT),
         "sections": lists_of(
             heading=TEXT, is_list=st.booleans(), texts=st.lists(TEXT, min_size=1, max_size=3)
         ),

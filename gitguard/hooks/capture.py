@@ -68,11 +68,14 @@ def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: s
     """Put the prompt where the agent has noted no goal or next action yet."""
     from gitguard.model.items import SMALL_TALK, Origin
     from gitguard.model.words import gist, kind_of_prompt
+    from gitguard.store.session.task import following
     from gitguard.store.session.task_changes import fill_from_prompt
 
     if kind_of_prompt(prompt) == SMALL_TALK:
         return
     store = conversation.store
+    if _begins_another_task(conversation, state):
+        state = following(state, store.now)
     turn = conversation.record.turns + 1
     origin = Origin(USER, store.now, conversation.event.host_session, turn)
     request = gist(prompt, _REQUEST_LIMIT)
@@ -84,6 +87,16 @@ def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: s
     conversation.store.write_summary(saved.state)
     if filled.task_id != before.state.task_id:
         conversation.checkpoint(triggers.START, "A new task begins.", ready=saved)
+
+
+def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
+    """Whether the goal is only what the user asked in a conversation before this one.
+
+    A goal that the agent noted stays until the agent replaces it.
+    """
+    if conversation.record.turns or not state.stated_goal or state.is_noted("goal"):
+        return False
+    return state.goal_from is None or state.goal_from.when < conversation.record.started_at
 
 
 def record_answer(conversation: Conversation) -> None:

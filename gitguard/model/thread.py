@@ -20,15 +20,15 @@ from gitguard.model.items import (
 )
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import AGENT, USER
-from gitguard.model.words import conclusions, gist, kind_of_prompt
+from gitguard.model.words import conclusions, gist, kind_of_prompt, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 AT_LENGTH, SHORT = 1500, 400
 """Characters that are kept of the newest request and conclusion, and of each of the others."""
-MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 16, 8, 4
+MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 24, 24, 16
 """Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
 MARKED = frozenset({CORRECTION, CONSTRAINT, REFUSAL})
 _SMALL_ANSWER = 200
@@ -110,15 +110,22 @@ def _kept(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
         is_first = place == 0 and by_user
         if room[name] < 0 and not is_first:
             continue
-        if by_user in newest and len(exchange.text) > SHORT:
+        if by_user in newest:
             exchange = _shortened(exchange)
         newest[by_user] = True
-        kept.append(exchange)
+        if exchange.text:
+            kept.append(exchange)
     return tuple(reversed(kept))
 
 
 def _shortened(exchange: Exchange) -> Exchange:
-    cut = gist if _is_by_user(exchange) else conclusions
+    """Return what is kept of a message that is not the newest any more."""
+    if _is_by_user(exchange):
+        return exchange if len(exchange.text) <= SHORT else _with(exchange, gist)
+    return _with(exchange, telling)
+
+
+def _with(exchange: Exchange, cut: Callable[[str, int], str]) -> Exchange:
     return exchange.replace(text=cut(exchange.text, SHORT))
 
 

@@ -64,6 +64,22 @@ _TELLING = re.compile(
     r"|updated|implemented|committed|pushed|merged|deployed)\b|\d",
     re.IGNORECASE,
 )
+_STATES = re.compile(
+    r"\b(?:found|because|caused?|root cause|results?|fixed|resolved|turns? out|decided|chose|chosen"
+    r"|instead|pass(?:es|ed)?|fail(?:s|ed|ing|ure)?|errors?|broken|verified|confirmed|measured"
+    r"|recommend|should|must|remaining|todo|open question|not yet|pending|blocked|limit|never"
+    r"|only|twice|missing|faster|slower|percent|lost|leaks?|now (?:takes|uses|has|is)|works"
+    r"|implemented|created|added|removed|renamed|changed|moved|updated|committed)\b|\d",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"[\w.:/-]+")
+_SHARED, _SHORT_WORD = 2, 2
+_COMMON_WORDS = (
+    "the and for that this with use not are was were has have will would should could must can "
+    "from into over your you our its it's instead actually please make set let now all any but "
+    "also then than when what which who why how don't never always only just"
+)
+_COMMON = frozenset(_COMMON_WORDS.split())
 _NEXT = re.compile(
     r"\bnext\b|\bremaining\b|\bleft to do\b|\bto ?do\b|\bstill (?:needs?|to)\b|\bnot yet\b"
     r"|\bi(?:'ll| will)\b|\blet me\b|\bneeds? to be\b|\bnächste",
@@ -176,6 +192,32 @@ def _within(whole: list[str], places: Iterable[int], room: int) -> set[int]:
 def _without_code(text: str) -> str:
     parts = text.split("```")
     return "\n".join(parts[::2]) if len(parts) > 2 else text
+
+
+def telling(text: str, limit: int) -> str:
+    """Return the sentences of an answer that state something, in at most limit characters.
+
+    Empty where none does: what an agent says it will look at is over when it has looked.
+    """
+    chosen: list[str] = []
+    room = limit
+    for sentence in sentences(_without_code(text)):
+        if _STATES.search(sentence) and len(sentence) + 1 <= room:
+            chosen.append(sentence)
+            room -= len(sentence) + 1
+    return " ".join(chosen)
+
+
+def is_replaced(sentence: str, correction: str) -> bool:
+    """Say whether a correction speaks of what a sentence speaks of, so that it takes its place."""
+    before, after = _content(sentence), _content(correction)
+    shared = before & after
+    return len(shared) >= _SHARED and len(shared) * 2 >= len(before) and bool(before - after)
+
+
+def _content(sentence: str) -> frozenset[str]:
+    words = (word.strip(".:/-") for word in _WORDS.findall(sentence.lower()))
+    return frozenset(word for word in words if len(word) > _SHORT_WORD and word not in _COMMON)
 
 
 def next_step_of(answer: str) -> str:

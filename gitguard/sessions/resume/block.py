@@ -6,11 +6,11 @@ command that shows it is named.
 
 from __future__ import annotations
 
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill
-from gitguard.sessions.resume.sections import FENCE, Reader, safe, sections_of
+from gitguard.sessions.resume.sections import FENCE, Reader, duration, safe, sections_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ LEAST_TOKENS = 300
 """The smallest block: below it the required sections would not all find a few words' room."""
 _CHARACTERS_PER_TOKEN = 4
 _KEY_LIMIT = 60
+_NEWS = 600
+"""Seconds below which the head says nothing of the block's age."""
 _NOTE_LIMIT = 240
 _NOT_IN_ATTRIBUTES = str.maketrans("", "", '"<>')
 
@@ -39,6 +41,8 @@ class Header(Value):
     """When it is handed back; empty where the same text is to come again and again."""
     conversation: str = ""
     """The conversation that gets it; what is of this one carries no age."""
+    age: str = ""
+    """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
 
 def is_due(host_session: HostSession, head: str) -> bool:
@@ -53,10 +57,18 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
     Fewer than `LEAST_TOKENS` count as these: a required section is never dropped.
     """
     budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
+    header = header.replace(age=_age(state, header))
     fixed = _render((), header)
-    reader = Reader(header.now, header.conversation)
+    reader = Reader(header.now, header.conversation, state.updated_at)
     sections = (*_about(header), *sections_of(state, work, reader))
     return _render(fill(sections, budget - len(fixed)), header)
+
+
+def _age(state: TaskState, header: Header) -> str:
+    if not header.now:
+        return ""
+    age = seconds(header.now) - seconds(state.updated_at)
+    return duration(age) if age >= _NEWS else ""
 
 
 def _render(filled: tuple[Filled, ...], header: Header) -> str:

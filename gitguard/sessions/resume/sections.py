@@ -11,6 +11,7 @@ import re
 from gitguard.model.items import (
     ACTIVE,
     CONCLUSION,
+    CORRECTION,
     FAILED,
     SMALL_TALK,
     Exchange,
@@ -22,7 +23,7 @@ from gitguard.model.text import one_line, seconds
 from gitguard.model.thread import MARKED
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
-from gitguard.model.words import next_step_of
+from gitguard.model.words import is_replaced, next_step_of, sentences
 from gitguard.sessions.resume.filling import BlockSection, Item
 from gitguard.store.session.task import START
 
@@ -39,9 +40,9 @@ _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
 _REQUEST, _EARLIER_WORDS, _CONCLUSION = 420, 135, 750
 """Characters that are shown of the newest request, of each earlier prompt, and of the last answer
 before other sections get more than their first items."""
-_NEWS = 600
-"""Seconds below which nothing carries its age."""
-_MOST_CHECKS = 8
+_NEWS = 3600
+"""Seconds by which something has to be older than the newest to carry its age."""
+_MOST_CHECKS = 12
 
 
 class Reader(Value):
@@ -50,15 +51,21 @@ class Reader(Value):
     now: str = ""
     """Empty where ages are not told."""
     conversation: str = ""
+    newest: str = ""
+    """When the newest of what is shown came up; the block's head says how old that is."""
 
     def age(self, origin: Origin | None) -> str:
-        """Return how old something is in parentheses, empty for what is of this conversation."""
+        """Return how old something is in parentheses, empty for what is as new as the newest.
+
+        What is of the reader's own conversation carries no age either.
+        """
         if origin is None or not (self.now and origin.when):
             return ""
         if origin.conversation and origin.conversation == self.conversation:
             return ""
         age = seconds(self.now) - seconds(origin.when)
-        return f" ({duration(age)} old)" if age >= _NEWS else ""
+        newest = seconds(self.now) - seconds(self.newest) if self.newest else 0
+        return f" ({duration(age)} old)" if age - newest >= _NEWS else ""
 
 
 def duration(age: float) -> str:
@@ -165,7 +172,10 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
         if exchange.origin.by == USER and exchange.kind != SMALL_TALK and exchange is not newest
     ]
     earlier = [e for e in earlier if state.is_noted("goal") or not _says(shown_goal, e)]
-    earlier.sort(key=lambda exchange: exchange.kind not in MARKED)
+    earlier = _in_force(earlier, newest)
+    began = state.goal_from.when if state.goal_from is not None else ""
+    # What limits the work goes first, and what was asked for in an earlier task last.
+    earlier.sort(key=lambda e: (e.when < began and e.kind not in MARKED, e.kind not in MARKED))
     request = "" if _says(shown_goal, newest) and not newest.settles else _said(newest, reader)
     return (
         _line("The user's last request", request, 14, paragraph=_REQUEST),
@@ -176,6 +186,23 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
             paragraph=_EARLIER_WORDS,
         ),
     )
+
+
+def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
+    """Return exchanges, newest first, without the sentences that a later correction replaced."""
+    corrections = [newest.text] if newest.kind == CORRECTION else []
+    in_force = []
+    for exchange in earlier:
+        parts = [
+            sentence
+            for sentence in sentences(exchange.text)
+            if not any(is_replaced(sentence, correction) for correction in corrections)
+        ]
+        if parts:
+            in_force.append(exchange.replace(text=" ".join(parts)))
+        if exchange.kind == CORRECTION:
+            corrections.append(exchange.text)
+    return in_force
 
 
 def _says(text: str, exchange: Exchange) -> bool:

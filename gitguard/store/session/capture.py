@@ -54,14 +54,14 @@ class Bound(Value):
 
 
 BOUNDS = {
-    "tools_used": Bound(50, 2_048),
-    "files_read": Bound(100, 6_144),
-    "artifacts": Bound(40, 12_288),
-    "failed_attempts": Bound(20, 10_240),
-    "commands": Bound(12, 8_192),
-    "plan": Bound(40, 12_288),
+    "tools_used": Bound(50, 1_024),
+    "files_read": Bound(60, 4_096),
+    "artifacts": Bound(40, 10_240),
+    "failed_attempts": Bound(12, 6_144),
+    "commands": Bound(12, 6_144),
+    "plan": Bound(30, 8_192),
 }
-"""With the thread's 16 KiB all of it stays below 64 KiB."""
+"""With at most 28 KiB of the thread all of it stays below 64 KiB."""
 _ENDING = 300
 """Characters of the end of what a check said."""
 _AROUND = 16

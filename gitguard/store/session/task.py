@@ -176,6 +176,29 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
     )
 
 
+def following(state: TaskState, now: str) -> TaskState:
+    """Return a task that begins where a conversation begins, on the same line of work.
+
+    What was noted, said and seen stays, each with its age. The goal, what comes next, the host's
+    plan and its summary were those of the task before, which is remembered.
+    """
+    begun = new_task(state.session_id, now, before=state)
+    return state.replace(
+        task_id=begun.task_id,
+        earlier=begun.earlier,
+        goal=begun.goal,
+        goal_from=None,
+        next_action=begun.next_action,
+        next_from=None,
+        status=begun.status,
+        current_phase=begun.current_phase,
+        plan=(),
+        last_action=None,
+        host_summary=None,
+        updated_at=now,
+    )
+
+
 def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
     """Return what is remembered of a task that another one follows; nothing without a goal."""
     if not task.stated_goal:

@@ -283,15 +283,14 @@ def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:
 
 def test_what_is_older_than_the_conversation_says_how_old_it_is() -> None:
     exchanges = said("Port the parser")
-    state = new_task("main", NOW).replace(exchanges=exchanges)
+    newest = timestamp(seconds(NOW) + 2 * 3600)
+    state = new_task("main", NOW).replace(exchanges=exchanges, updated_at=newest)
     later = timestamp(seconds(NOW) + 3 * 3600 + 60)
-    block = build_resume(
-        state, Work(), ORIGIN.replace(now=later, conversation="S2"), max_tokens=700
-    )
+    other, same = (ORIGIN.replace(now=later, conversation=name) for name in ("S2", "S1"))
+    block = build_resume(state, Work(), other, max_tokens=700)
     assert "Port the parser (3 h old)" in block
-    block = build_resume(
-        state, Work(), ORIGIN.replace(now=later, conversation="S1"), max_tokens=700
-    )
+    assert "Saved by gitguard 1 h ago" in block
+    block = build_resume(state, Work(), same, max_tokens=700)
     assert "old)" not in block
 
 

@@ -1,0 +1,90 @@
+"""How much of a conversation without a single note comes back.
+
+Generated conversations go through the hooks of Claude Code; then a new conversation begins, and the
+facts that stand in its block are counted, by the way in which they came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests.benches.memory_conversations import STALE, Fact, Turn, conversation
+from tests.support.conversation import Conversation
+
+CELLS = ((30, 700), (60, 1_500))
+_MINUTE = 60.0
+
+
+def replay(talk: Conversation, turns: list[Turn]) -> None:
+    """Let a conversation happen."""
+    for turn in turns:
+        talk.clock.pass_by(_MINUTE)
+        talk.prompt(turn.prompt)
+        for number, use in enumerate(turn.tools):
+            name = f"toolu_{talk.clock():.0f}_{number}"
+            if use.tool == "Write":
+                tool_input = {"file_path": str(talk.root / use.value), "content": "x"}
+            else:
+                tool_input = {"command": use.value}
+            event = "PostToolUseFailure" if use.error else f"PostToolUse.{use.tool}"
+            talk.send(
+                event,
+                tool_name=use.tool,
+                tool_use_id=name,
+                tool_input=tool_input,
+                **(
+                    {"error": use.error}
+                    if use.error
+                    else {"tool_response": {"stdout": use.output, "stderr": ""}}
+                ),
+            )
+        if turn.todos:
+            todos = [{"content": text, "status": status} for text, status in turn.todos]
+            talk.send("PostToolUse.Bash", tool_name="TodoWrite", tool_input={"todos": todos})
+        talk.send("Stop", last_assistant_message=turn.answer)
+
+
+def block_after(seed: int, count: int, tokens: int, folder: Path) -> tuple[str, list[Fact]]:
+    """Return the block that a new conversation gets, and the facts to look for."""
+    turns, facts = conversation(seed, count)
+    talk = Conversation(folder)
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config" / "config.yaml").write_text(f"resume:\n  max_tokens: {tokens}\n")
+    replay(talk, turns)
+    talk.clock.pass_by(3600)
+    return talk.beside("S2").prompt("What is next?"), facts
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="Print each block and what it lacks")
+    options = parser.parse_args()
+    for count, tokens in CELLS:
+        have: Counter[str] = Counter()
+        there: Counter[str] = Counter()
+        used = 0
+        for seed in range(options.first, options.first + options.seeds):
+            with tempfile.TemporaryDirectory() as folder:
+                block, facts = block_after(seed, count, tokens, Path(folder))
+            used += len(block) // 4
+            for fact in facts:
+                for name in (fact.way, f"  {fact.kind}"):
+                    there[name] += 1
+                    have[name] += fact.needle in block
+            if options.show:
+                print(block)
+                print("lacks:", [f for f in facts if f.way != STALE and f.needle not in block])
+                print("stale:", [f for f in facts if f.way == STALE and f.needle in block])
+        print(f"{count} facts, {tokens} tokens ({used // options.seeds} used)")
+        for name in sorted(there, key=str.strip):
+            print(f"  {name:14} {have[name]:4} of {there[name]:4}  {have[name] / there[name]:.0%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Which task a conversation works at: a goal that nobody noted ends with its conversation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversation import Conversation
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def finished(talk: Conversation, prompt: str, answer: str = "Done.") -> None:
+    """One turn of a conversation."""
+    talk.clock.pass_by(60)
+    talk.prompt(prompt)
+    talk.send("Stop", last_assistant_message=answer)
+
+
+def test_a_new_conversations_first_request_is_its_goal_and_the_one_before_is_remembered(
+    talk: Conversation,
+) -> None:
+    finished(talk, "Port the parser to Rust")
+    talk.clock.pass_by(7_200)
+    other = talk.beside("S2")
+    finished(other, "Fix the login page")
+    state = talk.guard.state()
+    assert state.goal == "Fix the login page"
+    assert [task.goal for task in state.earlier] == ["Port the parser to Rust"]
+    third = talk.beside("S3").prompt("continue")
+    assert "Goal (the user's words): Fix the login page" in third
+    assert "Port the parser to Rust (in progress)" in third.split("Earlier on this branch")[1]
+
+
+@pytest.mark.parametrize("prompt", ["hi", "continue", "where were we?", "/compact", "thanks!"])
+def test_a_first_prompt_that_asks_for_nothing_keeps_the_goal(
+    talk: Conversation, prompt: str
+) -> None:
+    finished(talk, "Port the parser to Rust")
+    talk.clock.pass_by(7_200)
+    finished(talk.beside("S2"), prompt)
+    assert talk.guard.state().goal == "Port the parser to Rust"
+    assert talk.guard.state().earlier == ()
+
+
+def test_small_talk_is_never_the_goal_or_the_next_action(talk: Conversation) -> None:
+    finished(talk, "hi")
+    finished(talk, "Port the parser to Rust")
+    finished(talk, "thanks!")
+    state = talk.guard.state()
+    assert (state.goal, state.next_action) == ("Port the parser to Rust",) * 2
+
+
+def test_a_noted_goal_stays_until_the_agent_replaces_it(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust")
+    talk.guard.note({"goal": "Rust port, released"})
+    talk.clock.pass_by(7_200)
+    finished(talk.beside("S2"), "Fix the login page")
+    assert talk.guard.state().goal == "Rust port, released"
+    assert talk.guard.state().earlier == ()
+
+
+def test_a_conversation_that_goes_on_keeps_its_goal(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust")
+    talk.clock.pass_by(7_200)
+    talk.send("PreCompact.auto")
+    finished(talk, "Now the tests")
+    assert talk.guard.state().goal == "Port the parser to Rust"
+
+
+def test_what_was_said_and_noted_before_stays_when_another_task_begins(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust")
+    finished(talk, "Never touch the PDF export")
+    talk.guard.note({"learnings": ["The golden files have Windows line ends"]})
+    talk.clock.pass_by(7_200)
+    other = talk.beside("S2")
+    finished(other, "Fix the login page")
+    block = talk.beside("S3").prompt("go on")
+    assert "Never touch the PDF export" in block
+    assert "Windows line ends" in block
