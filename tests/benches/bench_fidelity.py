@@ -249,6 +249,8 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
+_REAL = "\n## Real conversations\n"
+"""Begins the part of the page that another bench measures."""
 _PAGE = """# Resume fidelity
 
 How much of what an agent knew is in the resume block. `make bench-fidelity` measures it;
@@ -305,7 +307,8 @@ def main() -> None:
     rows = measure(hosts, _chosen(options.facts, options.tokens), options.jobs)
     print(table(rows))
     if options.markdown:
-        PAGE.write_text(page(rows), encoding="utf-8")
+        _, mark, real = PAGE.read_text(encoding="utf-8").partition(_REAL)
+        PAGE.write_text(page(rows) + mark + real, encoding="utf-8")
     problems = [f"{_name(row)}: {problem}" for row in rows for problem in row.problems()]
     print("\n".join(problems) if problems else _praise(rows))
     sys.exit(1 if problems else 0)
