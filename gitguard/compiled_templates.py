@@ -409,6 +409,88 @@ def summary(context, missing=missing, *, environment):
     if t_8:
         pass
         yield '(none)\n'
+    yield '\n## Checks, as last run\n\n'
+    t_9 = 1
+    for l_1_item in environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'commands'):
+        _loop_vars = {}
+        pass
+        yield '- `'
+        yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'command'))))
+        yield '`: '
+        yield str(environment.finalize(environment.getattr(l_1_item, 'outcome')))
+        if environment.getattr(l_1_item, 'ending'):
+            pass
+            yield ' — '
+            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'ending'))))
+        if environment.getattr(l_1_item, 'when'):
+            pass
+            yield ' ('
+            yield str(environment.finalize(environment.getattr(l_1_item, 'when')))
+            yield ')'
+        yield '\n'
+        t_9 = 0
+    l_1_item = missing
+    if t_9:
+        pass
+        yield '(none)\n'
+    yield '\n## Plan\n\n'
+    t_10 = 1
+    for l_1_item in environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'plan'):
+        _loop_vars = {}
+        pass
+        yield '- ['
+        yield str(environment.finalize(('x' if environment.getattr(l_1_item, 'is_done') else ' ')))
+        yield '] '
+        yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'text'))))
+        if (environment.getattr(l_1_item, 'state') == 'active'):
+            pass
+            yield ' (in progress)'
+        yield '\n'
+        t_10 = 0
+    l_1_item = missing
+    if t_10:
+        pass
+        yield '(none)\n'
+    yield '\n## What was said\n\n'
+    t_11 = 1
+    for l_1_item in environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'exchanges'):
+        _loop_vars = {}
+        pass
+        yield '- '
+        yield str(environment.finalize(environment.getattr(environment.getattr(l_1_item, 'origin'), 'by')))
+        if environment.getattr(l_1_item, 'when'):
+            pass
+            yield ' ('
+            yield str(environment.finalize(environment.getattr(l_1_item, 'when')))
+            yield ')'
+        yield ': '
+        yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'text'))))
+        if environment.getattr(l_1_item, 'settles'):
+            pass
+            yield ' — to: '
+            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'settles'))))
+        yield '\n'
+        t_11 = 0
+    l_1_item = missing
+    if t_11:
+        pass
+        yield '(none)\n'
+    if environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'earlier'):
+        pass
+        yield '\n## Earlier tasks\n\n'
+        for l_1_item in environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'earlier'):
+            _loop_vars = {}
+            pass
+            yield '- '
+            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'goal'))))
+            yield ' ('
+            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'status'))))
+            if environment.getattr(l_1_item, 'when'):
+                pass
+                yield ', '
+                yield str(environment.finalize(environment.getattr(l_1_item, 'when')))
+            yield ')\n'
+        l_1_item = missing
     yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Blockers', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'blockers'))))
     yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Open issues', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'open_issues'))))
     yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Invariants', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'invariants'))))
@@ -428,6 +510,6 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "resume.md.j2": "999a0565a33a440d376c0addfc1e8e5b96847f38b46bf37d6a709459cb87d864",
-    "summary.md.j2": "5cd9f34de0c668d0fb563734a0b421d2c1b62047d8992e1dc7d5cd40bc6e800a",
+    "summary.md.j2": "1b71065be528f0f0f199af3074c76c710e20f95dcdac446c4a046515c5d069eb",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -29,7 +29,7 @@ def lists_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[SimpleN
     return st.lists(records(**fields), max_size=2)
 
 
-STATE = records(
+STATE: st.SearchStrategy[SimpleNamespace] = records(
     **dict.fromkeys(("stated_goal", "task_id", "session_id", "status", "current_phase"), TEXT),
     **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
     **dict.fromkeys(
@@ -44,6 +44,10 @@ STATE = records(
     decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT),
     artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT),
     tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
+    commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
+    plan=lists_of(text=TEXT, state=TEXT, is_done=st.booleans()),
+    exchanges=lists_of(text=TEXT, settles=TEXT, when=TEXT, origin=records(by=TEXT)),
+    earlier=lists_of(goal=TEXT, status=TEXT, when=TEXT),
 )
 AROUND = records(
     **dict.fromkeys(("plan", "last_failure", "self_model", "env_model"), TEXT),

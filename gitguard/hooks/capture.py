@@ -111,6 +111,16 @@ def record_answer(conversation: Conversation) -> None:
     conversation.record = conversation.record.replace(answer=stated)
 
 
+def record_summary(conversation: Conversation) -> None:
+    """Journal the parts of the host's own summary that say where the work stands."""
+    from gitguard.model.thread import AT_LENGTH
+    from gitguard.model.words import standing_of
+
+    summary = _without_secrets(conversation, conversation.event.summary)
+    entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
+    conversation.store.journal.append(entry)
+
+
 def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
     """Journal what was said before we first heard of the conversation."""
     transcript = conversation.event.transcript

@@ -33,6 +33,7 @@ from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gitguard.model.config.config import Config
@@ -301,6 +302,8 @@ class Conversation:
             sub_agent=self.event.sub_agent,
             is_shell=bool(tool.command),
             output=tool.output,
+            is_probe=tool.is_probe,
+            answers=tool.answers,
             turn=self.record.turns,
             plan=tool.plan[-_MOST_LISTED:],
             whole_plan=tool.whole_plan,
@@ -329,6 +332,11 @@ class Conversation:
         self.record = self._as_read = with_hold(
             self.workspace, self.store.session, key, entry, host
         )
+
+    @property
+    def host_sessions(self) -> Mapping[str, HostSession]:
+        """The records of all conversations of the session, by the host's ids of them."""
+        return self._session_record.host_sessions
 
     def keep_record(self) -> None:
         """Write the conversation's record, if it was changed.

@@ -51,6 +51,10 @@ def _prompt(conversation: Conversation) -> HookReply:
     conversation.bring_up(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.noticed()
+        if conversation.record.turns == 0 and not conversation.is_apart:
+            from gitguard.hooks.unfinished import take_in_cut_off_turns
+
+            take_in_cut_off_turns(conversation, newest_own(conversation.store.states.read()))
         block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
         capture.close_open_calls(conversation)
         capture.catch_up(conversation, reading)
@@ -190,6 +194,10 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         now = conversation.workspace.clock()
         # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
         again = now - conversation.record.compacting_since < _ONE_COMPACTION
+        if not again and not conversation.is_apart:
+            from gitguard.hooks.unfinished import take_in_running_turn
+
+            take_in_running_turn(conversation, newest_own(conversation.store.states.read()))
         conversation.keep_proof(pressure)
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)
@@ -203,6 +211,9 @@ def _compaction_start(conversation: Conversation) -> HookReply:
 def _compaction_end(conversation: Conversation) -> HookReply:
     if conversation.record.compacting_since:
         _compacted(conversation)
+    if conversation.event.summary and not conversation.is_apart:
+        with conversation.recording():
+            capture.record_summary(conversation)
     return NEUTRAL
 
 

@@ -68,16 +68,18 @@ class Check(Value):
 
 
 def check_of(line: str) -> Check | None:
-    """Return the last part of a shell line that builds, tests, checks or starts something."""
+    """Return the parts of a shell line that build, test, check or start something."""
     parts = _PARTS.split(line)
     commands, joints = parts[::2], [*parts[1::2], ""]
-    for place in range(len(commands) - 1, -1, -1):
-        command = _REDIRECTION.sub("", commands[place]).strip(" ()")
+    checks: list[str] = []
+    owns_exit_code = False
+    for place, part in enumerate(commands):
+        command = _REDIRECTION.sub("", part).strip(" ()")
         if _is_check(command.split()):
-            behind = joints[place:-1]
-            owns = all(joint == "&&" for joint in behind)
-            return Check(command[:_LONGEST], owns)
-    return None
+            checks.append(command)
+            owns_exit_code = all(joint == "&&" for joint in joints[place:-1])
+    # Which of several ended badly is not known: then all of them are named.
+    return Check(" && ".join(checks)[:_LONGEST], owns_exit_code) if checks else None
 
 
 def _is_check(words: list[str]) -> bool:

@@ -116,6 +116,10 @@ class ToolCall(Value):
     """The end of what the command said, where the call ran one and it ended well."""
     error: str = ""
     interrupted: bool = False
+    is_probe: bool = False
+    """Whether the call only looks something up: one that fails is no failed attempt."""
+    answers: tuple[str, ...] = ()
+    """What the user answered to questions of the agent, each as `question → answer`."""
     plan: tuple[PlanItem, ...] = ()
     """Items of a plan or to-do list that the call wrote."""
     whole_plan: bool = False
@@ -138,6 +142,8 @@ class HookEvent(Value):
     prompt: str = ""
     answer: str = ""
     """What the agent said last, at the end of its turn."""
+    summary: str = ""
+    """The host's own summary of what it compacted."""
     tool: ToolCall | None = None
     sub_agent: str = ""
     """The id of the sub-agent that acts, empty for the main conversation."""

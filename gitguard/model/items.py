@@ -23,15 +23,17 @@ OUTCOMES = ("success", "partial")
 ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
 OPEN, ACTIVE, DONE = STEP_STATES = ("open", "active", "done")
 PASSED, FAILED, RAN = COMMAND_OUTCOMES = ("passed", "failed", "ran")
-REQUEST, CORRECTION, CONSTRAINT, ANSWER, REFUSAL, SMALL_TALK, CONCLUSION = EXCHANGE_KINDS = (
+REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
     "request",
     "correction",
     "constraint",
     "answer",
-    "refusal",
+    "routine",
     "small talk",
-    "conclusion",
 )
+"""What a prompt can be; routine is what is asked for again and again, such as to commit."""
+CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
+"""What an agent's words can be: the answer that ends a turn, or of one that did not end."""
 ID_LENGTH = 16
 """Hexadecimal digits: 64 bits, so that two of a million items agree once in 37 million sessions."""
 _CODE_LENGTH = 12
@@ -163,7 +165,7 @@ class Exchange(Item):
     """What the user or the agent said; `origin.by` says who."""
 
     text: str = fields.text("The words, cut to what is kept.")
-    kind: str = fields.text("What the words are.", choices=EXCHANGE_KINDS)
+    kind: str = fields.text("What the words are.", choices=(*USER_KINDS, *AGENT_KINDS))
     settles: str = fields.text(
         "What the agent had said, where the user answers it in a few words.",
         default="",

@@ -9,11 +9,12 @@ so that adding piece by piece gives the same as adding all.
 from __future__ import annotations
 
 from gitguard.model.items import (
+    ANSWER,
     CONCLUSION,
     CONSTRAINT,
     CORRECTION,
-    REFUSAL,
     SMALL_TALK,
+    UNFINISHED,
     Exchange,
     Origin,
     derived_id,
@@ -30,7 +31,7 @@ AT_LENGTH, SHORT = 1500, 400
 """Characters that are kept of the newest request and conclusion, and of each of the others."""
 MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 24, 24, 16
 """Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
-MARKED = frozenset({CORRECTION, CONSTRAINT, REFUSAL})
+MARKED = frozenset({CORRECTION, CONSTRAINT})
 _SMALL_ANSWER = 200
 """Characters below which an answer to small talk is small talk too."""
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
@@ -46,12 +47,11 @@ def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = ""
     )
 
 
-def said_by_agent(text: str, origin: Origin) -> Exchange:
-    """Return the answer that ends a turn as the thread keeps it while it is the newest."""
+def said_by_agent(text: str, origin: Origin, *, ends_turn: bool = True) -> Exchange:
+    """Return an answer, or words of a turn that did not end, as kept while they are the newest."""
     item_id = derived_id(AGENT, origin.conversation, origin.when, text)
-    return Exchange(
-        conclusions(text, AT_LENGTH), CONCLUSION, id=item_id, origin=origin.replace(by=AGENT)
-    )
+    kind = CONCLUSION if ends_turn else UNFINISHED
+    return Exchange(conclusions(text, AT_LENGTH), kind, id=item_id, origin=origin.replace(by=AGENT))
 
 
 def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Exchange]) -> tuple[Exchange, ...]:
@@ -136,7 +136,7 @@ def key_exchanges(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """Return at most 8 messages: the first, the last four, and answers to long messages between."""
     if len(exchanges) <= KEY_EXCHANGES:
         return exchanges
-    between = [e for e in exchanges[1:-4] if e.settles or e.kind in MARKED]
+    between = [e for e in exchanges[1:-4] if e.kind == ANSWER or e.kind in MARKED]
     return (exchanges[0], *between[-(KEY_EXCHANGES - 5) :], *exchanges[-4:])
 
 

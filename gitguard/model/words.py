@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, SMALL_TALK
+from gitguard.model.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
 from gitguard.model.text import one_line, shorten
 
 TYPE_CHECKING = False
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 LONG_ANSWER, SHORT_REPLY = 500, 50
 """An agent's message is long above the one; below the other a user's is short."""
-_SHORT_TALK = 60
-"""Characters above which no prompt is small talk."""
+_SHORT_TALK, _SHORT_REQUEST = 60, 120
+"""Characters above which no prompt is small talk, or asks only where the work stands."""
 _BEGINNING, _END = 420, 330
 """Characters of a long answer's beginning and end that are kept."""
 _QUESTION = 300
@@ -40,6 +40,18 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN_SMALL_TALK = re.compile(r"[\s,.!?;:…)(\"'-]*(?:(?:and|then|please|so|now|with it|all)\b)?")
+_ROUTINE = re.compile(
+    r"(?:(?:ok|okay|yes|yeah|great|now|please|can you|let'?s|then|and|just|we can)[,. ]+)*"
+    r"(?:git )?(?:commit|push|merge|stage|rebase|deploy|format|lint|compact)\b"
+    r"(?:[ ,]+(?:and|then|it|this|that|all|the|these|changes?|work|everything|commit|push|merge"
+    r"|to|main|master|origin|now|please|again|force|branch|code|pr))*[.! ]*",
+    re.IGNORECASE,
+)
+_ORIENTATION = re.compile(
+    r"\bwhere (?:did |have )?we (?:last )?(?:left|leave|stop)|\bleft off\b|\bcatch up\b"
+    r"|\bup to speed\b|\bfamiliari[sz]e yourself\b|\bwhat (?:did|have) we (?:do|done)\b",
+    re.IGNORECASE,
+)
 _CORRECTION = re.compile(
     r"^(?:no|nope|nein|non)\b|^(?:stop|wait|hold on|undo|revert)\b|\bactually\b|\binstead\b"
     r"|\b(?:that|this|it)(?:'s| is| was) (?:not|wrong|incorrect)\b|\bwrong\b|\bi meant\b"
@@ -85,6 +97,8 @@ _NEXT = re.compile(
     r"|\bi(?:'ll| will)\b|\blet me\b|\bneeds? to be\b|\bnächste",
     re.IGNORECASE,
 )
+_HEADINGS = re.compile(r"^\s*(?:#+|\d+\.|\*\*)\s*([A-Z][^\n:*]{2,60})[:*]*\s*$", re.MULTILINE)
+_STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|__|`")
@@ -98,9 +112,11 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
     line = one_line(text[:_READ])
     if line.startswith("/") and re.match(r"/[\w:-]+(?:\s|$)", line):
         return SMALL_TALK  # a command to the host
+    if len(line) <= _SHORT_TALK and _ROUTINE.fullmatch(line):
+        return ROUTINE
     if settles:
         return ANSWER
-    if is_small_talk(line):
+    if is_small_talk(line) or (len(line) <= _SHORT_REQUEST and _ORIENTATION.search(line)):
         return SMALL_TALK
     if _CORRECTION.search(line):
         return CORRECTION
@@ -187,6 +203,21 @@ def _within(whole: list[str], places: Iterable[int], room: int) -> set[int]:
         chosen.add(i)
         room -= len(whole[i]) + 1
     return chosen
+
+
+def standing_of(summary: str, limit: int) -> str:
+    """Return what a host's summary says of pending and current work, and of what comes next.
+
+    Without headings of that name, it is read as an answer is.
+    """
+    parts = _HEADINGS.split(summary)
+    # The text before the first heading, then a heading and its text in turn.
+    chosen = [
+        f"{heading.strip()}: {body.strip()}"
+        for heading, body in zip(parts[1::2], parts[2::2], strict=True)
+        if _STANDING.search(heading)
+    ]
+    return conclusions("\n".join(chosen) or summary, limit)
 
 
 def _without_code(text: str) -> str:

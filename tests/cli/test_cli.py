@@ -446,7 +446,7 @@ def test_an_artifact_has_one_name_wherever_it_is_noted_from(session: Place) -> N
 
 def test_a_human_sees_every_list_change_before_saying_yes(session: Place) -> None:
     session.type("gitguard note --constraint 'No network' --learning 'It is slow'")
-    edit = """s/{"text": "No network"/{"text": "Be evil"}, &/; s/.*"It is slow".*//"""
+    edit = """s/^.*"No network".*$/{"text": "Be evil"},&/; s/^.*"It is slow".*$//"""
     session.type(f"sed -i '{edit}' {STATE}")
     told = session.type("gitguard accept --dry-run")
     assert "  + Be evil" in told

@@ -43,6 +43,29 @@ TIMEOUT = 15
 _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
+_PROBES = frozenset(
+    [
+        "Read",
+        "Grep",
+        "Glob",
+        "LS",
+        "WebFetch",
+        "WebSearch",
+        "AskUserQuestion",
+        "ToolSearch",
+        "NotebookRead",
+        "TaskGet",
+        "TaskList",
+        "TaskOutput",
+        "BashOutput",
+        "Skill",
+        "ExitPlanMode",
+    ]
+)
+"""Tools that only look something up, or ask."""
+_BESIDE_THE_WORDS = ("ide_opened_file", "ide_selection", "system-reminder", "local-command-stdout")
+"""Tags around what the host adds to a prompt."""
+_MOST_ANSWERS = 8
 _WHOLE_PLANS = ("TaskList", "TodoWrite")
 _NOT_THE_USER = "<task-notification>"
 """How a prompt begins that the host wrote itself when background work ended."""
@@ -81,7 +104,8 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         project_dir=project_dir(environment) or _project_dir(payload),
         host=NAME,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
-        prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else prompt,
+        prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else _words_of_the_user(prompt),
+        summary=read.text(payload, "compact_summary"),
         answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
         sub_agent=read.name_of(payload, "agent_id"),
@@ -89,6 +113,16 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         transcript=Transcript(path, NAME) if path else None,
         model=_model(payload),
     )
+
+
+def _words_of_the_user(prompt: str) -> str:
+    """Return a prompt without what the host adds to it, such as the file that is open."""
+    for tag in _BESIDE_THE_WORDS:
+        opening, closing = f"<{tag}>", f"</{tag}>"
+        while opening in prompt and closing in prompt.split(opening, 1)[1]:
+            before, _, rest = prompt.partition(opening)
+            prompt = before + rest.partition(closing)[2]
+    return prompt
 
 
 def _project_dir(payload: dict[str, Any]) -> str:
@@ -118,6 +152,8 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         output=_output(read.mapping(payload, "tool_response")) if command else "",
         error=read.ending(read.text(payload, "error")),
         interrupted=payload.get("is_interrupt") is True,
+        is_probe=name in _PROBES,
+        answers=_answers(name, read.mapping(payload, "tool_response")),
         plan=_plan(name, parameters, read.mapping(payload, "tool_response")),
         whole_plan=name in _WHOLE_PLANS,
     )
@@ -126,6 +162,16 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
 def _output(response: dict[str, Any]) -> str:
     """Return the end of what a command said; errors that did not fail it stand beside it."""
     return read.last_lines(read.text(response, "stdout") or read.text(response, "stderr"))
+
+
+def _answers(name: str, response: dict[str, Any]) -> tuple[str, ...]:
+    """Return what the user answered to the agent's questions, as the host has recorded it."""
+    if name != "AskUserQuestion":
+        return ()
+    answers = read.mapping(response, "answers").items()
+    pairs = [(one_line(question), one_line(answer)) for question, answer in answers if answer]
+    shown = (f"{read.cut(asked, 300)} → {read.cut(answered, 300)}" for asked, answered in pairs)
+    return tuple(shown)[:_MOST_ANSWERS]
 
 
 def _plan(name: str, parameters: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:

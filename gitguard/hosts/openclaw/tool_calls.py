@@ -24,6 +24,10 @@ _BEFORE_THE_WORDS = (
 """`Sender (untrusted metadata):` with a block of JSON, and `[Sat 2026-11-21 20:16 UTC] `."""
 _HARMLESS = frozenset({"command", "workdir", "timeout", "yieldMs", "background", "title"})
 """Parameters of `exec` that leave the command what it is."""
+_PROBES = frozenset(
+    ("read", "web_fetch", "web_search", "browser", "memory_search", "sessions_list")
+)
+"""Tools that only look something up."""
 _PATH_NAMES = ("path", "file_path", "filePath")
 
 
@@ -44,6 +48,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
         output=read.last_lines(_said(read.mapping(event, "result"))) if command else "",
         error=_error(event) if has_failed(event) else "",
+        is_probe=name in _PROBES,
         plan=plan,
         whole_plan=bool(plan),
     )

@@ -10,10 +10,13 @@ import re
 
 from gitguard.model.items import (
     ACTIVE,
+    AGENT_KINDS,
     CONCLUSION,
     CORRECTION,
     FAILED,
+    ROUTINE,
     SMALL_TALK,
+    UNFINISHED,
     Exchange,
 )
 from gitguard.model.items import (
@@ -31,15 +34,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Note, Origin
+    from gitguard.model.items import Artifact, Failure, Note, Origin
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
-_REQUEST, _EARLIER_WORDS, _CONCLUSION = 420, 135, 750
-"""Characters that are shown of the newest request, of each earlier prompt, and of the last answer
-before other sections get more than their first items."""
+_REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 420, 135, 750, 200
+"""Characters that are shown of the newest request, of each earlier prompt, of the last answer and
+of each before it, until all sections have as much."""
+_FIRST_WORDS = 10
+"""Earlier prompts that go before what hooks and answers tell; the others come after it."""
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 _MOST_CHECKS = 12
@@ -101,13 +106,15 @@ def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[
 
 
 def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
-    goal = safe(state.stated_goal)
+    goal, request = safe(state.stated_goal), newest_request(state)
     is_prompt = not state.is_noted("goal")
+    if is_prompt and request is not None and _says(one_line(state.stated_goal), request):
+        goal = safe(request.text)  # the thread keeps more of its newest request than the goal
     title = "Goal (the user's words)" if is_prompt else "Goal"
     goal_text = f"{goal}{reader.age(state.goal_from)}" if goal else "(missing)"
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     return (
-        _line(title, goal_text, 10, is_derived=is_prompt),
+        _line(title, goal_text, 12, is_derived=is_prompt, paragraph=_REQUEST),
         _line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
         _next_action(state, reader),
         _line("Interrupted", running, 5, is_derived=True),
@@ -137,8 +144,9 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
     steps.sort(key=lambda step: step.state != ACTIVE)
     if steps:
         return _line("Next action (the host's plan)", steps[0].text, 10, is_derived=True)
-    answer = _newest_conclusion(state)
-    announced = next_step_of(answer.text) if answer is not None else ""
+    answer = _newest_answer(state)
+    ends_turn = answer is not None and answer.kind == CONCLUSION
+    announced = next_step_of(answer.text) if answer is not None and ends_turn else ""
     return _line("Next action (from the last answer)", announced, 8, is_derived=True)
 
 
@@ -150,9 +158,9 @@ def newest_request(state: TaskState) -> Exchange | None:
     return None
 
 
-def _newest_conclusion(state: TaskState) -> Exchange | None:
+def _newest_answer(state: TaskState) -> Exchange | None:
     for exchange in reversed(state.exchanges):
-        if exchange.kind == CONCLUSION:
+        if exchange.kind in AGENT_KINDS:
             return exchange
     return None
 
@@ -169,7 +177,9 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)
-        if exchange.origin.by == USER and exchange.kind != SMALL_TALK and exchange is not newest
+        if exchange.origin.by == USER
+        and exchange.kind not in (SMALL_TALK, ROUTINE)
+        and exchange is not newest
     ]
     earlier = [e for e in earlier if state.is_noted("goal") or not _says(shown_goal, e)]
     earlier = _in_force(earlier, newest)
@@ -181,7 +191,7 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
         _line("The user's last request", request, 14, paragraph=_REQUEST),
         BlockSection(
             "The user said before",
-            _items((_said(exchange, reader), False) for exchange in earlier),
+            _items((_said(e, reader), place >= _FIRST_WORDS) for place, e in enumerate(earlier)),
             16,
             paragraph=_EARLIER_WORDS,
         ),
@@ -241,21 +251,48 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 
 
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
-    conclusions = [e for e in reversed(state.exchanges) if e.kind == CONCLUSION]
-    last = f"{conclusions[0].text}{reader.age(conclusions[0].origin)}" if conclusions else ""
-    files = [
-        (f"{a.path} — {a.description}" if a.description else a.path, not a.is_noted)
-        for a in reversed(state.artifacts)
-    ]
+    answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
+    last = _said(answers[0], reader) if answers else ""
+    is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
+    shown = [(_described(a), not a.is_noted) for a in state.artifacts[::-1] if a.kind != "commit"]
+    commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
     steps = [step.text for step in state.plan if not step.is_done]
     return (
-        _line("The last answer", last, 16, is_derived=True, paragraph=_CONCLUSION),
+        _line(
+            "Said before the turn was cut off" if is_cut_off else "The last answer",
+            last,
+            16,
+            is_derived=True,
+            paragraph=_CONCLUSION,
+        ),
+        BlockSection(
+            "Earlier answers",
+            _items((_said(e, reader), True) for e in answers[1:]),
+            10,
+            paragraph=_EARLIER_ANSWER,
+        ),
+        _host_summary(state, reader),
         BlockSection("Checks, as last run", _checks(state), 8),
         BlockSection("Open failures", _open_failures(state, reader), 5),
         _notes("Open items", state.open_issues, 8, reader),
         BlockSection("Plan, next step first", _items((text, True) for text in steps), 6),
-        BlockSection("Files", _items(files), 8),
+        BlockSection("Files", _items(shown), 6),
+        BlockSection("Commits", _items(commits), 4),
     )
+
+
+def _described(artifact: Artifact) -> str:
+    if not artifact.description:
+        return artifact.path
+    return f"{artifact.path} — {artifact.description}"
+
+
+def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
+    """Return where the work stood by the host's own summary, for who has not just read it."""
+    summary = state.host_summary
+    is_known = summary is not None and summary.origin.conversation == reader.conversation
+    text = "" if summary is None or is_known else f"{summary.text}{reader.age(summary.origin)}"
+    return _line("At the last compaction, by the host's summary", text, 10, is_derived=True)
 
 
 def _checks(state: TaskState) -> tuple[Item, ...]:
@@ -273,8 +310,15 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[Item, ...]:
     return _items(
         (f"{f.what}: {f.error}{reader.age(f.origin)}", True)
         for f in reversed(state.failed_attempts)
-        if not f.is_noted and not any(check in f.what for check in checks)
+        if _is_recent(f, state) and not any(check in f.what for check in checks)
     )
+
+
+def _is_recent(failure: Failure, state: TaskState) -> bool:
+    """Whether a hook saw a call fail in the newest turn; what failed before was gone round."""
+    newest = state.exchanges[-1].origin if state.exchanges else failure.origin
+    turn = (failure.origin.conversation, failure.origin.turn)
+    return not failure.is_noted and turn == (newest.conversation, newest.turn)
 
 
 # What else there is
@@ -283,7 +327,6 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[Item, ...]:
 def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     last = state.last_action
     is_noted = last is not None and last.by != "hook"
-    conclusions = [e for e in reversed(state.exchanges) if e.kind == CONCLUSION][1:]
     outputs = [(f"{o.tool}: {o.summary}", not o.is_noted) for o in reversed(state.tool_outputs)]
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
@@ -297,7 +340,6 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         _notes("Assumptions to check", state.pending_assumptions, 10, reader),
         BlockSection("Tool outputs", _items(outputs), 6),
         _notes("Learnings", state.learnings, 10, reader),
-        BlockSection("Earlier answers", _items((_said(e, reader), True) for e in conclusions), 8),
         BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
         BlockSection("Files read", _items((path, True) for path in read), 2),
     )

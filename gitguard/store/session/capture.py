@@ -7,6 +7,8 @@ are folded again: every list is built such that this adds nothing.
 
 from __future__ import annotations
 
+import re
+
 from gitguard.model import thread
 from gitguard.model.checks import check_of, outcome_of
 from gitguard.model.items import (
@@ -19,6 +21,7 @@ from gitguard.model.items import (
     Command,
     Failure,
     Item,
+    Note,
     Origin,
     Step,
     derived_id,
@@ -62,6 +65,14 @@ BOUNDS = {
     "plan": Bound(30, 8_192),
 }
 """With at most 28 KiB of the thread all of it stays below 64 KiB."""
+ANSWERED = " → "
+"""What stands between a question of the agent and the user's answer."""
+_COMMITTED = re.compile(
+    r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
+    r"(?= \d+ files? changed|\s{2}|$)"
+)
+"""What `git commit` says: the branch, the commit and its subject."""
+_SUBJECT = 120
 _ENDING = 300
 """Characters of the end of what a check said."""
 _AROUND = 16
@@ -85,7 +96,9 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str, *, code: str = 
     lists: dict[str, tuple[Any, ...]] = {
         "tools_used": _tools(state, entries),
         "files_read": _files_read(state, ended),
-        "artifacts": merge_artifacts(state.artifacts, _written(state, ended, code)),
+        "artifacts": merge_artifacts(
+            state.artifacts, (*_written(state, ended, code), *_commits(state, ended, code))
+        ),
         "failed_attempts": _failures(state, entries, code),
         "commands": _commands(state, entries, code),
         "plan": _plan(state, ended, code),
@@ -97,6 +110,7 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str, *, code: str = 
         **kept,
         exchanges=_exchanges(state, entries, code),
         last_action=_last_action(state, ended),
+        host_summary=_host_summary(state, entries, code),
         dropped={name: count for name, count in dropped.items() if count},
     )
     return state if changed == state else changed.replace(updated_at=now)
@@ -187,6 +201,34 @@ def _written(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Art
     )
 
 
+def _commits(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Artifact, ...]:
+    """Return the commits that shell commands made, as git's own output tells of them."""
+    commits = []
+    for entry in ended:
+        if not entry.is_shell or "git " not in entry.summary:
+            continue
+        for line in _COMMITTED.finditer(entry.output):
+            commits.append(
+                Artifact(
+                    line["id"],
+                    "commit",
+                    shorten(line["subject"], _SUBJECT),
+                    id=_id_of(state, "artifacts", entry, line["id"]),
+                    origin=origin_of(entry, code),
+                )
+            )
+    return tuple(commits)
+
+
+def _host_summary(state: TaskState, entries: tuple[Entry, ...], code: str) -> Note | None:
+    summaries = [entry for entry in entries if entry.event == journal.SUMMARY and entry.summary]
+    if not summaries:
+        return state.host_summary
+    newest = summaries[-1]
+    item_id = _id_of(state, "host_summary", newest, newest.summary)
+    return Note(newest.summary, id=item_id, origin=origin_of(newest, code))
+
+
 def _id_of(state: TaskState, field: str, entry: Entry, *content: str) -> str:
     """Return the id of what an entry adds, the same one however often it is folded."""
     return derived_id(state.session_id, field, entry.host_session, entry.at, entry.id, *content)
@@ -194,7 +236,9 @@ def _id_of(state: TaskState, field: str, entry: Entry, *content: str) -> str:
 
 def _failures(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Failure, ...]:
     failed = tuple(
-        _failure(state, entry, code) for entry in entries if entry.event == journal.FAILED
+        _failure(state, entry, code)
+        for entry in entries
+        if entry.event == journal.FAILED and not entry.is_probe
     )
     newest = bounded(failed, BOUNDS["failed_attempts"])
     ids = {failure.id for failure in state.failed_attempts}
@@ -291,8 +335,14 @@ def _exchanges(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple
         if entry.event == journal.PROMPT:
             origin = origin_of(entry, code)
             messages.append(thread.said_by_user(entry.summary, origin, settles=entry.settles))
-        elif entry.event == journal.TURN_ENDED:
-            messages.append(thread.said_by_agent(entry.summary, origin_of(entry, code)))
+        elif entry.event in (journal.TURN_ENDED, journal.SAID):
+            ends_turn = entry.event == journal.TURN_ENDED
+            origin = origin_of(entry, code)
+            messages.append(thread.said_by_agent(entry.summary, origin, ends_turn=ends_turn))
+        for answer in entry.answers if entry.event == journal.ENDED else ():
+            question, _, words = answer.partition(ANSWERED)
+            origin = origin_of(entry, code)
+            messages.append(thread.said_by_user(words, origin, settles=question))
     return thread.extend(state.exchanges, messages)
 
 

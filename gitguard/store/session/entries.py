@@ -22,6 +22,9 @@ FAILED = "tool-failed"
 INTERRUPTED = "tool-interrupted"
 PROMPT = "prompt"
 TURN_ENDED = "turn-end"
+SAID = "agent-said"
+"""What the agent said in a turn that did not end, or that a compaction splits."""
+SUMMARY = "host-summary"
 
 
 class Entry(Record):
@@ -46,6 +49,10 @@ class Entry(Record):
     )
     is_shell: bool = fields.flag("Whether the call ran a shell command.", default=False)
     output: str = fields.text("The end of what the command said.", default="")
+    is_probe: bool = fields.flag("Whether the call only looks something up.", default=False)
+    answers: tuple[str, ...] = fields.texts(
+        "What the user answered to questions of the agent, each as `question → answer`.", default=()
+    )
     turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0

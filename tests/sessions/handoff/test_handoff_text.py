@@ -26,6 +26,7 @@ from gitguard.sessions.handoff.recovery_block import Source, build_recovery, cut
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import TaskState, new_task
 from gitguard.store.session.task_changes import update_state
+from tests.support.state_documents import notes
 
 NOW = "2026-01-31T09:30:00Z"
 SECTIONS = (
@@ -161,7 +162,7 @@ def test_no_state_makes_a_file_that_is_too_large_to_read_back() -> None:
     state = state_with(
         decisions=[{"what": text, "why": text} for text in long],
         artifacts=[{"path": f"{number}{text}"} for number, text in enumerate(long)],
-    ).replace(**dict.fromkeys((*lists, "pending_assumptions"), long))
+    ).replace(**dict.fromkeys((*lists, "pending_assumptions"), notes(*long)))
     assert len(text_of(state, changed=long[:50], plan=long[0]).encode()) < FILE_LIMIT
 
 

@@ -415,9 +415,9 @@ def test_a_worktree_whose_file_was_rewritten_from_another_s_state_still_knows_it
     open_guard(idle, session="main").ensure()
     for number in range(3):
         open_guard(session="main").note({"learnings": [f"later {number}"]})
-    assert open_guard(idle, session="main").state().learnings[-1] == "later 2"
+    assert open_guard(idle, session="main").state().learnings[-1].text == "later 2"
     open_guard(idle, session="main").note({"learnings": ["from the idle one"]})
-    assert open_guard(session="main").state().learnings[-1] == "from the idle one"
+    assert open_guard(session="main").state().learnings[-1].text == "from the idle one"
 
 
 # Readers beside a writer
@@ -436,7 +436,7 @@ def test_readers_without_the_lock_never_undo_what_a_writer_wrote(
             os.kill(reader, signal.SIGTERM)
         ends = [os.waitpid(reader, 0)[1] for reader in readers]
     assert [os.WTERMSIG(end) for end in ends] == [signal.SIGTERM] * 3, "a reader failed"
-    assert begun.state().learnings[-150:] == tuple(map(str, range(150)))
+    assert texts(begun.state().learnings)[-150:] == tuple(map(str, range(150)))
 
 
 def start_reader(ask: Callable[[], object]) -> int:
