@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 AT_LENGTH, SHORT = 1500, 400
 """Characters that are kept of the newest request and conclusion, and of each of the others."""
-MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 24, 24, 16
+MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 22, 22, 14
 """Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
 MARKED = frozenset({CORRECTION, CONSTRAINT})
 _SMALL_ANSWER = 200

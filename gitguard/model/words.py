@@ -81,7 +81,9 @@ _STATES = re.compile(
     r"|instead|pass(?:es|ed)?|fail(?:s|ed|ing|ure)?|errors?|broken|verified|confirmed|measured"
     r"|recommend|should|must|remaining|todo|open question|not yet|pending|blocked|limit|never"
     r"|only|twice|missing|faster|slower|percent|lost|leaks?|now (?:takes|uses|has|is)|works"
-    r"|implemented|created|added|removed|renamed|changed|moved|updated|committed)\b|\d",
+    r"|implemented|created|added|removed|renamed|changed|moved|updated|committed|written|wrote"
+    r"|done|built|ported|tested|documented|merged|deployed|shipped|completed|finished|pushed"
+    r"|installed|enabled|disabled|replaced|kept|left)\b|\d",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[\w.:/-]+")

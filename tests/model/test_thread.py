@@ -101,12 +101,19 @@ def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() 
 
 
 def test_the_newest_request_and_conclusion_are_kept_at_length_and_older_ones_short() -> None:
-    said = [user(LONG, 1), agent(LONG, 2), user(LONG, 3), agent(LONG, 4)]
+    stated = "The parser never reads the file twice. " * 60
+    said = [user(LONG, 1), agent(stated, 2), user(LONG, 3), agent(stated, 4)]
     lengths = [len(text) for text in texts_of(said)]
     assert lengths[0] <= SHORT
     assert lengths[1] <= SHORT
     assert SHORT < lengths[2] <= AT_LENGTH
     assert SHORT < lengths[3] <= AT_LENGTH
+
+
+def test_an_older_answer_that_states_nothing_is_forgotten() -> None:
+    said = [user("Port it", 1), agent("Let me look at the code first.", 2), user("And?", 3)]
+    said.append(agent("12 tests pass.", 4))
+    assert texts_of(said) == ["Port it", "And?", "12 tests pass."]
 
 
 def test_the_last_of_several_agent_messages_is_the_answer() -> None:

@@ -57,14 +57,14 @@ class Bound(Value):
 
 
 BOUNDS = {
-    "tools_used": Bound(50, 1_024),
+    "tools_used": Bound(50, 1_280),
     "files_read": Bound(60, 4_096),
-    "artifacts": Bound(40, 10_240),
+    "artifacts": Bound(40, 12_288),
     "failed_attempts": Bound(12, 6_144),
     "commands": Bound(12, 6_144),
-    "plan": Bound(30, 8_192),
+    "plan": Bound(30, 9_216),
 }
-"""With at most 28 KiB of the thread all of it stays below 64 KiB."""
+"""With at most 26 KiB of the thread all of it stays below 64 KiB."""
 ANSWERED = " → "
 """What stands between a question of the agent and the user's answer."""
 _COMMITTED = re.compile(

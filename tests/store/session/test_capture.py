@@ -276,13 +276,13 @@ def test_caps_bind_mechanical_entries_only_and_what_they_drop_is_counted() -> No
     state = folded(*calls, state=state)
     assert state.decisions == noted
     assert len(state.artifacts) == 120 + capture.BOUNDS["artifacts"].items
-    assert (len(state.tools_used), len(state.files_read)) == (50, 100)
+    assert (len(state.tools_used), len(state.files_read)) == (50, 60)
     assert state.tools_used[-1] == "tool149"
-    assert (state.dropped["tools_used"], state.dropped["files_read"]) == (100, 50)
+    assert (state.dropped["tools_used"], state.dropped["files_read"]) == (100, 90)
     assert state.dropped["artifacts"] == 110
     failed = tuple(entry(FAILED, error=f"{n}") for n in range(80))
     once = folded(*failed)
-    assert once.dropped["failed_attempts"] == 60
+    assert once.dropped["failed_attempts"] == 68
     assert folded(*failed, state=once) == once
 
 
@@ -293,7 +293,7 @@ def test_a_long_plan_keeps_its_open_items_first() -> None:
     many = tuple(PlanItem(str(n), f"item {n}") for n in range(70))
     state = folded(entry(plan=many))
     assert len(state.plan) == capture.BOUNDS["plan"].items
-    assert state.dropped["plan"] == 30
+    assert state.dropped["plan"] == 40
 
 
 EVENTS = st.sampled_from([STARTED, ENDED, FAILED, PROMPT, TURN_ENDED])
