@@ -32,8 +32,6 @@ AT_LENGTH, SHORT = 1500, 400
 MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 22, 22, 14
 """Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
 MARKED = frozenset({CORRECTION, CONSTRAINT})
-_SMALL_ANSWER = 200
-"""Characters below which an answer to small talk is small talk too."""
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
 """Messages in a snapshot's thread, and characters of each and of one in its summary."""
 
@@ -72,48 +70,60 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if not message.text:
         return exchanges
     if _is_by_user(message):
-        return _kept((*exchanges, message))
+        return _bounded((*_with_newest_shortened(exchanges, message), message))
     if not exchanges:
         return exchanges  # before the first user message nothing is an exchange
     last = exchanges[-1]
     if not _is_by_user(last) and last.text == message.text:
         return exchanges  # a turn that the host began may end with the same words
     if last.origin.conversation == message.origin.conversation:
-        if last.kind == SMALL_TALK and len(message.text) < _SMALL_ANSWER:
+        if last.kind == SMALL_TALK and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
         if not _is_by_user(last):
             exchanges = exchanges[:-1]  # of several in a turn the last stands for its answer
-    return _kept((*exchanges, message))
+    return _bounded((*_with_newest_shortened(exchanges, message), message))
 
 
 def _is_by_user(exchange: Exchange) -> bool:
     return exchange.origin.by == USER
 
 
-def _kept(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Drop what there is no room for, oldest first by its class, and shorten what is not newest."""
+def _with_newest_shortened(
+    exchanges: tuple[Exchange, ...], message: Exchange
+) -> tuple[Exchange, ...]:
+    """Shorten what was the newest of the same speaker before a message; small talk displaces none.
+
+    An older answer that states nothing is dropped with it.
+    """
+    if message.kind == SMALL_TALK:
+        return exchanges
+    for place in range(len(exchanges) - 1, -1, -1):
+        exchange = exchanges[place]
+        if exchange.kind != SMALL_TALK and _is_by_user(exchange) == _is_by_user(message):
+            shortened = _shortened(exchange)
+            kept = (shortened,) if shortened.text else ()
+            return (*exchanges[:place], *kept, *exchanges[place + 1 :])
+    return exchanges
+
+
+def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Drop what there is no room for, the oldest of each class first; the first request stays."""
     room = {"marked": MOST_MARKED, "requests": MOST_REQUESTS, "conclusions": MOST_CONCLUSIONS}
-    newest: dict[bool, bool] = {}
     kept: list[Exchange] = []
+    is_at_end = True
     for place in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[place]
         if exchange.kind == SMALL_TALK:
             # At the end it tells what an answer answers; then nobody needs it any more.
-            if not newest:
+            if is_at_end:
                 kept.append(exchange)
             continue
-        by_user = _is_by_user(exchange)
+        is_at_end = False
         name = "conclusions"
-        if by_user:
+        if _is_by_user(exchange):
             name = "marked" if exchange.kind in MARKED else "requests"
         room[name] -= 1
-        is_first = place == 0 and by_user
-        if room[name] < 0 and not is_first:
-            continue
-        if by_user in newest:
-            exchange = _shortened(exchange)
-        newest[by_user] = True
-        if exchange.text:
+        if room[name] >= 0 or (place == 0 and _is_by_user(exchange)):
             kept.append(exchange)
     return tuple(reversed(kept))
 

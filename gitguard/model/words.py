@@ -26,84 +26,117 @@ _QUESTION = 300
 _READ = 16_384
 """Characters of a text that are looked at, half of them at its end."""
 
-_PHRASES = (
-    "hi|hey|hello|good morning|bye|thanks|thank you|thank you very much|thx|ok|okay|k|yes|y|yeah"
-    "|yep|yup|sure|no problem|great|nice|good|perfect|cool|awesome|excellent|well done|good job"
-    "|go|go on|go ahead|continue|proceed|carry on|keep going|next|do it|please|resume|done|lgtm"
-    "|looks good|sounds good|that's all|where were we|what's next|whats next|what next|ready"
-    "|ja|nein|danke|weiter|bitte|oui|merci|si|sí|gracias"
+
+def _listed(phrases: str, between: str = " ") -> frozenset[str]:
+    return frozenset(phrases.split(between))
+
+
+class Marks:
+    """Words and phrases that carry a meaning in nearly every sentence that has them.
+
+    They are looked up, and not matched by an expression: compiling one of that size would take a
+    hook longer than all else it does with a prompt.
+    """
+
+    def __init__(self, words: str, *phrases: str, starts: str = "") -> None:
+        """Take words by blanks between them; starts only count as the first word."""
+        self._words = frozenset(words.split())
+        self._phrases = tuple(f" {phrase} " for phrase in phrases)
+        self._starts = frozenset(starts.split())
+
+    def are_in(self, sentence: str) -> bool:
+        """Say whether a sentence has one of them."""
+        words = words_of(sentence)
+        if not self._words.isdisjoint(words) or bool(self._starts.intersection(words[:1])):
+            return True
+        joined = f" {' '.join(words)} "
+        return any(phrase in joined for phrase in self._phrases)
+
+
+_WORD = re.compile(r"[\w']+")
+_SMALL_PHRASES = _listed(
+    "hi|hey|hello|good morning|bye|thanks|thank you|thank you very much|thx|ok|okay|k|yes|y"
+    "|yeah|yep|yup|sure|no problem|great|nice|good|perfect|cool|awesome|excellent|well done"
+    "|good job|go|go on|go ahead|continue|proceed|carry on|keep going|next|do it|please"
+    "|resume|done|lgtm|looks good|sounds good|that's all|what's next|whats next|what next"
+    "|ready|and|then|so|now|all|ja|nein|danke|weiter|bitte|oui|merci|si|sí|gracias",
+    between="|",
 )
-_SMALL_TALK = re.compile(
-    # The longest first, so that "go on" is not "go" and something else.
-    "|".join(sorted(map(re.escape, _PHRASES.split("|")), key=len, reverse=True))
-    + r"|\d+\s*[+*/-]\s*\d+",
-    re.IGNORECASE,
+_MOST_PHRASE = 4
+"""Words of the longest of these phrases."""
+_SUM = re.compile(r"\d+\s*[+*/-]\s*\d+\W*")
+_ROUTINE = _listed("commit push merge stage rebase deploy format lint compact")
+_AROUND_ROUTINE = _listed(
+    "ok okay yes yeah great now please can you lets let's then and just we git it this that"
+    " all the these change changes work everything to main master origin again force branch"
+    " code pr"
 )
-_BETWEEN_SMALL_TALK = re.compile(r"[\s,.!?;:…)(\"'-]*(?:(?:and|then|please|so|now|with it|all)\b)?")
-_ROUTINE = re.compile(
-    r"(?:(?:ok|okay|yes|yeah|great|now|please|can you|let'?s|then|and|just|we can)[,. ]+)*"
-    r"(?:git )?(?:commit|push|merge|stage|rebase|deploy|format|lint|compact)\b"
-    r"(?:[ ,]+(?:and|then|it|this|that|all|the|these|changes?|work|everything|commit|push|merge"
-    r"|to|main|master|origin|now|please|again|force|branch|code|pr))*[.! ]*",
-    re.IGNORECASE,
+_ORIENTATION = Marks(
+    "",
+    *("where did we leave", "where have we left", "where we left", "where we last", "left off"),
+    *("where we stopped", "where were we", "catch up", "up to speed", "familiarize yourself"),
+    *("what did we do", "what have we done"),
 )
-_ORIENTATION = re.compile(
-    r"\bwhere (?:did |have )?we (?:last )?(?:left|leave|stop)|\bleft off\b|\bcatch up\b"
-    r"|\bup to speed\b|\bfamiliari[sz]e yourself\b|\bwhat (?:did|have) we (?:do|done)\b",
-    re.IGNORECASE,
+_CORRECTION = Marks(
+    "actually instead wrong incorrect revert undo hate ugly weird statt falsch",
+    *("that's not", "this is not", "that is not", "it's not", "i meant", "not what i", "hold on"),
+    *("i said", "i asked", "i told", "you forgot", "you missed", "you should have", "you didn't"),
+    *("don't like", "dont like", "not like", "too small", "too big", "too much", "still too"),
+    *("still fails", "still failing", "still broken", "still doesn't", "still not", "still wrong"),
+    *("the same error", "why did you", "rather than", "change of plan", "forget about"),
+    *("forget that", "forget it"),
+    starts="no nope nein non stop wait",
 )
-_CORRECTION = re.compile(
-    r"^(?:no|nope|nein|non)\b|^(?:stop|wait|hold on|undo|revert)\b|\bactually\b|\binstead\b"
-    r"|\b(?:that|this|it)(?:'s| is| was) (?:not|wrong|incorrect)\b|\bwrong\b|\bi meant\b"
-    r"|\bnot what i\b|\bi (?:said|asked|told)\b|\byou (?:forgot|missed|should have|didn'?t)\b"
-    r"|\bstill (?:fail|broken|doesn'?t|not|wrong|get|see|the same)|\bwhy did you\b|\brather than\b"
-    r"|\bchange of plan|\bforget (?:about|that|it)\b|\brevert\b|\bundo\b|\bstatt\b|\bfalsch\b",
-    re.IGNORECASE,
+_CONSTRAINT = Marks(
+    "never always must mustn't don't dont shouldn't shouldnt cannot cant only ensure without avoid "
+    "unless except require requires required prefer important forbidden niemals immer nicht muss "
+    "jamais toujours nunca siempre",
+    *("do not", "should not", "make sure", "no more than", "no less than", "no fewer than"),
+    *(
+        "should be",
+        "at most",
+        "at least",
+        "keep it",
+        "keep the",
+        "need to",
+        "needs to",
+        "has to",
+        "have to",
+    ),
+    "not allowed",
 )
-_CONSTRAINT = re.compile(
-    r"\bnever\b|\balways\b|\bmust(?:n'?t)?\b|\bdo(?: not|n'?t)\b|\bshould(?: not|n'?t)\b|\bcannot\b"
-    r"|\bonly\b|\bmake sure\b|\bensure\b|\bwithout\b|\bavoid\b|\bno (?:more|less|fewer) than\b"
-    r"|\bat (?:most|least)\b|\bunless\b|\bexcept\b|\brequire[sd]?\b|\bprefer\b|\bkeep (?:it|the)\b"
-    r"|\bneeds? to\b|\bhas to\b|\bhave to\b|\bimportant\b|\bnot allowed\b|\bforbidden\b"
-    r"|\bniemals?\b|\bimmer\b|\bnicht\b|\bmuss\b|\bjamais\b|\btoujours\b|\bnunca\b|\bsiempre\b",
-    re.IGNORECASE,
+_STATES = Marks(
+    "found because cause causes caused result results fixed resolved decided chose chosen instead "
+    "pass passes passed fail fails failed failing failure error errors broken verified confirmed "
+    "measured recommend should must remaining todo pending blocked limit never only twice missing "
+    "faster slower percent lost leak leaks works implemented created added removed renamed changed "
+    "moved updated committed written wrote done built ported tested documented merged deployed "
+    "shipped completed finished pushed installed enabled disabled replaced kept left",
+    *("turns out", "turned out", "root cause", "open question", "not yet", "now takes"),
+    *("now uses", "now has", "now is"),
 )
-_TELLING = re.compile(
-    r"\b(?:found|because|caused?|root cause|result|fixed|resolved|turns? out|means|so that|decided"
-    r"|chose|chosen|instead|pass(?:es|ed|ing)?|fail(?:s|ed|ing|ure)?|errors?|broken|works?|verified"
-    r"|confirmed|measured|recommend|suggest|should|must|needs?|next|remaining|left|todo|open|still"
-    r"|not yet|pending|blocked|question|default|limit|created|added|removed|renamed|changed|moved"
-    r"|updated|implemented|committed|pushed|merged|deployed)\b|\d",
-    re.IGNORECASE,
+_NEXT = Marks(
+    "next remaining todo i'll nächste",
+    *("left to do", "to do", "still needs", "still need", "still to", "not yet", "i will"),
+    *("let me", "needs to be"),
 )
-_STATES = re.compile(
-    r"\b(?:found|because|caused?|root cause|results?|fixed|resolved|turns? out|decided|chose|chosen"
-    r"|instead|pass(?:es|ed)?|fail(?:s|ed|ing|ure)?|errors?|broken|verified|confirmed|measured"
-    r"|recommend|should|must|remaining|todo|open question|not yet|pending|blocked|limit|never"
-    r"|only|twice|missing|faster|slower|percent|lost|leaks?|now (?:takes|uses|has|is)|works"
-    r"|implemented|created|added|removed|renamed|changed|moved|updated|committed|written|wrote"
-    r"|done|built|ported|tested|documented|merged|deployed|shipped|completed|finished|pushed"
-    r"|installed|enabled|disabled|replaced|kept|left)\b|\d",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(r"[\w.:/-]+")
+_TERM = re.compile(r"[\w.:/-]+")
 _SHARED, _SHORT_WORD = 2, 2
-_COMMON_WORDS = (
-    "the and for that this with use not are was were has have will would should could must can "
-    "from into over your you our its it's instead actually please make set let now all any but "
-    "also then than when what which who why how don't never always only just"
-)
-_COMMON = frozenset(_COMMON_WORDS.split())
-_NEXT = re.compile(
-    r"\bnext\b|\bremaining\b|\bleft to do\b|\bto ?do\b|\bstill (?:needs?|to)\b|\bnot yet\b"
-    r"|\bi(?:'ll| will)\b|\blet me\b|\bneeds? to be\b|\bnächste",
-    re.IGNORECASE,
+_COMMON = _listed(
+    "the and for that this with use not are was were has have will would should could must"
+    " can from into over your you our its it's instead actually please make set let now all"
+    " any but also then than when what which who why how don't never always only just"
 )
 _HEADINGS = re.compile(r"^\s*(?:#+|\d+\.|\*\*)\s*([A-Z][^\n:*]{2,60})[:*]*\s*$", re.MULTILINE)
 _STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|__|`")
+
+
+def words_of(sentence: str) -> list[str]:
+    """Return a sentence's words in lower case."""
+    return _WORD.findall(sentence.lower())
 
 
 def kind_of_prompt(text: str, *, settles: bool = False) -> str:
@@ -114,30 +147,39 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
     line = one_line(text[:_READ])
     if line.startswith("/") and re.match(r"/[\w:-]+(?:\s|$)", line):
         return SMALL_TALK  # a command to the host
-    if len(line) <= _SHORT_TALK and _ROUTINE.fullmatch(line):
+    if len(line) <= _SHORT_TALK and _is_routine(line):
         return ROUTINE
     if settles:
         return ANSWER
-    if is_small_talk(line) or (len(line) <= _SHORT_REQUEST and _ORIENTATION.search(line)):
+    if is_small_talk(line) or (len(line) <= _SHORT_REQUEST and _ORIENTATION.are_in(line)):
         return SMALL_TALK
-    if _CORRECTION.search(line):
+    if _CORRECTION.are_in(line):
         return CORRECTION
-    return CONSTRAINT if _CONSTRAINT.search(line) else REQUEST
+    return CONSTRAINT if _CONSTRAINT.are_in(line) else REQUEST
+
+
+def _is_routine(line: str) -> bool:
+    words = set(words_of(line))
+    return bool(words & _ROUTINE) and words <= _ROUTINE | _AROUND_ROUTINE
 
 
 def is_small_talk(line: str) -> bool:
     """Say whether a line is nothing but thanks, a greeting or "go on"."""
-    rest = line if len(line) <= _SHORT_TALK else ""
-    if not rest:
+    if len(line) > _SHORT_TALK:
         return False
-    while rest:
-        beginning = _SMALL_TALK.match(rest)
-        if beginning is None or rest[beginning.end() : beginning.end() + 1].isalnum():
+    if _SUM.fullmatch(line):
+        return True
+    words = words_of(line)
+    place = 0
+    while place < len(words):
+        for length in range(_MOST_PHRASE, 0, -1):
+            phrase = words[place : place + length]
+            if len(phrase) == length and " ".join(phrase) in _SMALL_PHRASES:
+                place += length
+                break
+        else:
             return False
-        rest = rest[beginning.end() :]
-        between = _BETWEEN_SMALL_TALK.match(rest)
-        rest = rest[between.end() :] if between is not None else rest
-    return True
+    return bool(words)
 
 
 def is_reply(answer_length: int, prompt: str) -> bool:
@@ -154,7 +196,7 @@ def gist(text: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     first, *others = sentences(text)
-    marked = [s for s in others if _CONSTRAINT.search(s) or _CORRECTION.search(s)]
+    marked = [s for s in others if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
     beginning = limit if not marked else max(limit // 2, limit - sum(map(len, marked)))
     shown = line if not marked else first
     parts = [shorten(shown, beginning)]
@@ -190,7 +232,7 @@ def conclusions(answer: str, limit: int) -> str:
     chosen |= _within(whole, reversed(range(len(whole))), limit * _END // (_BEGINNING + _END) // 2)
     room = limit - sum(len(whole[i]) + 1 for i in chosen)
     for i, sentence in enumerate(whole):
-        if i not in chosen and _TELLING.search(sentence) and len(sentence) + 3 <= room:
+        if i not in chosen and _states(sentence) and len(sentence) + 3 <= room:
             chosen.add(i)
             room -= len(sentence) + 3
     return shorten(" ".join(whole[i] for i in sorted(chosen)), limit)
@@ -235,10 +277,14 @@ def telling(text: str, limit: int) -> str:
     chosen: list[str] = []
     room = limit
     for sentence in sentences(_without_code(text)):
-        if _STATES.search(sentence) and len(sentence) + 1 <= room:
+        if _states(sentence) and len(sentence) + 1 <= room:
             chosen.append(sentence)
             room -= len(sentence) + 1
     return " ".join(chosen)
+
+
+def _states(sentence: str) -> bool:
+    return any(map(str.isdigit, sentence)) or _STATES.are_in(sentence)
 
 
 def is_replaced(sentence: str, correction: str) -> bool:
@@ -249,13 +295,13 @@ def is_replaced(sentence: str, correction: str) -> bool:
 
 
 def _content(sentence: str) -> frozenset[str]:
-    words = (word.strip(".:/-") for word in _WORDS.findall(sentence.lower()))
+    words = (word.strip(".:/-") for word in _TERM.findall(sentence.lower()))
     return frozenset(word for word in words if len(word) > _SHORT_WORD and word not in _COMMON)
 
 
 def next_step_of(answer: str) -> str:
     """Return the last sentence of an answer that says what comes next, empty if none does."""
-    announced = [sentence for sentence in sentences(answer) if _NEXT.search(sentence)]
+    announced = [sentence for sentence in sentences(answer) if _NEXT.are_in(sentence)]
     return announced[-1] if announced else ""
 
 

@@ -44,23 +44,11 @@ _WRITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _STATUS_LINE_LAG = 2.0
 """Seconds by which the status line may repeat an older figure, even from before a compaction."""
 _PROBES = frozenset(
-    [
-        "Read",
-        "Grep",
-        "Glob",
-        "LS",
-        "WebFetch",
-        "WebSearch",
-        "AskUserQuestion",
-        "ToolSearch",
-        "NotebookRead",
-        "TaskGet",
-        "TaskList",
-        "TaskOutput",
-        "BashOutput",
-        "Skill",
+    (
+        *("Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "AskUserQuestion", "ToolSearch"),
+        *("NotebookRead", "TaskGet", "TaskList", "TaskOutput", "BashOutput", "Skill"),
         "ExitPlanMode",
-    ]
+    )
 )
 """Tools that only look something up, or ask."""
 _BESIDE_THE_WORDS = ("ide_opened_file", "ide_selection", "system-reminder", "local-command-stdout")
