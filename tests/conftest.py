@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import signal
@@ -62,22 +61,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 _FOREIGN = ("GITGUARD_", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "OPENCLAW", "LC_")
 
 
-@pytest.fixture(scope="session")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The paths of the tests' homes, none of which exists before its test.
-
-    `mktemp` reads all names in its folder to number the next: the homes of ten thousand tests
-    lie in a folder of their own and are counted here, because reading them took a minute.
-    """
-    folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
-
-
 @pytest.fixture(autouse=True)
-def hermetic_seal(homes: Iterator[Path]) -> Iterator[Path]:
+def hermetic_seal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Give each test a machine of its own: nothing of the user's is read or written."""
-    home = next(homes)
-    home.mkdir(mode=0o700)
+    home = tmp_path_factory.mktemp("home")
     before = dict(os.environ)
     for name in before:
         if name.startswith(_FOREIGN):
