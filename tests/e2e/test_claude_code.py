@@ -72,7 +72,7 @@ def test_a_turn_ends_in_a_checkpoint_with_the_file_and_the_failure(
     assert "raise SystemExit(3)" in state["failed_attempts"][0]["what"]
     assert "Exit code 3" in state["failed_attempts"][0]["error"]
     assert state["goal"] == "Write hello.py and run it"
-    assert set(state["mechanical"]) >= {"goal", "next_action"}
+    assert {state["goal_from"]["by"], state["next_from"]["by"]} == {"user"}
     assert "python3 hello.py" in state["last_action"]["summary"]
     assert "turn-end" in guarded.triggers()
     assert guarded.faults() == []
