@@ -1,0 +1,72 @@
+"""What an agent said in a turn that did not end comes back from the host's transcript."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.model.text import timestamp
+from tests.support.conversation import Conversation
+
+FOUND = "I found that the cache key lacks the tenant."
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def says(talk: Conversation, text: str) -> None:
+    """The host writes down what the agent says, and no hook tells of it."""
+    talk.clock.pass_by(1)
+    content = [{"type": "text", "text": text}]
+    message = {"role": "assistant", "id": f"m{talk.clock():.0f}", "content": content}
+    stamp = timestamp(talk.clock())
+    talk._write({"type": "assistant", "timestamp": stamp, "message": message})
+
+
+def is_in_a_turn(talk: Conversation) -> None:
+    talk.prompt("Why is the page of another customer shown?")
+    message = {"role": "user", "content": "Why is the page of another customer shown?"}
+    stamp = timestamp(talk.clock())
+    talk._write({"type": "user", "timestamp": stamp, "message": message})
+    talk.send("PostToolUse.Bash")
+    says(talk, FOUND)
+
+
+def test_a_conversation_after_a_kill_is_told_what_the_agent_had_found(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.clock.pass_by(60)
+    block = talk.beside("S2").prompt("What happened?")
+    assert f"Said before the turn was cut off: {FOUND}" in block
+    assert talk.beside("S3").prompt("And now?").count(FOUND) == 1, "it is taken in once"
+
+
+def test_a_compaction_in_a_turn_keeps_what_the_agent_had_found(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.send("PreCompact.auto")
+    assert any(e.text == FOUND for e in talk.guard.state().exchanges)
+    talk.send("Stop", last_assistant_message="Fixed: the key has the tenant now.")
+    texts = [exchange.text for exchange in talk.guard.state().exchanges]
+    assert FOUND not in texts, "the answer that ended the turn took its place"
+
+
+def test_a_turn_that_ended_is_not_looked_for_in_the_transcript(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.send("Stop", last_assistant_message="Fixed.")
+    says(talk, "Never shown")
+    assert "Never shown" not in talk.beside("S2").prompt("What happened?")
+
+
+def test_the_hosts_summary_is_told_to_whoever_has_not_just_read_it(talk: Conversation) -> None:
+    talk.prompt("Port the parser")
+    talk.send("PreCompact.auto")
+    summary = "1. Primary Request:\n   Port it\n2. Pending Tasks:\n   Write the changelog\n"
+    talk.send("PostCompact", compact_summary=summary)
+    talk.send("Stop", last_assistant_message="Ported.")
+    assert "Write the changelog" in talk.beside("S2").prompt("What is open?")
+    talk.send("PreCompact.auto")
+    talk.send("PostCompact", compact_summary=summary)
+    own = talk.send("SessionStart.compact") or {}
+    assert "Write the changelog" not in str(own)
