@@ -6,7 +6,7 @@ JOBS ?= 2
 # Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-redaction bench-transcripts faults model references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references
 
 setup: $(VENV)/installed
 
@@ -36,6 +36,9 @@ bench: setup
 
 bench-fidelity: setup
 	$(BIN)/python -m tests.benches.bench_fidelity
+
+bench-memory: setup
+	$(BIN)/python -m tests.benches.bench_memory
 
 bench-redaction: setup
 	$(BIN)/python -m tests.benches.bench_redaction
