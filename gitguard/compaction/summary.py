@@ -6,7 +6,7 @@ import re
 from textwrap import wrap
 
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.sessions.resume.filling import BlockSection, Item, fill
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, fill
 from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
 
 TYPE_CHECKING = False
@@ -124,13 +124,13 @@ class Draft:
     def _failures(self) -> tuple[BlockSection, ...]:
         failed, count = failures_in(self._plan.old, self._redactor)
         title = f"Tool failures, of {count:,}" if count > len(failed) else "Tool failures"
-        items = tuple(Item(line) for line in reversed(failed))
+        items = tuple(BlockItem(line) for line in reversed(failed))
         return (BlockSection(title, items, _STATE_SHARE),)
 
     def _files(self) -> tuple[BlockSection, ...]:
         named = {"Files modified": self.files.modified, "Files read": self.files.read}
         return tuple(
-            BlockSection(title, tuple(Item(one_line(name)) for name in reversed(names)), 4)
+            BlockSection(title, tuple(BlockItem(one_line(name)) for name in reversed(names)), 4)
             for title, names in named.items()
         )
 

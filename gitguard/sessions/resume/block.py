@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
-from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
 from gitguard.sessions.resume.sections import FENCE, Reader, duration, safe, sections_of
 
 TYPE_CHECKING = False
@@ -85,8 +85,8 @@ def _render(filled: tuple[Filled, ...], header: Header) -> str:
 
 
 def _about(header: Header) -> tuple[BlockSection, ...]:
-    notes = tuple(Item(safe(shorten(one_line(note), _NOTE_LIMIT))) for note in header.notes)
-    changes = tuple(Item(safe(text), is_derived=True) for text in (header.changes,) if text)
+    notes = tuple(BlockItem(safe(shorten(one_line(note), _NOTE_LIMIT))) for note in header.notes)
+    changes = tuple(BlockItem(safe(text), is_derived=True) for text in (header.changes,) if text)
     return (
         BlockSection("Notes", notes, 6),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),

@@ -31,7 +31,7 @@ _BULLET = len("- \n")
 _LONGEST_NUMBERS = len(" (of 1,000,000 characters)")
 
 
-class Item(Value):
+class BlockItem(Value):
     """One thing to show."""
 
     text: str
@@ -43,7 +43,7 @@ class BlockSection(Value):
     """A titled list of items, the most wanted first."""
 
     title: str
-    items: tuple[Item, ...]
+    items: tuple[BlockItem, ...]
     share: int
     """Its part of the budget, in relation to the other shares."""
     is_required: bool = True

@@ -19,22 +19,19 @@ from gitguard.model.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.model.items import (
-    Item as StateItem,
-)
 from gitguard.model.text import one_line, seconds
 from gitguard.model.thread import MARKED
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences
-from gitguard.sessions.resume.filling import BlockSection, Item
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.store.session.task import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, Failure, Note, Origin
+    from gitguard.model.items import Artifact, Failure, Item, Note, Origin
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -295,7 +292,7 @@ def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
     return _line("At the last compaction, by the host's summary", text, 10, is_derived=True)
 
 
-def _checks(state: TaskState) -> tuple[Item, ...]:
+def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
     commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
     return _items(
@@ -304,7 +301,7 @@ def _checks(state: TaskState) -> tuple[Item, ...]:
     )
 
 
-def _open_failures(state: TaskState, reader: Reader) -> tuple[Item, ...]:
+def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     """Return failures of tools that nothing has mended since, and that no check tells already."""
     checks = [command.command for command in state.commands]
     return _items(
@@ -361,11 +358,11 @@ def _notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> B
     )
 
 
-def _dated(item: StateItem, text: str, reader: Reader) -> str:
+def _dated(item: Item, text: str, reader: Reader) -> str:
     return f"{text}{reader.age(item.origin)}"
 
 
-def _items(texts: Iterable[tuple[str, bool]]) -> tuple[Item, ...]:
+def _items(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
     """Return what is to be shown of texts, each with whether it was derived."""
-    items = (Item(safe(text), is_derived) for text, is_derived in texts)
+    items = (BlockItem(safe(text), is_derived) for text, is_derived in texts)
     return tuple(item for item in items if item.text)

@@ -14,7 +14,7 @@ from gitguard.model.items import Artifact, Decision, Exchange, Failure, Origin, 
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.thread import said_by_agent, said_by_user
 from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
-from gitguard.sessions.resume.filling import BlockSection, Filled, Item, fill, length
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.store.session.snapshot import Work
 from gitguard.store.session.task import LastAction, TaskState, new_task
 from tests.support.state_documents import BY_HOOK, notes
@@ -147,7 +147,7 @@ def test_of_too_many_facts_each_section_keeps_its_newest(
 
 
 def test_sections_take_turns_by_their_shares() -> None:
-    items = tuple(Item(fact(number)) for number in range(50))
+    items = tuple(BlockItem(fact(number)) for number in range(50))
     filled = fill((BlockSection("Three", items, 3), BlockSection("One", items, 1)), 2000)
     three, one = (len(part.texts) for part in filled)
     assert abs(three - 3 * one) <= 3
@@ -298,7 +298,7 @@ def test_what_is_older_than_the_conversation_says_how_old_it_is() -> None:
 
 
 ITEMS = st.builds(
-    Item, st.text("ab ", min_size=1, max_size=500).map(lambda t: f"x{t}"), st.booleans()
+    BlockItem, st.text("ab ", min_size=1, max_size=500).map(lambda t: f"x{t}"), st.booleans()
 )
 SECTIONS = st.lists(
     st.tuples(st.lists(ITEMS, max_size=12), st.integers(1, 20), st.booleans(), st.booleans()),

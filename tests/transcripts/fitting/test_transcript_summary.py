@@ -19,7 +19,7 @@ from gitguard.compaction.summary import TITLE, Draft
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.transcript import Answer
-from gitguard.sessions.resume.filling import BlockSection, Item
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.store.disk.summarizer import LARGEST_ANSWER, SummarizerCommand, summarizer_environment
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.chunks import (
@@ -275,7 +275,7 @@ def test_it_is_never_longer_than_allowed() -> None:
 def test_a_long_story_leaves_room_for_the_rest() -> None:
     found = decided(turns(400, size=2_000))
     long = Summarized("\n".join(f"- User: matter {n} " + "x" * 90 for n in range(1_000)))
-    state = (BlockSection("Goal", (Item("Ship it"),), 10, is_list=False),)
+    state = (BlockSection("Goal", (BlockItem("Ship it"),), 10, is_list=False),)
     text = Draft(found, PLAIN, most=8_000).text(long, state=state, rules="Never push.")
     assert len(text) <= 8_000
     assert "- User: matter 0 " in text
