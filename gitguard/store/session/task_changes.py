@@ -60,10 +60,7 @@ def update_state(
         else:
             values[name] = read_field(kind, _whole_action(name, value, origin), name)
             report[name] = "set"
-    if not values.get("next_action", "-").strip():
-        raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")
-    if not values.get("goal", "-").strip():
-        raise InvalidInput("`goal` is empty", "Say what the task is to reach")
+    _refuse_empty(values)
     if "goal" in values:
         values["goal_from"] = origin
     if "next_action" in values:
@@ -71,6 +68,13 @@ def update_state(
     status = _status_after(state, values)
     changed = state.replace(**{"status": status, **values, "updated_at": origin.when})
     return changed, report
+
+
+def _refuse_empty(values: dict[str, Any]) -> None:
+    if not values.get("next_action", "-").strip():
+        raise InvalidInput("`next_action` is empty", "Name the next step, or DONE at the end")
+    if not values.get("goal", "-").strip():
+        raise InvalidInput("`goal` is empty", "Say what the task is to reach")
 
 
 def _status_after(state: TaskState, values: dict[str, Any]) -> str:
