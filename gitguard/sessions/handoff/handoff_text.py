@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from gitguard.model.digest import sha256
-from gitguard.model.items import texts
+from gitguard.model.items import AGENT_KINDS, texts
 from gitguard.model.text import one_line, shorten
+from gitguard.model.thread import MARKED
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.store.session.task import START
@@ -157,9 +158,22 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
         *_newest("Blocker", texts(state.blockers)),
         *_newest("Constraint", texts(state.constraints)),
         *_newest("Invariant", texts(state.invariants)),
+        *_newest("The user said", _limits_of_the_user(state)),
+        ("Last answer", _last_answer(state)),
+        *_newest("Check", tuple(f"{c.command}: {c.outcome}" for c in state.commands)),
         *_newest("Open", tuple(open_items)),
         *_newest("Done", texts(state.completed_steps)),
     ]
+
+
+def _limits_of_the_user(state: TaskState) -> tuple[str, ...]:
+    """Return what the user said that corrects or constrains the work."""
+    return tuple(e.text for e in state.exchanges if e.kind in MARKED)
+
+
+def _last_answer(state: TaskState) -> str:
+    answers = [e.text for e in state.exchanges if e.kind in AGENT_KINDS]
+    return answers[-1] if answers else ""
 
 
 def _newest(label: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:
