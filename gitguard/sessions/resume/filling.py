@@ -49,6 +49,8 @@ class BlockSection(Value):
     is_required: bool = True
     is_list: bool = True
     """Whether it can have many items; otherwise its one item stands beside the title."""
+    has_stub: bool = True
+    """Whether a required section shows a few words before others show whole items."""
     paragraph: int = _PARAGRAPH
     """Characters of each item that are shown before any is shown whole."""
 
@@ -139,7 +141,7 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
     items = section.items
     wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
     wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
-    if section.is_required:
+    if section.is_required and section.has_stub:
         yield 0, wishes[0], _FEW_WORDS
         yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
     first = 2 if section.is_required else 5

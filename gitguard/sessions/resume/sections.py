@@ -31,17 +31,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, Failure, Item, Note, Origin
+    from gitguard.model.items import Artifact, Item, Note, Origin
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
-_REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 420, 135, 750, 200
-"""Characters that are shown of the newest request, of each earlier prompt, of the last answer and
-of each before it, until all sections have as much."""
-_FIRST_WORDS = 10
-"""Earlier prompts that go before what hooks and answers tell; the others come after it."""
+_REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 240, 135, 330, 200
+_CHECK, _FAILURE = 120, 200
+"""Characters that are shown of the newest request, of each earlier prompt, of the last answer, of
+each before it, of a check and of a failure, until all sections have as much."""
+_FIRST_WORDS = 6
+"""Corrections and limits that go beside what was noted; other prompts come after it."""
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 _MOST_CHECKS = 12
@@ -135,7 +136,7 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
     if state.is_noted("next_action") and state.next_action.strip() not in ("", START):
         request, noted = newest_request(state), state.next_from
         is_older = request is not None and noted is not None and request.when > noted.when
-        title = "Next action (noted before the user's last request)" if is_older else "Next action"
+        title = "Next action (older than the request)" if is_older else "Next action"
         return _line(title, f"{state.next_action}{reader.age(state.next_from)}", 10)
     steps = [step for step in state.plan if not step.is_done]
     steps.sort(key=lambda step: step.state != ACTIVE)
@@ -188,8 +189,12 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
         _line("The user's last request", request, 14, paragraph=_REQUEST),
         BlockSection(
             "The user said before",
-            _items((_said(e, reader), place >= _FIRST_WORDS) for place, e in enumerate(earlier)),
+            _items(
+                (_said(e, reader), place >= _FIRST_WORDS or e.kind not in MARKED)
+                for place, e in enumerate(earlier)
+            ),
             16,
+            has_stub=False,
             paragraph=_EARLIER_WORDS,
         ),
     )
@@ -258,23 +263,24 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
         _line(
             "Said before the turn was cut off" if is_cut_off else "The last answer",
             last,
-            16,
+            12,
             is_derived=True,
             paragraph=_CONCLUSION,
-        ),
+        ).replace(has_stub=False),
         BlockSection(
             "Earlier answers",
             _items((_said(e, reader), True) for e in answers[1:]),
-            10,
+            4,
+            has_stub=False,
             paragraph=_EARLIER_ANSWER,
         ),
         _host_summary(state, reader),
-        BlockSection("Checks, as last run", _checks(state), 8),
-        BlockSection("Open failures", _open_failures(state, reader), 5),
+        BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
+        BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         _notes("Open items", state.open_issues, 8, reader),
-        BlockSection("Plan, next step first", _items((text, True) for text in steps), 6),
-        BlockSection("Files", _items(shown), 6),
-        BlockSection("Commits", _items(commits), 4),
+        BlockSection("Plan, next step first", _items((text, True) for text in steps), 10),
+        BlockSection("Files", _items(shown), 14),
+        BlockSection("Commits", _items(commits), 4, has_stub=False),
     )
 
 
@@ -307,15 +313,8 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     return _items(
         (f"{f.what}: {f.error}{reader.age(f.origin)}", True)
         for f in reversed(state.failed_attempts)
-        if _is_recent(f, state) and not any(check in f.what for check in checks)
+        if not f.is_noted and not any(check in f.what for check in checks)
     )
-
-
-def _is_recent(failure: Failure, state: TaskState) -> bool:
-    """Whether a hook saw a call fail in the newest turn; what failed before was gone round."""
-    newest = state.exchanges[-1].origin if state.exchanges else failure.origin
-    turn = (failure.origin.conversation, failure.origin.turn)
-    return not failure.is_noted and turn == (newest.conversation, newest.turn)
 
 
 # What else there is

@@ -278,7 +278,7 @@ def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:
     state = new_task("main", NOW).replace(next_action="Test it", next_from=noted)
     assert "Next action: Test it" in block_of(state)
     state = state.replace(exchanges=said("Port it", "No, drop the tests"))
-    assert "Next action (noted before the user's last request): Test it" in block_of(state)
+    assert "Next action (older than the request): Test it" in block_of(state)
 
 
 def test_what_is_older_than_the_conversation_says_how_old_it_is() -> None:
