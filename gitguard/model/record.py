@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, ClassVar, Self, dataclass_transform
 
-    from gitguard.model.redaction.redactor import Finding, Redactor
+    from gitguard.model.redaction.redactor import Redactor, RuleMatch
 else:
 
     def dataclass_transform(**_options):  # noqa: D103
@@ -96,7 +96,7 @@ class Record(Value):
         values["extra"] = unknown
         return cls._of(values)
 
-    def redacted(self, redactor: Redactor) -> tuple[Self, tuple[Finding, ...]]:
+    def redacted(self, redactor: Redactor) -> tuple[Self, tuple[RuleMatch, ...]]:
         """Return the record without the secrets in it, and what was found."""
         if any(self is known for known in redactor.whole):
             return self, ()

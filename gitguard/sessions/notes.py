@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.redaction.redactor import Finding
+    from gitguard.model.redaction.redactor import RuleMatch
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
@@ -34,7 +34,7 @@ class Noted(Value):
     report: dict[str, str]
     """For each field: set, replaced or appended."""
     saved: Saved | None = None
-    redacted: tuple[Finding, ...] = ()
+    redacted: tuple[RuleMatch, ...] = ()
     """What was taken out because it looks like a secret."""
     is_apart: bool = False
     """Whether it waits for `gitguard repair --trust`, apart from the session's state."""

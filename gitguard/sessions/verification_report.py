@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.store.session.chain_check import Link
+    from gitguard.store.session.chain_check import ChainLink
     from gitguard.store.session.naming import Session
 
 _STATE_WAY_OUT = "Leave it as it is: later checkpoints are complete in themselves"
@@ -95,7 +95,7 @@ class States:
         self._known: dict[str, GitguardError | None] = {}
         self._last: dict[str, Any] = {}
 
-    def judge(self, link: Link) -> GitguardError | None:
+    def judge(self, link: ChainLink) -> GitguardError | None:
         """Say why the state in a checkpoint could not be gone on with."""
         blob, data = link.files.get(STATE_FILE), link.contents.get(STATE_FILE)
         if blob is None:
@@ -154,7 +154,7 @@ def _after_same(items: list[Any], previous: Any) -> list[Any]:
     return items[same:]
 
 
-def findings_of(link: Link, states: States) -> Iterator[HistoryFinding]:
+def findings_of(link: ChainLink, states: States) -> Iterator[HistoryFinding]:
     """Yield everything that is wrong with one checkpoint."""
     name = link.checkpoint.name if link.checkpoint else ""
     state = states.judge(link)

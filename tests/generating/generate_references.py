@@ -24,7 +24,7 @@ from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
 from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session import checkpoint
-from gitguard.store.session.anchor import Anchor, Written
+from gitguard.store.session.anchor import Anchor, StateCopy
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.entries import Entry
 from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
@@ -49,7 +49,7 @@ PERSISTED: dict[str, tuple[type[Record], ...]] = {
     "journal.jsonl": (Entry,),
     "worktree.json": (KeptLook,),
     "anchor.json": (Anchor,),
-    "state.json, the copy": (Written,),
+    "state.json, the copy": (StateCopy,),
     "conversations/": (Hold,),
     "_repository.json": (RepositoryRecord,),
 }

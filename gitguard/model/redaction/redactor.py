@@ -86,14 +86,14 @@ _SHARED = ("hook", "+a", "az", "integration", ":a", "sess", "sig", "mysql", "pas
 """What many literals have in common: texts without it need no search for each of them."""
 
 
-class Finding(Value):
+class RuleMatch(Value):
     """Where a secret was found, never the secret."""
 
     rule: str
     path: str
 
 
-class _Plan:
+class _SearchPlan:
     """Which rules a text can match at all."""
 
     __slots__ = ("is_encoding", "key_words", "literals", "scans", "tokens")
@@ -116,7 +116,7 @@ class _Plan:
         return self.is_encoding or bool(searches)
 
 
-_NOTHING = _Plan()
+_NOTHING = _SearchPlan()
 
 
 class Redactor:
@@ -161,7 +161,7 @@ class Redactor:
         """
         return shorten(self.text(text[: limit + _LONGEST_SECRET]), limit)
 
-    def document(self, value: Any, path: str = "") -> tuple[Any, tuple[Finding, ...]]:
+    def document(self, value: Any, path: str = "") -> tuple[Any, tuple[RuleMatch, ...]]:
         """Return a document without the secrets in its leaves and keys, and what was found where.
 
         The same object comes back if nothing was found.
@@ -171,7 +171,7 @@ class Redactor:
         joined = "\n".join(unknown)
         # What a large document holds somewhere says little about each of its leaves.
         plan = self._plan(joined) if len(joined) <= _WINDOW else None
-        findings: list[Finding] = []
+        findings: list[RuleMatch] = []
         # Most documents hold nothing, and need no look at what stands where.
         if self._tell_more(texts, names) or not all(self._is_clean(text, plan) for text in unknown):
             value = self._walk(value, "", path, plan, findings)
@@ -183,7 +183,7 @@ class Redactor:
             return True
         return any(self._strength(name) != NONE for name in names)
 
-    def _is_clean(self, text: str, plan: _Plan | None) -> bool:
+    def _is_clean(self, text: str, plan: _SearchPlan | None) -> bool:
         return self._leaf(text, "", plan, []) is text
 
     def know(self, value: Any, record: object = None) -> None:
@@ -204,17 +204,17 @@ class Redactor:
             self._rules_id = sha256("\n".join(told).encode())[:16]
         return self._rules_id
 
-    def find(self, value: Any, path: str = "") -> tuple[Finding, ...]:
+    def find(self, value: Any, path: str = "") -> tuple[RuleMatch, ...]:
         """Return what would be taken out of a document."""
         return self.document(value, path)[1]
 
     def _walk(
-        self, value: Any, name: str, path: str, plan: _Plan | None, findings: list[Finding]
+        self, value: Any, name: str, path: str, plan: _SearchPlan | None, findings: list[RuleMatch]
     ) -> Any:
         if isinstance(value, str):
             rules: list[str] = []
             clean = self._leaf(value, name, plan, rules)
-            findings.extend(Finding(rule, path) for rule in dict.fromkeys(rules))
+            findings.extend(RuleMatch(rule, path) for rule in dict.fromkeys(rules))
             return clean
         if isinstance(value, dict):
             return self._walk_mapping(value, path, plan, findings)
@@ -228,7 +228,11 @@ class Redactor:
         return value
 
     def _walk_mapping(
-        self, value: Mapping[Any, Any], path: str, plan: _Plan | None, findings: list[Finding]
+        self,
+        value: Mapping[Any, Any],
+        path: str,
+        plan: _SearchPlan | None,
+        findings: list[RuleMatch],
     ) -> Any:
         clean: dict[Any, Any] = {}
         same = True
@@ -237,7 +241,7 @@ class Redactor:
             rules: list[str] = []
             shown = self._leaf(key, "", plan, rules) if isinstance(key, str) else key
             here = f"{path}.{shown}" if path else str(shown)
-            findings.extend(Finding(rule, here) for rule in dict.fromkeys(rules))
+            findings.extend(RuleMatch(rule, here) for rule in dict.fromkeys(rules))
             while shown in clean:
                 shown = f"{shown} again"
             name = name_of(key, value)
@@ -252,7 +256,7 @@ class Redactor:
         return value if same else clean
 
     def _secret_values(
-        self, value: Mapping[Any, Any], path: str, findings: list[Finding]
+        self, value: Mapping[Any, Any], path: str, findings: list[RuleMatch]
     ) -> dict[Any, Any]:
         named = {key: (item, "password") for key, item in value.items()}
         return {
@@ -260,7 +264,7 @@ class Redactor:
             for key, (item, name) in named.items()
         }
 
-    def _leaf(self, text: str, name: str, plan: _Plan | None, rules: list[str]) -> str:
+    def _leaf(self, text: str, name: str, plan: _SearchPlan | None, rules: list[str]) -> str:
         if len(text) < 3:
             return text
         found: list[str] = []
@@ -275,7 +279,7 @@ class Redactor:
         named = is_secret_leaf(self._strength(name), text) and not is_wall(text)
         return named and not self._is_allowed(text)
 
-    def _searched(self, text: str, plan: _Plan | None, found: list[str]) -> str:
+    def _searched(self, text: str, plan: _SearchPlan | None, found: list[str]) -> str:
         plan = plan or self._plan(text)
         is_searched = plan.any or self._engine or "\n" in text or may_conceal(text) or joins(text)
         clean = self._without(text, plan, 0, found) if is_searched else text
@@ -294,7 +298,7 @@ class Redactor:
             sure = self._strengths[name] = strength(told[-_LONGEST_NAME:])
         return sure
 
-    def _without(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
+    def _without(self, text: str, plan: _SearchPlan, turn: int, found: list[str]) -> str:
         if OPENING not in text:
             return self._piece(text, plan, turn, found)
         parts: list[str] = []
@@ -305,7 +309,7 @@ class Redactor:
         parts.append(self._piece(text[start:], plan, turn, found))
         return "".join(parts)
 
-    def _piece(self, text: str, plan: _Plan, turn: int, found: list[str]) -> str:
+    def _piece(self, text: str, plan: _SearchPlan, turn: int, found: list[str]) -> str:
         spans = self._spans(text, plan) if len(text) > 2 else []
         if not spans:
             return text
@@ -322,7 +326,7 @@ class Redactor:
         parts.append(self._piece(text[start:], plan, turn + 1, found))
         return "".join(parts)
 
-    def _spans(self, text: str, plan: _Plan) -> list[Span]:
+    def _spans(self, text: str, plan: _SearchPlan) -> list[Span]:
         ranked: list[tuple[int, int, int, str]] = []
         for start in range(0, len(text), _WINDOW):
             window = text if len(text) <= _WINDOW else text[start : start + _WINDOW + _OVERLAP]
@@ -330,7 +334,7 @@ class Redactor:
                 ranked.append((start + begin, start + end, rank, rule))
         return merged(ranked)
 
-    def _search_window(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
+    def _search_window(self, text: str, plan: _SearchPlan) -> Iterator[tuple[int, Span]]:
         """Yield all finds in a text as it is written, and in what it says behind that."""
         may_be_split = "\n" in text
         for rank, (begin, end, rule) in self._search(text, plan):
@@ -370,7 +374,7 @@ class Redactor:
                     yield _OF_A_VIEW + rank, (begin, end, rule)
                     break
 
-    def _search(self, text: str, plan: _Plan) -> Iterator[tuple[int, Span]]:
+    def _search(self, text: str, plan: _SearchPlan) -> Iterator[tuple[int, Span]]:
         """Yield all finds with the rank of their rule: what is most specific comes first."""
         low = _lower(text)
         for at in sorted({at for literal, at in plan.literals if literal in low}):
@@ -386,13 +390,13 @@ class Redactor:
         if self._engine is not None:
             yield from ((5000, span) for span in self._engine.find(text))
 
-    def _plan(self, text: str) -> _Plan:
+    def _plan(self, text: str) -> _SearchPlan:
         # Most words stand in a text more than once and in other texts too, and what the rules need
         # lies within a word. So only words that are new, or that held something, are searched.
         words = set(text.split()) - self._ordinary
         return self._plan_of(words) if words else _NOTHING
 
-    def _plan_of(self, words: set[str]) -> _Plan:
+    def _plan_of(self, words: set[str]) -> _SearchPlan:
         joined = " ".join(words)
         low = _lower(joined)
         long = " ".join([word for word in words if len(word) >= SHORTEST])
@@ -413,7 +417,7 @@ class Redactor:
             holding |= words_with([long[begin:end] for begin, end, _plain in encoding], long, long)
             self._remember_ordinary(words - holding, len(joined))
         needed = [literal for _word, literal in literals]
-        return _Plan(tokens, needed, [at for _word, at in scans], key_words, bool(encoding))
+        return _SearchPlan(tokens, needed, [at for _word, at in scans], key_words, bool(encoding))
 
     def _remember_ordinary(self, words: set[str], size: int) -> None:
         """Remember words that hold nothing a rule needs, so that they are not searched again."""

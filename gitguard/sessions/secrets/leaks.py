@@ -7,7 +7,7 @@ from itertools import groupby
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
-from gitguard.model.redaction.redactor import Finding
+from gitguard.model.redaction.redactor import RuleMatch
 from gitguard.model.value import Value
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.snapshot import read_snapshot, render_snapshot
@@ -48,22 +48,22 @@ class Cleaned(Value):
 
     contents: Mapping[str, bytes]
     message: str
-    findings: tuple[Finding, ...]
+    findings: tuple[RuleMatch, ...]
 
 
 def clean_checkpoint(contents: Mapping[str, bytes], message: str, redactor: Redactor) -> Cleaned:
     """Take the secrets out of a checkpoint's files and message; without any they stay the same."""
     cleaned: dict[str, bytes] = {}
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     for name, data in contents.items():
         clean = {STATE_FILE: _clean_state, SNAPSHOT_FILE: _clean_snapshot}.get(name, _clean_text)
         cleaned[name], found = clean(data, redactor)
-        findings += [Finding(f.rule, f"{name}:{f.path}" if f.path else name) for f in found]
+        findings += [RuleMatch(f.rule, f"{name}:{f.path}" if f.path else name) for f in found]
     clean_message, found = _clean_message(message, redactor)
     return Cleaned(cleaned, clean_message, (*findings, *found))
 
 
-def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[RuleMatch, ...]]:
     try:
         document = load_json(data, what="a state")
     except InvalidDocument:
@@ -72,7 +72,7 @@ def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding,
     return (dump_json(cleaned), findings) if findings else (data, ())
 
 
-def _clean_snapshot(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+def _clean_snapshot(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[RuleMatch, ...]]:
     findings = redactor.find(data.decode("utf-8", "replace"))
     if not findings:
         return data, ()
@@ -81,16 +81,16 @@ def _clean_snapshot(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Findi
     return _clean_text(data, redactor)[0], findings
 
 
-def _clean_text(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[Finding, ...]]:
+def _clean_text(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[RuleMatch, ...]]:
     text = data.decode("utf-8", "replace")
     findings = redactor.find(text)
     return (redactor.text(text).encode(), findings) if findings else (data, ())
 
 
-def _clean_message(message: str, redactor: Redactor) -> tuple[str, tuple[Finding, ...]]:
+def _clean_message(message: str, redactor: Redactor) -> tuple[str, tuple[RuleMatch, ...]]:
     """Clean what people wrote as a whole, because a secret may be split over lines."""
     parts: list[str] = []
-    findings: list[Finding] = []
+    findings: list[RuleMatch] = []
     for is_bound, lines in groupby(message.split("\n"), _is_bound):
         text = "\n".join(lines)
         parts.append(text if is_bound else redactor.text(text))

@@ -23,7 +23,7 @@ from gitguard.sessions.secrets.leaks import UNREAD, Cleaned, Leak, clean_checkpo
 from gitguard.store.session.archive import SessionArchive
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.circumstances import Circumstances
-from gitguard.store.session.rewriting import Past, Remains, Rewriting
+from gitguard.store.session.rewriting import PastCheckpoint, Remains, Rewriting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,7 +156,9 @@ class SessionSecrets:
 
     # The history
 
-    def _leaks(self, ref: str, past: list[Past], tell: Tell | None = None) -> Iterator[Leak]:
+    def _leaks(
+        self, ref: str, past: list[PastCheckpoint], tell: Tell | None = None
+    ) -> Iterator[Leak]:
         for number, version in enumerate(past, start=1):
             checkpoint = version.checkpoint
             for finding in self._clean(version).findings:
@@ -164,14 +166,14 @@ class SessionSecrets:
             if tell is not None:
                 tell(number, len(past))
 
-    def _clean(self, past: Past) -> Cleaned:
+    def _clean(self, past: PastCheckpoint) -> Cleaned:
         commit = past.checkpoint.id
         if commit not in self._cleaned:
             cleaned = clean_checkpoint(past.contents, past.message, self._redactor)
             self._cleaned[commit] = cleaned
         return self._cleaned[commit]
 
-    def _rewrite(self, past: list[Past], tell: Tell | None) -> dict[str, str]:
+    def _rewrite(self, past: list[PastCheckpoint], tell: Tell | None) -> dict[str, str]:
         """Write checkpoints anew, oldest first, where they or one before them holds a secret."""
         new: dict[str, str] = {}
         for number, version in enumerate(past, start=1):
@@ -180,7 +182,9 @@ class SessionSecrets:
                 tell(number, len(past))
         return new
 
-    def _rewritten(self, past: Past, new: Mapping[str, str], *, aside: bool = False) -> str:
+    def _rewritten(
+        self, past: PastCheckpoint, new: Mapping[str, str], *, aside: bool = False
+    ) -> str:
         cleaned, checkpoint = self._clean(past), past.checkpoint
         parent = new.get(checkpoint.parent, checkpoint.parent)
         if not cleaned.findings and parent == checkpoint.parent:
@@ -197,7 +201,7 @@ class SessionSecrets:
         self._rewriting.replace_head(head.own_anchor, new, sha256(contents[STATE_FILE]), done)
         self._store.write_snapshot(contents[SNAPSHOT_FILE])
 
-    def _archives(self) -> Iterator[tuple[str, list[Past] | None]]:
+    def _archives(self) -> Iterator[tuple[str, list[PastCheckpoint] | None]]:
         """Yield what was set aside: full ref and history, None where that is not sound."""
         for ref, commit in self._chain.archives().items():
             try:

@@ -76,7 +76,7 @@ class Anchor(Record):
         )
 
 
-class Worktree(Record):
+class WorktreeWrite(Record):
     """What one worktree wrote last; another may have written the session since."""
 
     git_dir: str = fields.text("The worktree's git directory.")
@@ -86,7 +86,7 @@ class Worktree(Record):
     )
 
 
-class Written(Record):
+class StateCopy(Record):
     """The last state gitguard wrote, as text, and how far the journal is folded into it."""
 
     state: str = fields.text("The state, as `state.json` holds it.")
@@ -94,8 +94,8 @@ class Written(Record):
     previous_sha256: str = fields.text("The hash of the state before.")
     journal_id: str = fields.text("The journal that was folded into it.", default="")
     journal_offset: int = fields.count("Up to which byte.", default=0)
-    worktrees: tuple[Worktree, ...] = fields.records(
-        "Who wrote, and what last.", of=Worktree, default=()
+    worktrees: tuple[WorktreeWrite, ...] = fields.records(
+        "Who wrote, and what last.", of=WorktreeWrite, default=()
     )
     rules: str = fields.text("By which rules secrets were taken out of it.", default="")
 
@@ -104,12 +104,12 @@ class Written(Record):
         own = (tree for tree in self.worktrees if tree.git_dir == git_dir)
         return (self.previous_sha256, *(h for t in own for h in (t.sha256, t.previous_sha256)))
 
-    def written_in(self, git_dir: str, before: str) -> Written:
+    def written_in(self, git_dir: str, before: str) -> StateCopy:
         """Return the same, noted as what the worktree writes last; removed worktrees go.
 
         before is the hash of the state that its file holds until then.
         """
-        own = Worktree(git_dir, self.sha256, before)
+        own = WorktreeWrite(git_dir, self.sha256, before)
         others = [t for t in self.worktrees if t.git_dir != git_dir and os.path.isdir(t.git_dir)]
         return self.replace(worktrees=(*others, own))
 
@@ -204,14 +204,14 @@ class AnchorFile:
         """Replace the anchor, durable; not settled, a crash may leave the one before."""
         self._write(self._anchor_path, anchor, settled=settled)
 
-    def read_written(self) -> Written | None:
+    def read_written(self) -> StateCopy | None:
         """Return the last state written, None where there is none."""
-        written = load_record(self._state_path, "the state's copy", Written)
+        written = load_record(self._state_path, "the state's copy", StateCopy)
         if written is not None and sha256(written.state.encode()) != written.sha256:
             raise InvalidDocument(f"the state's copy `{self._state_path}` is not what was written")
         return written
 
-    def write_written(self, written: Written) -> None:
+    def write_written(self, written: StateCopy) -> None:
         """Replace the copy of the state, durable."""
         self._write(self._state_path, written)
 

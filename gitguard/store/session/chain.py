@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from gitguard.store.git.repository import Ref, Repository
-    from gitguard.store.session.chain_check import Link, Verified
+    from gitguard.store.session.chain_check import ChainLink, Verified
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
 
@@ -332,7 +332,7 @@ class Chain:
         *,
         known: Container[str] = (),
         way_out: str = GO_ON,
-    ) -> Iterator[Link]:
+    ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
         with self._repository.reader() as reader:
             walk = Verification(reader, self._session, way_out=way_out)

@@ -37,7 +37,7 @@ _FILES = tuple(sorted(FILES))
 _AT_ONCE = 256
 
 
-class Link(Value):
+class ChainLink(Value):
     """One checkpoint of a chain as it was found."""
 
     id: str
@@ -54,7 +54,7 @@ class Link(Value):
     ends_here: bool = False
     """Whether it holds nothing that came before either."""
 
-    def but(self, problem: GitguardError) -> Link:
+    def but(self, problem: GitguardError) -> ChainLink:
         """Return the link with one more problem."""
         return self.replace(problems=(*self.problems, problem))
 
@@ -81,7 +81,7 @@ class Verification:
         most: int,
         known: Container[str] = (),
         order: Sequence[str] = (),
-    ) -> Iterator[Link]:
+    ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a chain, newest first, at most so many.
 
         The newest is held against an anchor, if one is given. The walk ends with one that is known
@@ -97,17 +97,17 @@ class Verification:
                 yield _held_against(link, anchor) if newest and anchor is not None else link
                 newest = False
 
-    def commits(self, head: str, *, at_once: int = 1) -> Iterator[Link]:
+    def commits(self, head: str, *, at_once: int = 1) -> Iterator[ChainLink]:
         """Yield the commits of a chain without looking at their files."""
         for found in self._chunks(head, MOST_COMMITS, at_once):
             yield from found
 
     # Commits
 
-    def _chunks(self, head: str, most: int, at_once: int = _AT_ONCE) -> Iterator[list[Link]]:
+    def _chunks(self, head: str, most: int, at_once: int = _AT_ONCE) -> Iterator[list[ChainLink]]:
         wanted, sequence = head, 0
         while wanted and most > 0:
-            found: list[Link] = []
+            found: list[ChainLink] = []
             while wanted and len(found) < min(most, at_once):
                 link = self._commit(wanted, sequence)
                 found.append(link)
@@ -118,18 +118,18 @@ class Verification:
             most -= len(found)
             yield found
 
-    def _commit(self, commit: str, sequence: int) -> Link:
+    def _commit(self, commit: str, sequence: int) -> ChainLink:
         """Read a commit; sequence is the number it has to have, 0 for any."""
         body = self._body(commit)
         if isinstance(body, InvalidDocument):
-            return Link(commit, problems=(self._as_tampered(body),))
+            return ChainLink(commit, problems=(self._as_tampered(body),))
         try:
             checkpoint, tree = parse_commit(commit, body)
         except InvalidDocument as error:
-            return Link(commit, problems=(self._as_tampered(error),))
+            return ChainLink(commit, problems=(self._as_tampered(error),))
         is_cut = bool(checkpoint.parent) and commit in self._reader.disguises.cut
         ends_here = is_cut and not self._reader.exists(checkpoint.parent)
-        link = Link(commit, checkpoint, tree, is_cut=is_cut, ends_here=ends_here)
+        link = ChainLink(commit, checkpoint, tree, is_cut=is_cut, ends_here=ends_here)
         for problem in self._problems_of(checkpoint, sequence):
             link = link.but(problem)
         return link
@@ -163,7 +163,7 @@ class Verification:
 
     # Trees and files
 
-    def _with_files(self, links: list[Link]) -> list[Link]:
+    def _with_files(self, links: list[ChainLink]) -> list[ChainLink]:
         trees = self._reader.read_all([k.tree for k in links if k.tree], "tree", limit=TREE_LIMIT)
         files = [self._files_of(link, trees[link.tree]) if link.tree else {} for link in links]
         wanted = {blob for found in files if isinstance(found, dict) for blob in found.values()}
@@ -175,7 +175,7 @@ class Verification:
         return [self._with(k, found, blobs) for k, found in zip(links, files, strict=True)]
 
     def _files_of(
-        self, link: Link, data: bytes | InvalidDocument
+        self, link: ChainLink, data: bytes | InvalidDocument
     ) -> dict[str, str] | InvalidDocument:
         if isinstance(data, InvalidDocument):
             return data
@@ -191,7 +191,9 @@ class Verification:
             f"a checkpoint holds {', '.join(FILES)}"
         )
 
-    def _with(self, link: Link, files: dict[str, str] | InvalidDocument, blobs: Contents) -> Link:
+    def _with(
+        self, link: ChainLink, files: dict[str, str] | InvalidDocument, blobs: Contents
+    ) -> ChainLink:
         """Return a link with its files, and with what is wrong with them."""
         if isinstance(files, InvalidDocument):
             return link.but(self._as_tampered(files))
@@ -209,7 +211,7 @@ class Verification:
         return Tampered(error.message, error.hint or self._way_out)
 
 
-def _read_ahead(chunks: Iterator[list[Link]]) -> Iterator[list[Link]]:
+def _read_ahead(chunks: Iterator[list[ChainLink]]) -> Iterator[list[ChainLink]]:
     """Yield chunks, and read the next one while the caller looks at the one before."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -220,7 +222,7 @@ def _read_ahead(chunks: Iterator[list[Link]]) -> Iterator[list[Link]]:
             yield chunk
 
 
-def _held_against(link: Link, anchor: Anchor) -> Link:
+def _held_against(link: ChainLink, anchor: Anchor) -> ChainLink:
     """Return the newest link with what the anchor says against it."""
     hint = (
         "Look at the history with `gitguard verify`; if it is right, set the anchor aside with "
@@ -248,7 +250,7 @@ class Verified(Value):
     contents: Mapping[str, bytes]
 
 
-def refuse(link: Link) -> Verified:
+def refuse(link: ChainLink) -> Verified:
     """Return a checkpoint with which nothing is wrong, or raise what is."""
     for problem in link.problems:
         raise problem

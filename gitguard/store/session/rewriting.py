@@ -40,7 +40,7 @@ class Remains(Value):
     """What does: refs, and heads and reflogs as files of the git directory."""
 
 
-class Past(Value):
+class PastCheckpoint(Value):
     """A checkpoint of a history, with all that is needed to write it again."""
 
     checkpoint: Checkpoint
@@ -58,7 +58,7 @@ class Rewriting:
         self._repository = repository
         self._chain = chain
 
-    def past(self, head: str) -> list[Past]:
+    def past(self, head: str) -> list[PastCheckpoint]:
         """Return the checkpoints of a history, newest first; raise where one is not sound."""
         links = list(self._chain.links(head, None))
         for link in links:
@@ -73,7 +73,7 @@ class Rewriting:
             assert isinstance(body, bytes)
             assert checkpoint is not None
             found.append(
-                Past(
+                PastCheckpoint(
                     checkpoint,
                     {name: blobs[blob] for name, blob in link.files.items()},
                     body.decode("utf-8", "replace").partition("\n\n")[2],

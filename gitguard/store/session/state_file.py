@@ -26,8 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.redaction.redactor import Finding
-    from gitguard.store.session.anchor import AnchorFile, Written
+    from gitguard.model.redaction.redactor import RuleMatch
+    from gitguard.store.session.anchor import AnchorFile, StateCopy
     from gitguard.store.session.naming import Session
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
@@ -53,7 +53,7 @@ class Ready(Value):
     state: TaskState
     sha256: str
     """Of the document, in hexadecimal."""
-    written: Written | None
+    written: StateCopy | None
     """The copy in the state directory; None where only the working file holds the state."""
     journal_id: str = ""
     """The journal that is folded into the state."""
@@ -67,7 +67,7 @@ class Ready(Value):
     """The hash of what the working file holds; empty if that is not ours, or there is no file."""
     has_summary: bool = False
     """Whether the summary was there when the state was read."""
-    redacted: tuple[Finding, ...] = ()
+    redacted: tuple[RuleMatch, ...] = ()
     """What was taken out of the state as it was written."""
     is_older: bool = False
     """Whether an older gitguard wrote the document, in an older version of the schema."""
@@ -252,7 +252,7 @@ class StateFiles:
         position = (written.journal_id, written.journal_offset)
         return Ready(state, written.sha256, written, *position, is_older=is_older), ""
 
-    def _decode_written(self, written: Written) -> tuple[TaskState, bool]:
+    def _decode_written(self, written: StateCopy) -> tuple[TaskState, bool]:
         """Return the copy's state, and whether an older gitguard wrote it."""
         from gitguard.store.session.task import read_state
 
@@ -316,7 +316,7 @@ class StateFiles:
     def _pending_place(self) -> str:
         return f"pending.json {self._session.name}"
 
-    def _is_pending(self, mark: dict[str, Any], digest: str, written: Written | None) -> bool:
+    def _is_pending(self, mark: dict[str, Any], digest: str, written: StateCopy | None) -> bool:
         bases = (written.sha256, written.previous_sha256) if written is not None else ("",)
         marked = (mark.get("sha256"), mark.get("previous_sha256"))
         ours = mark.get("based_on") in bases and digest in marked
@@ -388,14 +388,14 @@ class StateFiles:
 
     def _written_after(
         self, before: Ready | None, data: bytes, journal_id: str, journal_offset: int
-    ) -> Written:
-        from gitguard.store.session.anchor import Written
+    ) -> StateCopy:
+        from gitguard.store.session.anchor import StateCopy
 
         old = before.written if before else None
         previous = old.sha256 if old else ""
         if before is not None and before.standing == PENDING and old is None:
             previous = before.sha256
-        return Written(
+        return StateCopy(
             state=data.decode(),
             sha256=sha256(data),
             previous_sha256=previous,
@@ -406,7 +406,7 @@ class StateFiles:
         )
 
     def _write_pending(
-        self, state: TaskState, data: bytes, before: Ready | None, wanted: Written, why: str
+        self, state: TaskState, data: bytes, before: Ready | None, wanted: StateCopy, why: str
     ) -> Ready:
         digest = wanted.sha256
         copy = before.written if before else None
@@ -455,7 +455,7 @@ class StateFiles:
         self._workspace.at_step("state-rewritten")
         return ready.replace(standing=OURS, problem="", in_file=written.sha256)
 
-    def _note_rewrite(self, written: Written, before: str) -> None:
+    def _note_rewrite(self, written: StateCopy, before: str) -> None:
         if any(t.sha256 == written.sha256 for t in written.worktrees if t.git_dir == self._git_dir):
             return
         try:

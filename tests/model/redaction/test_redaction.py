@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from gitguard.model.redaction.keyed import KEY_WORDS
 from gitguard.model.redaction.redactor import (
-    Finding,
     Redactor,
+    RuleMatch,
 )
 from gitguard.model.redaction.rules import PHRASES, PLACEHOLDER, SCANS, WORDS
 from gitguard.model.redaction.tokens import TOKENS
@@ -67,7 +67,7 @@ def test_the_values_of_a_kubernetes_secret_go() -> None:
     document = {"kind": "Secret", "data": {"a.txt": "bG92ZQ=="}, "metadata": {"name": "x"}}
     clean, findings = REDACTOR.document(document)
     assert clean == {**document, "data": {"a.txt": "[REDACTED:secret-name]"}}
-    assert findings == (Finding("secret-name", "data.a.txt"),)
+    assert findings == (RuleMatch("secret-name", "data.a.txt"),)
 
 
 def test_findings_say_where_and_never_what() -> None:
@@ -187,7 +187,7 @@ held = st.sampled_from(["Secret", "DB_PASSWORD", "plain words", "A1b2C3d4E5f6G7h
 @example({"password": ["A1b2C3d4E5f6G7h8"]})
 @example([{"key": [["A1b2C3d4E5f6G7h8"]]}])
 def test_a_document_at_a_glance_holds_what_a_walk_finds_in_it(document: Any) -> None:
-    found: list[Finding] = []
+    found: list[RuleMatch] = []
     walked = Redactor()._walk(document, "", "", None, found)  # noqa: SLF001
     assert Redactor().document(document) == (walked, tuple(found))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.model.redaction.redactor import Finding, Redactor
+from gitguard.model.redaction.redactor import Redactor, RuleMatch
 from tests.benches.bench_redaction import (
     LEAST_RECALL,
     MOST_FALSE,
@@ -23,7 +23,7 @@ from tests.support.secret_lookalikes import LOOKALIKES, lookalikes
 from tests.support.secret_shapes import SHAPES
 
 SEED = 7
-Redacted = list[tuple[Document, Document, tuple[Finding, ...]]]
+Redacted = list[tuple[Document, Document, tuple[RuleMatch, ...]]]
 
 
 @pytest.fixture(scope="module")
