@@ -219,7 +219,7 @@ def test_what_the_state_directory_holds_is_read_or_an_error_of_ours(
     ):
         (folder / name.replace("written", "state")).write_bytes(content)
         only_ours(anchors.read)
-        only_ours(anchors.read_written)
+        only_ours(anchors.read_copy)
 
 
 @FUZZ

@@ -155,7 +155,7 @@ class _Verifying:
         expected = anchor.sequence if anchor else 0
         way_out = GO_ON if anchor else LEAVE
         every = _EVERY if signatures is None else 1
-        for link in self._chain.links(commit, anchor, known=self._seen, way_out=way_out):
+        for link in self._chain.links(commit, anchor, end_at=self._seen, way_out=way_out):
             self._seen.add(link.id)
             if link.checkpoint is not None:
                 expected = max(expected, link.checkpoint.sequence)

@@ -133,9 +133,9 @@ def test_a_state_that_a_newer_gitguard_wrote_is_refused_and_not_repaired(begun: 
     edit(begun, schema_version=3)
     state = session_file(begun, "state.json").read_text()
     copies = AnchorFile(begun.workspace.anchor_folder(Session.of("main")))
-    written = copies.read_written()
+    written = copies.read_copy()
     assert written is not None
-    copies.write_written(written.replace(state=state, sha256=sha256(state.encode()).hexdigest()))
+    copies.write_copy(written.replace(state=state, sha256=sha256(state.encode()).hexdigest()))
     for ask in (begun.ensure, begun.state, begun.recover):
         with pytest.raises(NewerFormat) as caught:
             ask()

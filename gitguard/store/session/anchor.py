@@ -99,25 +99,28 @@ class StateCopy(Record):
     )
     rules: str = fields.text("By which rules secrets were taken out of it.", default="")
 
-    def known_to(self, git_dir: str) -> tuple[str, ...]:
+    def older_hashes(self, git_dir: str) -> tuple[str, ...]:
         """Return the hashes of older states that a worktree's file may hold and still be ours."""
-        own = (tree for tree in self.worktrees if tree.git_dir == git_dir)
-        return (self.previous_sha256, *(h for t in own for h in (t.sha256, t.previous_sha256)))
+        hashes = [self.previous_sha256]
+        for write in self.worktrees:
+            if write.git_dir == git_dir:
+                hashes += [write.sha256, write.previous_sha256]
+        return tuple(hashes)
 
-    def written_in(self, git_dir: str, before: str) -> StateCopy:
+    def with_write_of(self, git_dir: str, before: str) -> StateCopy:
         """Return the same, noted as what the worktree writes last; removed worktrees go.
 
         before is the hash of the state that its file holds until then.
         """
-        own = WorktreeWrite(git_dir, self.sha256, before)
-        others = [t for t in self.worktrees if t.git_dir != git_dir and os.path.isdir(t.git_dir)]
-        return self.replace(worktrees=(*others, own))
+        write = WorktreeWrite(git_dir, self.sha256, before)
+        others = [w for w in self.worktrees if w.git_dir != git_dir and os.path.isdir(w.git_dir)]
+        return self.replace(worktrees=(*others, write))
 
 
 def identity_of(git_dir: str) -> Identity:
     """Ask the system which folder this is; a path or an inode alone is soon used again."""
-    found = os.stat(git_dir)
-    return Identity(found.st_dev, found.st_ino, _birth_time(git_dir, found))
+    status = os.stat(git_dir)
+    return Identity(status.st_dev, status.st_ino, _birth_time(git_dir, status))
 
 
 def whereabouts(git_dir: str) -> str:
@@ -204,14 +207,14 @@ class AnchorFile:
         """Replace the anchor, durable; not settled, a crash may leave the one before."""
         self._write(self._anchor_path, anchor, settled=settled)
 
-    def read_written(self) -> StateCopy | None:
+    def read_copy(self) -> StateCopy | None:
         """Return the last state written, None where there is none."""
         written = load_record(self._state_path, "the state's copy", StateCopy)
         if written is not None and sha256(written.state.encode()) != written.sha256:
             raise InvalidDocument(f"the state's copy `{self._state_path}` is not what was written")
         return written
 
-    def write_written(self, written: StateCopy) -> None:
+    def write_copy(self, written: StateCopy) -> None:
         """Replace the copy of the state, durable."""
         self._write(self._state_path, written)
 
@@ -240,19 +243,21 @@ class AnchorFile:
 
         Each is known by the beginning of its commit's id. One that does not read is its error.
         """
-        found: list[tuple[float, str, Anchor | GitguardError]] = []
+        by_time: list[tuple[float, str, Anchor | GitguardError]] = []
         for aside in self._aside():
             short = os.path.basename(aside.folder)
             try:
                 anchor = aside.read()
             except GitguardError as error:
-                found.append((0, short, error))
+                by_time.append((0, short, error))
                 continue
             if anchor is not None:
                 # Older records have no time in them; only the file says it.
                 at = anchor.archived_at or files.changed_at(aside._anchor_path)
-                found.append((at, short, anchor.replace(archived_at=at)))
-        return {short: known for _, short, known in sorted(found, key=lambda one: one[:2])}
+                by_time.append((at, short, anchor.replace(archived_at=at)))
+        # Anchors and errors have no order of their own, so only time and name are compared.
+        by_time.sort(key=lambda archived: archived[:2])
+        return {short: anchor for _, short, anchor in by_time}
 
     def sweep_aside(self, now: float) -> None:
         """Remove what processes left there that died while they archived."""
@@ -271,7 +276,10 @@ class AnchorFile:
 
     def archive(self, suffix: str, *, copy: bool = True) -> None:
         """Set the anchor aside, and the copy of the state with it; they are no longer in force."""
-        for path in (self._anchor_path, self._state_path)[: 1 + copy]:
+        paths = [self._anchor_path]
+        if copy:
+            paths.append(self._state_path)
+        for path in paths:
             if os.path.lexists(path):
                 _set_aside(path, files.free_name(f"{path}.{suffix}"))
         if os.path.isdir(self.folder):
@@ -296,10 +304,11 @@ class CurrentFile:
 
     def read(self) -> str:
         """Return the session's name, empty where none is known."""
-        known = self.recorded()
-        if known is None or known.identity != identity_of(self._git_dir):
+        current = self.recorded()
+        # Another worktree may have taken the path since, and never chose a session.
+        if current is None or current.identity != identity_of(self._git_dir):
             return ""
-        return known.name if is_session_name(known.name) else ""
+        return current.name if is_session_name(current.name) else ""
 
     def recorded(self) -> Current | None:
         """Return what was remembered, also of another worktree that lay at this path before."""
@@ -316,16 +325,16 @@ class CurrentFile:
         if self.read() == name or not files.is_writable(folder):
             return
         files.make_folder(folder)
-        known = Current(name, identity_of(self._git_dir))
-        files.write_bytes(self._path, dump_json({"format": FORMAT, **known.to_document()}))
+        current = Current(name, identity_of(self._git_dir))
+        files.write_bytes(self._path, dump_json({"format": FORMAT, **current.to_document()}))
 
     def forget(self) -> None:
         """Remember no session any more."""
         files.remove(self._path)
 
 
-def _set_aside(path: str, kept: str) -> None:
+def _set_aside(path: str, archive_path: str) -> None:
     try:
-        files.rename(path, kept)
+        files.rename(path, archive_path)
     except OSError as error:
         raise files.refused(path, error) from error

@@ -73,9 +73,9 @@ class SessionArchive:
         self._chain.refuse_checked_out(head)
         self._chain.archive(head.id, "gitguard: the session is archived")
         anchors = self._chain.anchors
-        aside, written = anchors.aside(head.id), anchors.read_written()
+        aside, written = anchors.aside(head.id), anchors.read_copy()
         if written is not None:
-            aside.write_written(written)
+            aside.write_copy(written)
         anchor = head.anchor.replace(archived_at=self._workspace.clock())
         aside.write(anchor)
         anchors.write(anchor)  # the very same, so that a crash from here on is understood
@@ -91,13 +91,13 @@ class SessionArchive:
         """Make an archived history the session's own again."""
         anchors = self._chain.anchors
         aside = anchors.aside(archived.commit)
-        anchor, written = aside.read(), aside.read_written()
+        anchor, written = aside.read(), aside.read_copy()
         assert anchor is not None
         self._refuse_other(archived, anchor)
         if self._chain.ref not in self._repository.refs(self._chain.ref):
             self._chain.point_at(archived.commit, "", "gitguard: the session is brought back")
         if written is not None:
-            anchors.write_written(written)
+            anchors.write_copy(written)
         anchors.write(anchor)
         self._workspace.at_step("anchor-brought-back")
         if written is not None:  # a state without its copy would be a stranger's
@@ -129,14 +129,14 @@ class SessionArchive:
         and the branch has the state. An anchor that does not read goes with its history, too.
         """
         anchors = self._chain.anchors
-        aside, known = anchors.aside(old), anchors.all_aside().get(old[:12])
-        if isinstance(known, GitguardError):
+        aside, anchor = anchors.aside(old), anchors.all_aside().get(old[:12])
+        if isinstance(anchor, GitguardError):
             files.remove(os.path.join(aside.folder, "state.json"))
             self._move(aside.folder, anchors.aside(new).folder)
-        elif known is None or known.committed != old:
+        elif anchor is None or anchor.committed != old:
             return
         else:
-            moved = known.replace(committed=new, state_sha256=state_sha256, previous="")
+            moved = anchor.replace(committed=new, state_sha256=state_sha256, previous="")
             anchors.aside(new).write(moved)
         for name in ("state.json", "journal.jsonl"):
             files.remove(os.path.join(self._folder(old), name))
@@ -145,11 +145,11 @@ class SessionArchive:
 
     def _refuse_other(self, archived: Archived, anchor: Anchor) -> None:
         ref, there = archived.ref, self._chain.archives().get(archived.ref, "")
-        own = self._repository.refs(self._chain.ref).get(self._chain.ref)
-        known = self._chain.anchors.read()
+        in_force = self._repository.refs(self._chain.ref).get(self._chain.ref)
+        current = self._chain.anchors.read()
         # A crash while it was put away may leave the same anchor with another time.
-        is_same = known is None or known.replace(archived_at=anchor.archived_at) == anchor
-        if (own and own.id != archived.commit) or not is_same:
+        is_same = current is None or current.replace(archived_at=anchor.archived_at) == anchor
+        if (in_force and in_force.id != archived.commit) or not is_same:
             raise InvalidInput(
                 f"there is a session `{self._session.key:.80}` already",
                 f"Put that one away first: `gitguard session close {self._session.key:.80}`",

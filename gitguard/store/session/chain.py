@@ -73,12 +73,12 @@ class Chain:
         head foreign that somebody is moving.
         """
         moment = self._workspace.moment(self._session)
-        found = moment.look(self._compare, accuses=_is_foreign).replace(doubt=self.doubt)
-        if settle and found.was_archived:
+        head = moment.look(self._compare, accuses=_is_foreign).replace(doubt=self.doubt)
+        if settle and head.was_archived:
             self.anchors.forget()
-        elif settle and found.anchor is not None and found.anchor != self.anchors.read():
-            self._write_anchor(found.anchor)
-        return found
+        elif settle and head.anchor is not None and head.anchor != self.anchors.read():
+            self._write_anchor(head.anchor)
+        return head
 
     def _compare(self) -> Head:
         anchor = self.anchors.read()
@@ -103,8 +103,8 @@ class Chain:
         if ref is None:
             return self._without_ref(anchor, code, refs)
         self._refuse_disguised(ref.id)
-        found = Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in)
-        return self._against(found, anchor)
+        head = Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in)
+        return self._against(head, anchor)
 
     def _refuse_disguised(self, commit: str) -> None:
         try:
@@ -119,6 +119,7 @@ class Chain:
     def _against(self, head: Head, anchor: Anchor | None) -> Head:
         if anchor is None:
             return head
+        # A writer died between moving the ref and noting that it did: the commit is ours.
         if anchor.pending and head.id == anchor.pending:
             anchor = anchor.promoted()
         if head.id == anchor.committed:
@@ -130,6 +131,8 @@ class Chain:
 
     def _without_ref(self, anchor: Anchor | None, code: Code, refs: Mapping[str, Ref]) -> Head:
         if anchor is not None and anchor.committed:
+            # Archiving copies the anchor aside, removes the ref and then forgets the anchor. With
+            # an equal one aside, a crash came before the last step, and nobody deleted the ref.
             if self.anchors.aside(anchor.committed).read() == anchor:
                 return Head(NONE, "", None, code, was_archived=True)
             if not self._is_another_repository(anchor):
@@ -151,6 +154,8 @@ class Chain:
 
     def _write_anchor(self, anchor: Anchor) -> None:
         try:
+            # The ref becomes durable before the anchor says that it is there: otherwise a power
+            # cut would leave an anchor ahead of the branch, which looks like a rollback.
             self._repository.settle(self.ref)
             self.anchors.write(anchor)
         except NotWritable as error:
@@ -197,9 +202,9 @@ class Chain:
         """
         self.refuse_checked_out(head)
         self.verify(head, most=1)
-        known = identity.establish(self._workspace)
+        repository_id = identity.establish(self._workspace)
         anchor = head.anchor or Anchor(identity=identity_of(self._workspace.place.common_dir))
-        anchor = anchor.replace(repository=known)
+        anchor = anchor.replace(repository=repository_id)
         for _ in range(_ATTEMPTS):
             try:
                 return self._commit_on(anchor, record, contents, state_sha256)
@@ -227,7 +232,8 @@ class Chain:
             message = format_message(record)
             commit = self._repository.write_commit(contents, anchor.committed, message)
             self._workspace.at_step("objects-written")
-            # A purge that was cut off may have left the number of what it was about to write.
+            # Noted before the ref moves: a head that the anchor has never heard of is somebody
+            # else's. A purge that was cut off may have left the number of what it was to write.
             anchor = anchor.replace(
                 pending=commit, pending_sha256=state_sha256, pending_sequence=record.sequence
             )
@@ -255,9 +261,9 @@ class Chain:
 
     def adopt(self, head: Head, checkpoint: Checkpoint, state_sha256: str) -> Anchor:
         """Make a head that somebody else wrote the anchored one."""
-        known = identity.establish(self._workspace)
+        repository_id = identity.establish(self._workspace)
         anchor = Anchor(
-            repository=known,
+            repository=repository_id,
             committed=head.id,
             sequence=checkpoint.sequence,
             state_sha256=state_sha256,
@@ -330,37 +336,39 @@ class Chain:
         commit: str,
         anchor: Anchor | None,
         *,
-        known: Container[str] = (),
+        end_at: Container[str] = (),
         way_out: str = GO_ON,
     ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
         with self._repository.reader() as reader:
             walk = Verification(reader, self._session, way_out=way_out)
             order = self._repository.first_parents(commit)
-            yield from walk.links(commit, anchor, most=MOST_COMMITS, known=known, order=order)
+            yield from walk.links(commit, anchor, most=MOST_COMMITS, end_at=end_at, order=order)
 
     def archives(self) -> dict[str, str]:
         """Return what is kept of this session aside: full ref and commit."""
-        found = self._repository.refs(self.archive_folder)
-        return {name: ref.id for name, ref in found.items()}
+        refs = self._repository.refs(self.archive_folder)
+        return {name: ref.id for name, ref in refs.items()}
 
     def archived(self) -> list[Anchor]:
         """Return the anchors of the session's histories that were put away in this repository."""
-        known = self.anchors.all_aside().values()
-        anchors = [one for one in known if not isinstance(one, GitguardError)]
-        return [anchor for anchor in anchors if not self._is_another_repository(anchor)]
+        return [
+            anchor
+            for anchor in self.anchors.all_aside().values()
+            if not isinstance(anchor, GitguardError) and not self._is_another_repository(anchor)
+        ]
 
     def damaged(self) -> dict[str, GitguardError]:
         """Return why anchors of archived histories do not read, by the beginning of their ids."""
-        known = self.anchors.all_aside().items()
-        return {short: one for short, one in known if isinstance(one, GitguardError)}
+        anchors = self.anchors.all_aside().items()
+        return {short: error for short, error in anchors if isinstance(error, GitguardError)}
 
     def shadows(self) -> tuple[str, ...]:
         """Return the refs that git finds by the short name of ours as well."""
         short = self.ref.removeprefix("refs/heads/").removeprefix("refs/")
         names = (f"refs/{short}", f"refs/tags/{short}", f"refs/heads/{short}")
-        found = self._repository.refs(*names)
-        return tuple(name for name in names if name in found and name != self.ref)
+        refs = self._repository.refs(*names)
+        return tuple(name for name in names if name in refs and name != self.ref)
 
     def read(self, commit: str) -> Verified:
         """Read and verify a checkpoint and its three files."""
@@ -379,24 +387,25 @@ class Chain:
             for link in Verification(reader, self._session).commits(commit):
                 yield link.checkpoint or refuse(link).checkpoint
 
-    def find(self, head: str, wanted: str) -> Checkpoint:
+    def find(self, head: str, asked_for: str) -> Checkpoint:
         """Find a checkpoint of the chain by number, `cp_` name or (short) commit id.
 
         What was set aside is found by its ref or commit id.
         """
-        name = wanted.strip().lower()
+        name = asked_for.strip().lower()
         number = name.removeprefix("cp_").lstrip("0") or "0"
         for checkpoint in self.history(head):
+            # Thirteen digits or more are the beginning of a commit's id without letters.
             by_number = number.isdigit() and str(checkpoint.sequence) == number
             if (by_number and len(name) < len("cp_") + 10) or (
                 len(name) >= _SHORTEST_ID and checkpoint.id.startswith(name)
             ):
                 return checkpoint
         for ref, commit in self.archives().items():
-            if wanted == ref or (len(name) >= _SHORTEST_ID and commit.startswith(name)):
+            if asked_for == ref or (len(name) >= _SHORTEST_ID and commit.startswith(name)):
                 return self.read(commit).checkpoint
         raise InvalidInput(
-            f"there is no checkpoint `{wanted[:80]}` in `{self.ref}`", "See `gitguard log`"
+            f"there is no checkpoint `{asked_for[:80]}` in `{self.ref}`", "See `gitguard log`"
         )
 
     def doubt_of(self, head: Head, checkpoint: Checkpoint) -> str:
@@ -437,8 +446,8 @@ def _code(checked_out: str, refs: Mapping[str, Ref]) -> Code:
 def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
     """Return the repository's session branches: name and head id."""
     refs = repository.refs(prefix.rstrip("/"))
-    found = {name.removeprefix(prefix): ref.id for name, ref in refs.items()}
-    return {name: commit for name, commit in found.items() if is_session_name(name)}
+    heads = {name.removeprefix(prefix): ref.id for name, ref in refs.items()}
+    return {name: commit for name, commit in heads.items() if is_session_name(name)}
 
 
 def remote_sessions(repository: Repository) -> dict[str, str]:

@@ -71,7 +71,7 @@ class Verification:
         self._ahead: Contents = {}
         self._order: Sequence[str] = ()
         self._places: dict[str, int] = {}
-        self._known: Container[str] = ()
+        self._end_at: Container[str] = ()
 
     def links(
         self,
@@ -79,44 +79,50 @@ class Verification:
         anchor: Anchor | None,
         *,
         most: int,
-        known: Container[str] = (),
+        end_at: Container[str] = (),
         order: Sequence[str] = (),
     ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a chain, newest first, at most so many.
 
-        The newest is held against an anchor, if one is given. The walk ends with one that is known
-        from another walk. order is a guess at the ids that follow one another, so that many are
-        read at once; nothing is believed of it.
+        The newest is held against an anchor, if one is given. The walk ends with a commit of
+        end_at, which another walk saw. order is a guess at the ids that follow one another, so
+        that many are read at once; nothing is believed of it.
         """
         self._order, self._places = order, {commit: n for n, commit in enumerate(order)}
-        self._known = known
-        chunks = (self._with_files(found) for found in self._chunks(head, most))
-        newest = True
-        for found in _read_ahead(chunks) if most > _AT_ONCE else chunks:
-            for link in found:
-                yield _held_against(link, anchor) if newest and anchor is not None else link
-                newest = False
+        self._end_at = end_at
+        chunks: Iterator[list[ChainLink]] = map(self._with_files, self._chunks(head, most))
+        # A thread costs more than it saves on what is read in one go.
+        if most > _AT_ONCE:
+            chunks = _read_ahead(chunks)
+        # Only the newest is anchored; those below it are vouched for by the parents' hashes.
+        is_newest = True
+        for links in chunks:
+            for link in links:
+                yield _held_against(link, anchor) if is_newest and anchor is not None else link
+                is_newest = False
 
     def commits(self, head: str, *, at_once: int = 1) -> Iterator[ChainLink]:
         """Yield the commits of a chain without looking at their files."""
-        for found in self._chunks(head, MOST_COMMITS, at_once):
-            yield from found
+        for links in self._chunks(head, MOST_COMMITS, at_once):
+            yield from links
 
     # Commits
 
     def _chunks(self, head: str, most: int, at_once: int = _AT_ONCE) -> Iterator[list[ChainLink]]:
-        wanted, sequence = head, 0
-        while wanted and most > 0:
-            found: list[ChainLink] = []
-            while wanted and len(found) < min(most, at_once):
-                link = self._commit(wanted, sequence)
-                found.append(link)
+        commit, sequence = head, 0
+        while commit and most > 0:
+            links: list[ChainLink] = []
+            while commit and len(links) < min(most, at_once):
+                link = self._commit(commit, sequence)
+                links.append(link)
                 checkpoint = link.checkpoint
-                goes_on = checkpoint and not link.ends_here and link.id not in self._known
-                wanted = checkpoint.parent if checkpoint and goes_on else ""
-                sequence = checkpoint.sequence - 1 if checkpoint else 0
-            most -= len(found)
-            yield found
+                if checkpoint is None or link.ends_here or link.id in self._end_at:
+                    commit = ""
+                else:
+                    # The parent is the one that the hashed commit names, never the guessed one.
+                    commit, sequence = checkpoint.parent, checkpoint.sequence - 1
+            most -= len(links)
+            yield links
 
     def _commit(self, commit: str, sequence: int) -> ChainLink:
         """Read a commit; sequence is the number it has to have, 0 for any."""
@@ -127,6 +133,8 @@ class Verification:
             checkpoint, tree = parse_commit(commit, body)
         except InvalidDocument as error:
             return ChainLink(commit, problems=(self._as_tampered(error),))
+        # Git lists a shallow border in a file that anybody can write, so a listed commit alone
+        # ends no walk: the parent has to be missing as well.
         is_cut = bool(checkpoint.parent) and commit in self._reader.disguises.cut
         ends_here = is_cut and not self._reader.exists(checkpoint.parent)
         link = ChainLink(commit, checkpoint, tree, is_cut=is_cut, ends_here=ends_here)
@@ -166,13 +174,20 @@ class Verification:
     def _with_files(self, links: list[ChainLink]) -> list[ChainLink]:
         trees = self._reader.read_all([k.tree for k in links if k.tree], "tree", limit=TREE_LIMIT)
         files = [self._files_of(link, trees[link.tree]) if link.tree else {} for link in links]
-        wanted = {blob for found in files if isinstance(found, dict) for blob in found.values()}
+        blob_ids: set[str] = set()
+        for by_name in files:
+            if isinstance(by_name, dict):
+                blob_ids.update(by_name.values())
+        # Checkpoints in a row share most of their files: a blob is hashed once a walk, and only
+        # whether it was sound is remembered, as a long history's contents would fill the memory.
         blobs = self._reader.read_all(
-            sorted(wanted - self._blobs.keys()), "blob", limit=STATE_LIMIT
+            sorted(blob_ids - self._blobs.keys()), "blob", limit=STATE_LIMIT
         )
         for blob, data in blobs.items():
             self._blobs[blob] = data if isinstance(data, InvalidDocument) else None
-        return [self._with(k, found, blobs) for k, found in zip(links, files, strict=True)]
+        return [
+            self._with(link, by_name, blobs) for link, by_name in zip(links, files, strict=True)
+        ]
 
     def _files_of(
         self, link: ChainLink, data: bytes | InvalidDocument
@@ -197,15 +212,18 @@ class Verification:
         """Return a link with its files, and with what is wrong with them."""
         if isinstance(files, InvalidDocument):
             return link.but(self._as_tampered(files))
-        wrong = [problem for blob in files.values() if (problem := self._blobs[blob]) is not None]
-        contents = {name: blobs[blob] for name, blob in files.items() if blob in blobs}
-        return link.replace(
-            files=files,
-            contents={name: data for name, data in contents.items() if isinstance(data, bytes)},
-            problems=(*link.problems, *map(self._as_tampered, wrong)),
-        )
+        contents: dict[str, bytes] = {}
+        problems = list(link.problems)
+        for name, blob in files.items():
+            problem, data = self._blobs[blob], blobs.get(blob)
+            if problem is not None:
+                problems.append(self._as_tampered(problem))
+            if isinstance(data, bytes):
+                contents[name] = data
+        return link.replace(files=files, contents=contents, problems=tuple(problems))
 
     def _as_tampered(self, error: InvalidDocument) -> GitguardError:
+        # What a newer gitguard wrote is no tampering: the way out is an update, not a repair.
         if isinstance(error, NewerFormat):
             return error
         return Tampered(error.message, error.hint or self._way_out)

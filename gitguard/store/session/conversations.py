@@ -43,17 +43,17 @@ def read_conversation(
 
 
 def with_hold(
-    workspace: Workspace, session: Session, key: str, known: HostSession | None, host: str = ""
+    workspace: Workspace, session: Session, key: str, record: HostSession | None, host: str = ""
 ) -> HostSession:
     """Return a conversation's record with the halt or override that is in force."""
-    known = known or HostSession(started_at=timestamp(workspace.clock()))
-    host = host or known.host or _host_of(workspace, key)
-    confirmed: HostSession | None = known
-    if known.override is not None and os.path.isdir(workspace.state_folder):
+    record = record or HostSession(started_at=timestamp(workspace.clock()))
+    host = host or record.host or _host_of(workspace, key)
+    confirmed: HostSession | None = record
+    if record.override is not None and os.path.isdir(workspace.state_folder):
         # Only versions before this one kept overrides in the session's copy alone.
-        confirmed = None if known.host else recall_held(workspace, session).get(key)
+        confirmed = None if record.host else recall_held(workspace, session).get(key)
     hold = holds.read(hold_path(workspace, session, key, host))
-    return holds.in_force(known, hold, confirmed).replace(host=host)
+    return holds.in_force(record, hold, confirmed).replace(host=host)
 
 
 def _host_of(workspace: Workspace, key: str) -> str:
@@ -80,7 +80,7 @@ def hold_path(workspace: Workspace, session: Session, key: str, host: str) -> st
 def all_conversations(workspace: Workspace, session: Session) -> dict[str, HostSession]:
     """Return a session's conversations by their ids, with what holds them."""
     hosts = read_record(workspace, session).host_sessions
-    return {key: with_hold(workspace, session, key, known) for key, known in hosts.items()}
+    return {key: with_hold(workspace, session, key, record) for key, record in hosts.items()}
 
 
 def conversations_here(workspace: Workspace, session: Session) -> dict[str, HostSession]:
@@ -122,24 +122,25 @@ def keep_conversation(
     was = (before.halt, before.override) if before else (None, None)
     if was != (used.halt, used.override):
         remember_held(workspace, session, hosts)
-    if used.halt is None:
+    if used.halt is None:  # last, for the same reason: until all is written the halt is in force
         keep_hold(workspace, session, key, used)
 
 
-def keep_hold(workspace: Workspace, session: Session, key: str, known: HostSession) -> bool:
+def keep_hold(workspace: Workspace, session: Session, key: str, record: HostSession) -> bool:
     """Keep out of an agent's reach what holds a conversation; say whether that could be."""
     hold = Hold(
-        known.host, key, known.halt, known.override, worktree=workspace.place.worktree
+        record.host, key, record.halt, record.override, worktree=workspace.place.worktree
     ).redacted(workspace.redactor)[0]
-    return holds.keep(hold_path(workspace, session, key, known.host), hold, workspace.clock())
+    return holds.keep(hold_path(workspace, session, key, record.host), hold, workspace.clock())
 
 
 def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:
     """Leave out the conversations that were not used for longest, halted ones last."""
     by_use = sorted(conversations.items(), key=lambda item: item[1].last_use, reverse=True)
-    held = [item for item in by_use if item[1].is_held]
+    halted = [item for item in by_use if item[1].is_held]
     others = [item for item in by_use if not item[1].is_held]
-    return dict(held[:_MOST_HELD] + others[: max(_MOST_HOST_SESSIONS - 1 - len(held), 0)])
+    room = max(_MOST_HOST_SESSIONS - 1 - len(halted), 0)
+    return dict(halted[:_MOST_HELD] + others[:room])
 
 
 def carry(workspace: Workspace, source: Session, target: Session) -> None:
@@ -160,8 +161,8 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
     for key, conversation in moving.items():
         if conversation.imported:
             continue
-        known = hosts.get(key)
-        delivery, head = (known.delivery, known.head) if known else (None, "")
+        before = hosts.get(key)
+        delivery, head = (before.delivery, before.head) if before else (None, "")
         hosts[key] = conversation.replace(delivery=delivery, head=head)
     write_record(workspace, target, there.replace(host_sessions=hosts))
     remember_held(workspace, target, hosts)

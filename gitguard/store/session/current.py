@@ -85,9 +85,9 @@ def current_name(workspace: Workspace) -> str:
 
 def use_session(workspace: Workspace, session: Session) -> None:
     """Make a session the current one."""
-    path, wanted = os.path.join(workspace.folder, "current"), f"{session.name}\n".encode()
-    if files.read_bytes(path, limit=4096) != wanted:
-        files.write_bytes(path, wanted)
+    path, line = os.path.join(workspace.folder, "current"), f"{session.name}\n".encode()
+    if files.read_bytes(path, limit=4096) != line:
+        files.write_bytes(path, line)
     from gitguard.store.session.anchor import CurrentFile
 
     CurrentFile(workspace.state_folder, workspace.place.git_dir).write(session.name)
@@ -129,10 +129,10 @@ def own_session(workspace: Workspace, session: Session) -> None:
     """Make the worktree the owner of a session that no other one owns."""
     git_dir = workspace.place.git_dir
     owner = Owner(git_dir=git_dir, key=session.key)
-    known = read_owner(workspace, session)
+    before = read_owner(workspace, session)
     path = _owner_path(workspace, session)
-    free = known.git_dir in ("", git_dir) and files.is_writable(os.path.dirname(path))
-    if free and known != owner:
+    may_own = before.git_dir in ("", git_dir) and files.is_writable(os.path.dirname(path))
+    if may_own and before != owner:
         files.make_folder(os.path.dirname(path))
         files.write_bytes(path, dump_json({**owner.to_document(), "format": FORMAT}))
 

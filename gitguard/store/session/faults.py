@@ -70,15 +70,15 @@ def _mark(line: bytes) -> dict[str, Any]:
 
 
 def _counted(marks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    by_cause: dict[tuple[str, str], dict[str, Any]] = {}
     for mark in marks:
         cause = str(mark.get("doing")), _VARYING.sub("0", str(mark.get("error")))
-        known = found.setdefault(cause, mark)
-        if known is not mark:
-            known["times"] = _times(known) + _times(mark)
-            known["last"] = mark.get("last") or mark.get("at")
-            known["error"] = mark.get("error")
-    return list(found.values())
+        first = by_cause.setdefault(cause, mark)
+        if first is not mark:
+            first["times"] = _times(first) + _times(mark)
+            first["last"] = mark.get("last") or mark.get("at")
+            first["error"] = mark.get("error")
+    return list(by_cause.values())
 
 
 def _times(mark: dict[str, Any]) -> int:
@@ -89,15 +89,15 @@ def _times(mark: dict[str, Any]) -> int:
 def _make_room(path: str) -> None:
     if not os.path.exists(path) or os.path.getsize(path) < _MOST:
         return
-    kept: list[bytes] = []
+    newest_first: list[bytes] = []
     room = _MOST // 2
-    for mark in sorted(_counted(_marks(path)), key=_newest_last, reverse=True):
+    for mark in sorted(_counted(_marks(path)), key=_last_seen, reverse=True):
         room -= len(line := dump_line(mark))
         if room < 0:
             break
-        kept.append(line)
-    files.write_bytes(path, b"".join(reversed(kept)))
+        newest_first.append(line)
+    files.write_bytes(path, b"".join(reversed(newest_first)))
 
 
-def _newest_last(mark: dict[str, Any]) -> str:
+def _last_seen(mark: dict[str, Any]) -> str:
     return str(mark.get("last") or mark.get("at"))

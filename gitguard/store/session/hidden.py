@@ -82,8 +82,8 @@ def _lock(workspace: Workspace) -> Lock:
 def _split(data: bytes | None) -> tuple[str, str, str]:
     """Return what stands before our block, its lines, and what stands behind it."""
     text = (data or b"").decode("utf-8", "surrogateescape")
-    head, begin, rest = text.partition(_BEGIN)
-    lines, end, tail = rest.partition(_END)
+    head, begin, after_begin = text.partition(_BEGIN)
+    lines, end, tail = after_begin.partition(_END)
     return (head, lines, tail) if begin and end else (text, "", "")
 
 

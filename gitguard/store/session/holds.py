@@ -68,17 +68,17 @@ def _damaged(error: GitguardError) -> Hold:
     return Hold("", "", halt=Stop(NEVER, 1.0, error.message))
 
 
-def in_force(known: HostSession, hold: Hold | None, confirmed: HostSession | None) -> HostSession:
+def in_force(record: HostSession, hold: Hold | None, confirmed: HostSession | None) -> HostSession:
     """Return the record of a conversation in the repository with what holds it by this one.
 
     Without a record here a halt in the repository counts, and an override only as far as confirmed,
     the copy of the record that is out of an agent's reach, has it too.
     """
     if hold is not None:
-        return known.replace(halt=hold.halt, override=hold.override)
-    if known.override is not None and (confirmed is None or confirmed.override != known.override):
-        return known.replace(override=None)
-    return known
+        return record.replace(halt=hold.halt, override=hold.override)
+    if record.override is not None and (confirmed is None or confirmed.override != record.override):
+        return record.replace(override=None)
+    return record
 
 
 def keep(path: str, hold: Hold, now: float) -> bool:

@@ -128,8 +128,10 @@ def establish(workspace: Workspace) -> str:
     common_dir, folder = workspace.place.common_dir, workspace.state_folder
     record, identity = read_record(folder), carried(common_dir)
     if record is None:
-        taken = not identity or _is_taken(workspace, identity)
-        record = RepositoryRecord(new_identity() if taken else identity, "")
+        # Without a record, what the repository carries is believed, unless another one of this
+        # machine has it: then somebody planted it.
+        needs_new = not identity or _is_taken(workspace, identity)
+        record = RepositoryRecord(new_identity() if needs_new else identity, "")
     current = record.replace(path=common_dir, place=identity_of(common_dir))
     if workspace.place.git_dir == common_dir:
         current = current.replace(worktree=workspace.place.worktree)
@@ -155,8 +157,8 @@ def carried(common_dir: str) -> str:
 
 def _is_taken(workspace: Workspace, identity: str) -> bool:
     """Say whether another repository of this machine has an identity: somebody planted it here."""
-    own = workspace.state_folder
-    others = (folder for folder in folders_in(workspace.places.state_home) if folder != own)
+    here = workspace.state_folder
+    others = (folder for folder in folders_in(workspace.places.state_home) if folder != here)
     return any(record.identity == identity for record in _records(others))
 
 
@@ -199,10 +201,10 @@ def restore(workspace: Workspace) -> str:
     common_dir = workspace.place.common_dir
     if record is None or carried(common_dir) == record.identity:
         return ""
-    kept = workspace.set_aside(file_of(common_dir))
+    bad_file = workspace.set_aside(file_of(common_dir))
     write_identity(common_dir, record.identity)
-    aside = f"; what stood there is kept as `{kept}`" if kept else ""
-    return f"put the repository's identity back{aside}"
+    where = f"; what stood there is kept as `{bad_file}`" if bad_file else ""
+    return f"put the repository's identity back{where}"
 
 
 def set_aside(workspace: Workspace) -> None:

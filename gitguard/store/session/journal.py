@@ -71,7 +71,7 @@ class JournalFile:
         """Return a line as it is written at an offset of a journal."""
         return line
 
-    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+    def _trusted(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
         """Return the lines, given with their offsets, that are ours."""
         return [line for _, line in lines]
 
@@ -115,10 +115,12 @@ class JournalFile:
         lines, end = files.complete_lines(self.path, offset=position, limit=_READ_LIMIT)
         placed = _placed(lines, position)
         folded = sum(offset < start for offset, _ in placed)
-        fresh = _entries(self._own(placed[folded:], journal_id))
+        fresh = _entries(self._trusted(placed[folded:], journal_id))
         recent = max(folded - _RECENT, 0)
         before = [*_open_calls(placed[:recent], placed[recent:]), *placed[recent:folded]]
-        return JournalPart(journal_id, _entries(self._own(before, journal_id)) + fresh, fresh, end)
+        return JournalPart(
+            journal_id, _entries(self._trusted(before, journal_id)) + fresh, fresh, end
+        )
 
     def open_calls(self) -> tuple[Entry, ...]:
         """Return the tool calls that began and never ended, however long ago."""
@@ -127,7 +129,7 @@ class JournalFile:
     def _read_open_calls(self) -> tuple[Entry, ...]:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
-        return _entries(self._own(_open_calls(_placed(lines, 0)), journal_id))
+        return _entries(self._trusted(_open_calls(_placed(lines, 0)), journal_id))
 
     def calls(self, host_session: str) -> int:
         """Return how many of a conversation's own calls ended, well or badly.
@@ -137,9 +139,9 @@ class JournalFile:
         size = self._size()
         position = max(size - _COUNT_BACK, 0)
         lines, _ = files.complete_lines(self.path, offset=position, limit=_COUNT_BACK)
-        own = _calls_of(_placed(lines, position), host_session)
-        counted = [_number_in(line) for line in self._own(own, id_in(self._begins()))]
-        return max(counted, default=0) + counted.count(0)
+        calls = _calls_of(_placed(lines, position), host_session)
+        counts = [_number_in(line) for line in self._trusted(calls, id_in(self._begins()))]
+        return max(counts, default=0) + counts.count(0)  # a failed call carries no count
 
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
@@ -202,15 +204,16 @@ def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[i
     """
     whose = f'"host_session":{json_text.encode(host_session)}'.encode("utf-8", "replace")
     ended, failed = (f'{{"event":"{event}"'.encode() for event in (ENDED, FAILED))
-    found = []
+    newest_first = []
     for placed in reversed(lines):
         line = placed[1]
         if whose not in line or _BY_ANOTHER in line or not line.startswith((ended, failed)):
             continue
-        found.append(placed)
+        newest_first.append(placed)
+        # It carries the count of all well ended calls so far: what is older adds nothing.
         if line.startswith(ended):
             break
-    return found
+    return newest_first
 
 
 def _number_in(line: bytes) -> int:
@@ -235,11 +238,14 @@ def _open_calls(
     )
     running: dict[bytes, tuple[int, bytes]] = {}
     for number, placed in enumerate([*lines, *later]):
-        found = call.match(placed[1])
-        if found and found[1] == b"start" and number < len(lines):
-            running[found[2]] = placed
-        elif found and found[1] != b"start":
-            running.pop(found[2], None)
+        match = call.match(placed[1])
+        if match is None:
+            continue
+        event, call_id = match[1], match[2]
+        if event != b"start":
+            running.pop(call_id, None)
+        elif number < len(lines):
+            running[call_id] = placed
     return list(running.values())
 
 

@@ -33,9 +33,9 @@ def remember(workspace: Workspace, session: Session, journal_id: str) -> None:
 def forget(workspace: Workspace, session: Session, journal_id: str) -> None:
     """Drop the id of a journal that another one took the place of."""
     path = _path(workspace, session)
-    known = _listed(path)
-    if journal_id in known:
-        _keep(path, [item for item in known if item != journal_id])
+    listed = _listed(path)
+    if journal_id in listed:
+        _keep(path, [item for item in listed if item != journal_id])
 
 
 def _keep(path: str, ids: list[str]) -> None:
@@ -63,10 +63,12 @@ def refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path
     if not is_any_known and _is_begun_here(workspace, journal_id, path):
         remember(workspace, session, journal_id)
         return
-    kept = workspace.set_aside(path)
+    bad_file = workspace.set_aside(path)
     workspace.note_fault(
         "reading the journal",
-        EditedState(f"`{path}` was not begun by gitguard in this place; it is kept as `{kept}`"),
+        EditedState(
+            f"`{path}` was not begun by gitguard in this place; it is kept as `{bad_file}`"
+        ),
     )
 
 
@@ -100,7 +102,7 @@ def _folded(workspace: Workspace, session: Session) -> str:
     from gitguard.store.session.anchor import AnchorFile
 
     try:
-        written = AnchorFile(workspace.anchor_folder(session)).read_written()
+        written = AnchorFile(workspace.anchor_folder(session)).read_copy()
     except InvalidDocument:
         return ""
     return written.journal_id if written else ""

@@ -48,13 +48,13 @@ def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> No
 def kept_look(path: str, checkpoint: str, git_dir: str) -> Differences | None:
     """Return the look that was taken in this worktree at a checkpoint, None where there is none."""
     try:
-        kept = load_record(path, "the look at the worktree", KeptLook)
+        record = load_record(path, "the look at the worktree", KeptLook)
     except GitguardError:
         return None
-    if kept is None or (kept.checkpoint, kept.git_dir) != (checkpoint, _written(git_dir)):
+    if record is None or (record.checkpoint, record.git_dir) != (checkpoint, _written(git_dir)):
         return None
     try:
-        return _with_names(kept.look, _read)
+        return _with_names(record.look, _read)
     except ValueError:
         return None
 

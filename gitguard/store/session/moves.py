@@ -63,13 +63,14 @@ def follow(workspace: Workspace, ref_prefix: str) -> None:
         return
     try:
         candidates = list(_candidates(workspace))
-        gone = [candidate for candidate in candidates if not _is_elsewhere(candidate, workspace)]
-        for candidate in gone:
+        # Moves come before copies: a record whose repository lies nowhere else has only us.
+        moved = [candidate for candidate in candidates if not _is_elsewhere(candidate, workspace)]
+        for candidate in moved:
             if _leads_here(candidate, workspace):
                 _move(workspace, candidate)
                 return
         for candidate in candidates:
-            if candidate not in gone and candidate.record.identity:
+            if candidate not in moved and candidate.record.identity:
                 _copy(workspace, candidate, ref_prefix)
                 return
     except NotWritable as error:
@@ -166,11 +167,13 @@ def _move(workspace: Workspace, candidate: Candidate) -> None:
     with _locks(workspace.place.common_dir, anchored_sessions(folder), workspace):
         if anchored_sessions(target) or not os.path.isdir(folder):
             return  # somebody else was faster
-        known = candidate.record.identity or identity.carried(workspace.place.common_dir)
-        known = known or identity.new_identity()
-        _relocate(workspace, candidate, folder, known)
+        repository_id = candidate.record.identity or identity.carried(workspace.place.common_dir)
+        repository_id = repository_id or identity.new_identity()
+        # Everything is rewritten where it lies. A crash on the way leaves the folder under its
+        # old name, and the next run finds it again and does the rest.
+        _relocate(workspace, candidate, folder, repository_id)
         _relocate_shared(workspace, candidate.record)
-        record = _record_here(workspace, known, candidate.record)
+        record = _record_here(workspace, repository_id, candidate.record)
         record = record.replace(unsaid=_moved_text(candidate.record, workspace))
         identity.write_record(folder, record)
         workspace.at_step("record-relocated")
@@ -184,9 +187,11 @@ def _moved_text(record: RepositoryRecord, workspace: Workspace) -> str:
     return f"the repository was moved from `{old}` to `{new}`; its sessions go on"
 
 
-def _record_here(workspace: Workspace, known: str, before: RepositoryRecord) -> RepositoryRecord:
+def _record_here(
+    workspace: Workspace, repository_id: str, before: RepositoryRecord
+) -> RepositoryRecord:
     common_dir, root = workspace.place.common_dir, _main_worktree(workspace, before)
-    return RepositoryRecord(known, common_dir, root, place=identity_of(common_dir))
+    return RepositoryRecord(repository_id, common_dir, root, place=identity_of(common_dir))
 
 
 def _main_worktree(workspace: Workspace, before: RepositoryRecord) -> str:
@@ -219,13 +224,13 @@ def _rename(folder: str, target: str, workspace: Workspace) -> None:
 # What paths a record holds
 
 
-def _relocate(workspace: Workspace, candidate: Candidate, folder: str, known: str) -> None:
+def _relocate(workspace: Workspace, candidate: Candidate, folder: str, repository_id: str) -> None:
     """Write the new paths into a record's files; done twice, nothing more is changed."""
     place, paths = workspace.place, _moved_paths(workspace, candidate.record)
     for path in _documents(folder):
         _relocate_file(path, paths)
     for name, anchor in anchors_in(folder).items():
-        moved = anchor.replace(identity=identity_of(place.common_dir), repository=known)
+        moved = anchor.replace(identity=identity_of(place.common_dir), repository=repository_id)
         AnchorFile(os.path.join(folder, name)).write(moved)
     _relocate_current(folder, candidate.record.path, place.common_dir)
 
@@ -240,10 +245,10 @@ def _moved_paths(workspace: Workspace, record: RepositoryRecord) -> dict[str, st
 def _relocate_shared(workspace: Workspace, record: RepositoryRecord) -> None:
     """Write the new paths into what all repositories share: installations, changed settings."""
     home, paths = workspace.places.state_home, _moved_paths(workspace, record)
-    with ExitStack() as held:
+    with ExitStack() as locks:
         for name in ("_install.lock", "_settings.lock"):
             path = os.path.join(home, name)
-            held.enter_context(Lock(path, timeout=_LOCK_TIMEOUT, clock=workspace.clock))
+            locks.enter_context(Lock(path, timeout=_LOCK_TIMEOUT, clock=workspace.clock))
         for name in files.names_in(home):
             if name.startswith("_") and name.endswith(".json"):
                 _relocate_file(os.path.join(home, name), paths)
@@ -310,14 +315,16 @@ def _copy(workspace: Workspace, candidate: Candidate, ref_prefix: str) -> None:
         if not _keep_same_heads(workspace, temporary, ref_prefix):
             identity.remove_folder(temporary)  # a stranger, or a copy of an older state
             return
-        own = _record_here(workspace, identity.new_identity(), record).replace(
+        new_record = _record_here(workspace, identity.new_identity(), record).replace(
             copied_from=record.identity, unsaid=_copied_text(record)
         )
-        _relocate(workspace, candidate, temporary, own.identity)
-        identity.write_record(temporary, own)
+        _relocate(workspace, candidate, temporary, new_record.identity)
+        identity.write_record(temporary, new_record)
         _rename(temporary, target, workspace)
         workspace.at_step("record-copied")
-        identity.write_identity(workspace.place.common_dir, own.identity)
+        # Last, because until then it still carries the original's identity, which the record
+        # allows as the one that it was copied from.
+        identity.write_identity(workspace.place.common_dir, new_record.identity)
         workspace.at_step("identity-written")
     workspace.forget_seal()
 

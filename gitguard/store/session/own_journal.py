@@ -81,22 +81,24 @@ class OwnJournal(JournalFile):
         return self._workspace.seal.put_on(line, self._place(journal_id, offset))
 
     def _place(self, journal_id: str, offset: int) -> str:
+        # With the offset in it, a sealed line cannot be copied or moved to another place.
         return f"journal {self._session.name} {journal_id} {offset}"
 
-    def _own(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+    def _trusted(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
         """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
         holds = self._workspace.seal.holds
         if not journal_id.endswith(SEALED):
             return [line for _, line in lines]
-        own = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
-        if len(own) < len(lines):
+        # The header, at byte 0, carries no seal: its id is among those that we began.
+        trusted = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
+        if len(trusted) < len(lines):
             self._refuse_unsettled()
+            count = len(lines) - len(trusted)
             foreign = EditedState(
-                f"{len(lines) - len(own)} lines of `{self.path}` were not written by gitguard and "
-                "are not used"
+                f"{count} lines of `{self.path}` were not written by gitguard and are not used"
             )
             self._workspace.note_fault("reading the journal", foreign)
-        return own
+        return trusted
 
     def _begun(self) -> str:
         """Return the journal's id; one that somebody else began is set aside first."""

@@ -66,13 +66,14 @@ class Rewriting:
         with self._repository.reader() as reader:
             bodies = reader.read_all([link.id for link in links], "commit", limit=_COMMIT_LIMIT)
         blobs: dict[str, bytes] = {}
-        found = []
+        history = []
         for link in links:
+            # Newest first, so a file that checkpoints share was read with the newest of them.
             blobs.update((link.files[name], data) for name, data in link.contents.items())
             body, checkpoint = bodies[link.id], link.checkpoint
             assert isinstance(body, bytes)
             assert checkpoint is not None
-            found.append(
+            history.append(
                 PastCheckpoint(
                     checkpoint,
                     {name: blobs[blob] for name, blob in link.files.items()},
@@ -80,7 +81,7 @@ class Rewriting:
                     (link.id, link.tree, *link.files.values()),
                 )
             )
-        return found
+        return history
 
     def write(
         self,
@@ -104,11 +105,14 @@ class Rewriting:
 
     def replace_head(self, anchor: Anchor, new: str, state_sha256: str, reason: str) -> Anchor:
         """Point ref and anchor at the rewritten head, which has the same number."""
+        # As for a new checkpoint: the anchor names what the ref is about to point at, so that a
+        # crash on either side of the move leaves a head of ours.
         planned = anchor.replace(
             pending=new, pending_sha256=state_sha256, pending_sequence=anchor.sequence
         )
         self._chain.anchors.write(planned)
         self._chain.point_at(new, anchor.committed, f"gitguard: {reason}")
+        # The head before holds what was purged: it must not count as ours any more.
         settled = planned.promoted().replace(previous="", reason=reason)
         self._chain.anchors.write(settled)
         return settled
@@ -125,23 +129,25 @@ class Rewriting:
     def remains(self, old: Mapping[str, tuple[str, ...]]) -> Remains:
         """Say what is left of old commits, given with their objects, oldest first."""
         chain, repository = self._chain, self._repository
-        own = repository.reachable("--objects", chain.ref, *chain.archives())
+        in_session = repository.reachable("--objects", chain.ref, *chain.archives())
         with repository.reader() as reader:
             parts = dict.fromkeys(part for parts in old.values() for part in parts)
-            left = [part for part in parts if part not in own and reader.exists(part)]
-        ours = ("--glob=refs/heads/gitguard", "--glob=refs/gitguard")
-        held = set(repository.reachable("--objects", *ours))
+            left = [part for part in parts if part not in in_session and reader.exists(part)]
+        our_refs = ("--glob=refs/heads/gitguard", "--glob=refs/gitguard")
+        held_objects = set(repository.reachable("--objects", *our_refs))
+        # Of other refs only the commits are listed: the objects of a large repository are many.
         for commit in repository.reachable("--all", "--reflog") & old.keys():
-            held.update(old[commit])
+            held_objects.update(old[commit])
         return Remains(
-            objects=tuple(part for part in left if part not in held),
-            held=tuple(part for part in left if part in held),
+            objects=tuple(part for part in left if part not in held_objects),
+            held=tuple(part for part in left if part in held_objects),
             refs=self._holders(tuple(old)),
         )
 
     def _holders(self, old: tuple[str, ...]) -> tuple[str, ...]:
         """Name the refs that lead to old commits, and the heads and reflogs that name one."""
-        found = dict.fromkeys(self._repository.refs_containing(old[0]) if old else ())
+        # Every worktree has a HEAD, an ORIG_HEAD and reflogs of its own, which are no refs.
+        holders = dict.fromkeys(self._repository.refs_containing(old[0]) if old else ())
         common = self._repository.place.common_dir
         folders = ["", *(f"worktrees/{name}/" for name in _names_in(f"{common}/worktrees"))]
         for path in (f"{folder}{name}" for folder in folders for name in _NAMING):
@@ -149,8 +155,8 @@ class Rewriting:
                 "ascii", "replace"
             )
             if any(commit in text for commit in old):
-                found[path] = None
-        return tuple(found)
+                holders[path] = None
+        return tuple(holders)
 
 
 def _names_in(folder: str) -> list[str]:

@@ -28,17 +28,19 @@ class Seal:
     def __init__(self, state_folder: str) -> None:
         """Use the repository's key, which is read when it is first needed."""
         self._path = os.path.join(state_folder, _NAME)
-        self._known: bytes | None = None
+        self._key_read: bytes | None = None
 
     def make(self) -> bool:
         """Make the key where there is none and one can be kept; say whether it was made now."""
         folder = os.path.dirname(self._path)
-        if self._known or os.path.lexists(self._path) or not files.is_writable(folder):
+        if self._key_read or os.path.lexists(self._path) or not files.is_writable(folder):
             return False
         files.make_folder(folder)
-        made = os.urandom(_KEY_SIZE)
-        files.create(self._path, made)
-        return self._key() == made
+        key = os.urandom(_KEY_SIZE)
+        # Two processes may get here at once: the file is only created, never replaced, and both
+        # go on with the key that stands there afterwards.
+        files.create(self._path, key)
+        return self._key() == key
 
     def check(self) -> None:
         """Raise `InvalidDocument` where the key is damaged."""
@@ -54,6 +56,8 @@ class Seal:
         key = self._key()
         if not key:
             return document
+        # The seal is the object's last member, so that what it covers is a beginning of the bytes
+        # as they lie there: checking it needs no parser, and no agreement on how JSON is written.
         body = document.rstrip()[:-1].rstrip()
         return body + _OPENING + _mac(key, place, body) + _CLOSING + b"\n"
 
@@ -73,13 +77,13 @@ class Seal:
         if not key:
             return True
         document = document.rstrip()
-        body, rest = document[:-_LENGTH], document[-_LENGTH:]
-        return rest == _OPENING + _mac(key, place, body) + _CLOSING
+        body, ending = document[:-_LENGTH], document[-_LENGTH:]
+        return ending == _OPENING + _mac(key, place, body) + _CLOSING
 
     def _key(self) -> bytes:
-        if not self._known:
-            self._known = self._read() or b""
-        return self._known
+        if not self._key_read:  # one that is missing is looked for again: it may be made meanwhile
+            self._key_read = self._read() or b""
+        return self._key_read
 
     def _read(self) -> bytes | None:
         """Return the key, None only where there is none; a damaged one vouches for nothing."""
@@ -92,8 +96,9 @@ class Seal:
                 raise
             raise InvalidDocument(error.message, _WAY_OUT) from error
         if key is not None and len(key) != _KEY_SIZE:
-            said = f"the key of the seals `{self._path}` is damaged: it has {len(key)} bytes"
-            raise InvalidDocument(said, _WAY_OUT)
+            raise InvalidDocument(
+                f"the key of the seals `{self._path}` is damaged: it has {len(key)} bytes", _WAY_OUT
+            )
         return key
 
 
@@ -101,6 +106,7 @@ def _mac(key: bytes, place: str, body: bytes) -> bytes:
     # `hashlib` would cost every hook a library that has this function in it.
     from _blake2 import blake2b
 
-    made = blake2b(place.encode() + b"\0", key=key, digest_size=_MAC_SIZE)
-    made.update(body)
-    return made.hexdigest().encode()
+    # The place is part of what is sealed, or a sealed file of one session would be good in another.
+    mac = blake2b(place.encode() + b"\0", key=key, digest_size=_MAC_SIZE)
+    mac.update(body)
+    return mac.hexdigest().encode()

@@ -44,8 +44,8 @@ def read_record(workspace: Workspace, session: Session) -> SessionRecord:
             foreign = EditedState(f"`{path}` was not written by gitguard")
             workspace.note_fault("reading the conversations", foreign)
         # Of a session known by its name alone, only a key that fits the name can be the key.
-        known = session.is_known_as(record.key)
-        return _recalled(workspace, record.key if known else session.key, session)
+        key = record.key if session.is_known_as(record.key) else session.key
+        return _recalled(workspace, key, session)
     if session.key != session.name and record.key not in (session.key, session.name):
         # A name holds 32 bits of its key's hash; somebody may have looked for the same ones.
         raise InvalidInput(
@@ -71,6 +71,7 @@ def write_record(workspace: Workspace, session: Session, record: SessionRecord) 
     document, _ = workspace.redactor.document({**record.to_document(), "host_sessions": hosts})
     data = dump_json(document)
     path = workspace.working_file(session, "session.json")
+    # Read back before anything is replaced: a fault of ours must not cost a record that was good.
     decode_record(data, path)
     files.write_bytes(path, workspace.seal.put_on(data, _record_place(session)))
 
@@ -98,16 +99,16 @@ def _record_place(session: Session) -> str:
     return f"session.json {session.name}"
 
 
-def remember_held(workspace: Workspace, session: Session, known: Mapping[str, HostSession]) -> None:
+def remember_held(workspace: Workspace, session: Session, hosts: Mapping[str, HostSession]) -> None:
     """Keep a copy of halted and overridden conversations outside the repository."""
     clean = workspace.redactor.document  # an override has a reason, which is anybody's text
-    held = {key: clean(item.to_document())[0] for key, item in known.items() if item.is_held}
+    documents = {key: clean(item.to_document())[0] for key, item in hosts.items() if item.is_held}
     path = _copy_path(workspace, session)
     document = SessionRecord(FORMAT, session.key).to_document()
     try:
-        if held or os.path.exists(path):
+        if documents or os.path.exists(path):
             files.make_folder(os.path.dirname(path))
-            files.write_bytes(path, dump_json({**document, "host_sessions": held}))
+            files.write_bytes(path, dump_json({**document, "host_sessions": documents}))
     except NotWritable as error:
         if not files.is_refusal(error):
             raise

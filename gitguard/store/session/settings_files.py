@@ -119,13 +119,13 @@ def _cache_in(folder: str) -> str:
 
 def _document(path: str, cache: str, *, limit: int = STATE_LIMIT) -> dict[str, Any] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise files.unreadable(path, error) from error
-    signature = [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
-    cached = _cached(cache, found.st_ctime_ns)
+    signature = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    cached = _cached(cache, status.st_ctime_ns)
     if cached is not None and cached.get("signature") == signature:
         values = cached.get("values")
         if isinstance(values, dict):
@@ -160,12 +160,12 @@ def _remember(cache: str, document: dict[str, Any]) -> None:
 
 
 def _without(document: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    kept = {name: value for name, value in document.items() if name not in names}
+    remaining = {name: value for name, value in document.items() if name not in names}
     for name in names:
         group, _, key = name.partition(".")
-        if key and isinstance(kept.get(group), dict):
-            kept[group] = {k: v for k, v in kept[group].items() if k != key}
-    return kept
+        if key and isinstance(remaining.get(group), dict):
+            remaining[group] = {k: v for k, v in remaining[group].items() if k != key}
+    return remaining
 
 
 def _overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

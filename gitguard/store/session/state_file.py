@@ -241,7 +241,7 @@ class StateFiles:
     def _copy(self) -> tuple[Ready | None, str]:
         """Return the state in the state directory, None without one, and why it does not read."""
         try:
-            written = self._copies.read_written()
+            written = self._copies.read_copy()
             if written is None:
                 return None, ""
             state, is_older = self._decode_written(written)
@@ -267,8 +267,12 @@ class StateFiles:
         """Say whose state the working file's bytes are; lacking has all but that."""
         digest, copy, has_summary = sha256(data), lacking.copy, lacking.has_summary
         written = copy.written if copy is not None else None
-        known = (written.sha256, *written.known_to(self._git_dir)) if written is not None else ()
-        if copy is not None and digest in known:
+        hashes: tuple[str, ...] = ()
+        if written is not None:
+            hashes = (written.sha256, *written.older_hashes(self._git_dir))
+        # An older state of ours is no edit: a crash came between copy and file, or another
+        # worktree wrote the copy since. The copy is the newer one, so it is what counts.
+        if copy is not None and digest in hashes:
             return copy.replace(in_file=digest, has_summary=has_summary)
         try:
             state = decode_state(data, f"`{self.path}`")
@@ -349,82 +353,81 @@ class StateFiles:
 
         before is the newest state of ours, None for the first. journal_id and journal_offset say
         how far the journal is folded into the state, as far as into the one before by default.
-        Where the state directory cannot be written, the working file is, with a mark that lets
-        the next run that can write adopt it. An empty goal or next action becomes `START`.
-        Raises `NotWritable`, and `InvalidInput` for a state that is too large.
+        Where the state directory cannot be written, the working file is, with a mark by which a
+        later run adopts it. Raises `NotWritable`, and `InvalidInput` for a state that is too large.
         """
-        state = _begun(state)
-        state, redacted = state.redacted(self._workspace.redactor)
+        state, redacted = _begun(state).redacted(self._workspace.redactor)
         data = dump_json(state.to_document())
         check_size(len(data), what="the state")
-        if journal_offset < 0 and before is not None:
-            journal_id, journal_offset = before.journal_id, before.journal_offset
-        written = self._written_after(before, data, journal_id, max(journal_offset, 0))
+        written = self._copy_after(before, data, journal_id, journal_offset)
         keeps_file = before is not None and before.keeps_file
         try:
-            written = written.written_in(self._git_dir, before.in_file if before else "")
-            self._copies.write_written(written)
+            self._copies.write_copy(written)
         except NotWritable as error:
             if keeps_file or not files.is_refusal(error):
                 raise
-            pending = self._write_pending(state, data, before, written, str(error))
-            return pending.replace(redacted=redacted)
+            return self._write_pending(state, data, before, written, str(error), redacted)
         self._workspace.at_step("state-copy-written")
         if not keeps_file:
-            files.write_bytes(self.path, data)
-            self._workspace.at_step("state-written")
-            files.remove(self._pending_path)
+            self._write_file(data)
+        position = (written.journal_id, written.journal_offset)
         return Ready(
             state,
             written.sha256,
             written,
-            written.journal_id,
-            written.journal_offset,
+            *position,
             in_file="" if keeps_file else written.sha256,
             has_summary=before is not None and before.has_summary,
             redacted=redacted,
             keeps_file=keeps_file,
         )
 
-    def _written_after(
+    def _write_file(self, data: bytes) -> None:
+        files.write_bytes(self.path, data)
+        self._workspace.at_step("state-written")
+        # The mark goes last: as long as the file holds the pending state, it says whose that is.
+        files.remove(self._pending_path)
+
+    def _copy_after(
         self, before: Ready | None, data: bytes, journal_id: str, journal_offset: int
     ) -> StateCopy:
+        """Return the copy of a state that follows before, noted as this worktree's last write.
+
+        A journal_offset below 0 is as far as the journal was folded into the state before.
+        """
+        if journal_offset < 0 and before is not None:
+            journal_id, journal_offset = before.journal_id, before.journal_offset
         from gitguard.store.session.anchor import StateCopy
 
         old = before.written if before else None
         previous = old.sha256 if old else ""
+        # A state that is pending without any copy stands in the file alone. After a crash between
+        # copy and file it stands there still, and has to be known as ours.
         if before is not None and before.standing == PENDING and old is None:
             previous = before.sha256
-        return StateCopy(
+        copy = StateCopy(
             state=data.decode(),
             sha256=sha256(data),
             previous_sha256=previous,
             journal_id=journal_id,
-            journal_offset=journal_offset,
+            journal_offset=max(journal_offset, 0),
             worktrees=old.worktrees if old else (),
             rules=self._workspace.redactor.rules_id,
         )
+        return copy.with_write_of(self._git_dir, before.in_file if before else "")
 
     def _write_pending(
-        self, state: TaskState, data: bytes, before: Ready | None, wanted: StateCopy, why: str
+        self,
+        state: TaskState,
+        data: bytes,
+        before: Ready | None,
+        refused: StateCopy,
+        why: str,
+        redacted: tuple[RuleMatch, ...],
     ) -> Ready:
-        digest = wanted.sha256
-        copy = before.written if before else None
-        previous = before.sha256 if before else ""
-        folded = [before.journal_id, before.journal_offset] if before else ["", 0]
+        """Write a state whose copy was refused into the working file, with a mark beside it."""
         # The mark comes first; it has to know the state that a crash would leave beside it.
-        mark = {
-            "format": FORMAT,
-            "sha256": digest,
-            "previous_sha256": previous,
-            "based_on": copy.sha256 if copy else "",
-            "place": self._whereabouts(),
-            "why": self._workspace.redactor.text(why),
-            "folded": {
-                previous: folded,
-                digest: [wanted.journal_id, wanted.journal_offset],
-            },
-        }
+        mark = self._new_mark(before, refused, why)
         sealed = self._workspace.seal.put_on(dump_json(mark), self._pending_place)
         files.write_bytes(self._pending_path, sealed)
         self._workspace.at_step("pending-marked")
@@ -432,15 +435,33 @@ class StateFiles:
         self._workspace.at_step("pending-written")
         return Ready(
             state,
-            digest,
-            copy,
-            wanted.journal_id,
-            wanted.journal_offset,
+            refused.sha256,
+            before.written if before else None,
+            refused.journal_id,
+            refused.journal_offset,
             standing=PENDING,
             problem=why,
-            in_file=digest,
+            in_file=refused.sha256,
             has_summary=before is not None and before.has_summary,
+            redacted=redacted,
         )
+
+    def _new_mark(self, before: Ready | None, refused: StateCopy, why: str) -> dict[str, Any]:
+        copy = before.written if before else None
+        previous = before.sha256 if before else ""
+        folded = [before.journal_id, before.journal_offset] if before else ["", 0]
+        return {
+            "format": FORMAT,
+            "sha256": refused.sha256,
+            "previous_sha256": previous,
+            "based_on": copy.sha256 if copy else "",
+            "place": self._whereabouts(),
+            "why": self._workspace.redactor.text(why),
+            "folded": {
+                previous: folded,
+                refused.sha256: [refused.journal_id, refused.journal_offset],
+            },
+        }
 
     def rewrite(self, ready: Ready) -> Ready:
         """Write the working file again from the copy, which notes first what the file will hold.
@@ -459,7 +480,7 @@ class StateFiles:
         if any(t.sha256 == written.sha256 for t in written.worktrees if t.git_dir == self._git_dir):
             return
         try:
-            self._copies.write_written(written.written_in(self._git_dir, before))
+            self._copies.write_copy(written.with_write_of(self._git_dir, before))
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
@@ -478,6 +499,7 @@ class StateFiles:
 
 
 def _begun(state: TaskState) -> TaskState:
+    """Return a state whose goal and next action say `START` where they are empty."""
     from gitguard.store.session.task import START
 
     unset = {name: START for name in _NEVER_EMPTY if not getattr(state, name).strip()}

@@ -185,6 +185,8 @@ class SessionStore:
         if unchanged and ready.standing == state_file.OURS:
             return ready, part
         make_session_files(self.workspace, self.session)
+        # The state is about to say how far the journal is folded into it, so the journal has to be
+        # durable up to there: calls are appended to it without waiting for the disk.
         if moved:
             self.journal.settle()
             self.workspace.at_step("journal-settled")
@@ -241,12 +243,17 @@ class SessionStore:
         self._keep_look(saved.commit, head)
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
+        self._rotate_journal(ready, part)
+        self._sweep()
+        return saved
+
+    def _rotate_journal(self, ready: Ready, part: JournalPart) -> None:
+        """Begin another journal where this one has to end, and let the state name it."""
+        # Only after the commit: whatever the old journal held is in a checkpoint by then.
         anew = self.journal.rotate(part)
         if anew is not None:
             self.workspace.at_step("journal-rotated")
             self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
-        self._sweep()
-        return saved
 
     @property
     def waits(self) -> bool:
@@ -260,8 +267,8 @@ class SessionStore:
     def _waiting(self, trigger: str, error: Pending | NotWritable) -> Saved:
         saved = Saved(trigger, pending=error.message, way_out=error.hint)
         try:
-            said = self.workspace.redactor.text(error.message)
-            files.write_bytes(self._waiting_path, f"{said}\n".encode())
+            reason = self.workspace.redactor.text(error.message)
+            files.write_bytes(self._waiting_path, f"{reason}\n".encode())
         except NotWritable:
             return saved  # the state itself is safe; only the mark is not there
         self.workspace.at_step("waiting-marked")
@@ -269,9 +276,14 @@ class SessionStore:
 
     def _sweep(self) -> None:
         workspace = self.workspace
-        shared = (workspace.folder, workspace.state_folder, workspace.places.state_home)
-        own = (workspace.session_folder, workspace.anchor_folder)
-        for folder in (*shared, *(of(self.session) for of in own)):
+        folders = (
+            workspace.folder,
+            workspace.state_folder,
+            workspace.places.state_home,
+            workspace.session_folder(self.session),
+            workspace.anchor_folder(self.session),
+        )
+        for folder in folders:
             files.sweep(folder, self.clock())
         self.chain.sweep()
 
@@ -359,9 +371,9 @@ class SessionStore:
         """Raise what is to be said first where working files are edited and the branch moved."""
         from gitguard.store.session.standing import weightier
 
-        said = weightier(EditedState(""), self.chain.head(), self.chain.ref)
-        if not isinstance(said, EditedState) and said is not None:
-            raise said
+        refusal = weightier(EditedState(""), self.chain.head(), self.chain.ref)
+        if not isinstance(refusal, EditedState) and refusal is not None:
+            raise refusal
 
     # Summary
 
@@ -369,18 +381,18 @@ class SessionStore:
         """Write the summary if it conflicts with the state; return how, as a unified diff."""
         from gitguard.model.text import diff_texts
 
-        lying = self.states.read_summary() or ""
+        before = self.states.read_summary() or ""
         if not self.write_summary(state):
             return ""
         names = ("summary.md", "rendered from the state")
-        return diff_texts(lying, self._summary_of(state), names=names)
+        return diff_texts(before, self._summary_of(state), names=names)
 
     def write_summary(self, state: TaskState) -> bool:
         """Write the summary rendered from the state if it differs; say whether it did."""
-        wanted = self._summary_of(state)
-        if self.states.read_summary() == wanted:
+        summary = self._summary_of(state)
+        if self.states.read_summary() == summary:
             return False
-        files.write_bytes(self.states.summary_path, wanted.encode())
+        files.write_bytes(self.states.summary_path, summary.encode())
         self.workspace.at_step("summary-written")
         return True
 

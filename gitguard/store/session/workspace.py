@@ -173,36 +173,37 @@ class Workspace:
                     self.seal.put_on_file(path, f"{name} {session.name}", limit=LIMIT)
 
     def _refuse_secret_key(self, session: Session) -> None:
-        found = self.redactor.find(session.key, "session_id")
-        if found:  # it would stand in the name of a ref and in every commit
+        matches = self.redactor.find(session.key, "session_id")
+        if matches:  # it would stand in the name of a ref and in every commit
             raise InvalidInput(
-                f"the session key looks like a secret ({found[0].rule})", "Use another session key"
+                f"the session key looks like a secret ({matches[0].rule})",
+                "Use another session key",
             )
 
     def set_aside(self, path: str) -> str:
         """Move a bad file of ours out of the way; return where it is kept, empty if none is."""
         if not os.path.lexists(path):
             return ""
-        kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
+        bad_path = files.free_name(f"{path}.bad-{self.clock():.0f}")
         try:
-            files.rename(path, kept)
+            files.rename(path, bad_path)
         except OSError as error:
-            raise files.refused(kept, error) from error
-        return kept
+            raise files.refused(bad_path, error) from error
+        return bad_path
 
     def keep_beside(self, path: str) -> str:
         """Give a bad file of ours a second name under which it is kept when it is replaced.
 
         Where the file system has no second names it is moved there.
         """
-        kept = files.free_name(f"{path}.bad-{self.clock():.0f}")
+        bad_path = files.free_name(f"{path}.bad-{self.clock():.0f}")
         try:
-            files.link(path, kept)
+            files.link(path, bad_path)
         except FileNotFoundError:
             return ""
         except OSError:
             return self.set_aside(path)
-        return kept
+        return bad_path
 
     def refuse_links(self, session: Session | None = None) -> None:
         """Refuse folders of ours that lead out of the workspace."""
@@ -228,9 +229,9 @@ class Workspace:
         self.refuse_links(session)
         self._refuse_secret_key(session)
         self.seal.check()
-        shared, own = self._lock_paths(session)
+        shared, beside_files = self._lock_paths(session)
         folder = os.path.dirname(shared)
-        path = shared if files.is_writable(folder) or os.path.exists(shared) else own
+        path = shared if files.is_writable(folder) or os.path.exists(shared) else beside_files
         return Lock(path, timeout=timeout, clock=self.clock, at_step=self.at_step)
 
     def _lock_paths(self, session: Session) -> tuple[str, str]:
@@ -243,13 +244,13 @@ class Workspace:
             from gitguard.store.session.moment import PATIENCE, Moment
 
             working = ("state.json", "summary.md", "pending.json", "journal.jsonl")
-            kept = ("anchor.json", "state.json", "journals.json", "archive")
+            in_state_folder = ("anchor.json", "state.json", "journals.json", "archive")
             anchors = self.anchor_folder(session)
             self._moments[session.name] = Moment(
                 lambda: self.lock(session, timeout=PATIENCE),
                 self._lock_paths(session),
                 [self.working_file(session, name) for name in working]
-                + [os.path.join(anchors, name) for name in kept],
+                + [os.path.join(anchors, name) for name in in_state_folder],
             )
         return self._moments[session.name]
 
@@ -259,8 +260,8 @@ class Workspace:
         """Leave a loud mark of a fault of ours, for `status` to show first."""
         from gitguard.store.session import faults
 
-        said = self.redactor.text(one_line(f"{type(error).__name__}: {error}"))
-        faults.note(self._fault_folders(), timestamp(self.clock()), doing, said)
+        text = self.redactor.text(one_line(f"{type(error).__name__}: {error}"))
+        faults.note(self._fault_folders(), timestamp(self.clock()), doing, text)
 
     def faults(self) -> list[dict[str, Any]]:
         """Return the marks that were left, each once, oldest first."""
