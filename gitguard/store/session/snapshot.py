@@ -12,6 +12,7 @@ from gitguard.model.codec import dump_yaml, load_yaml
 from gitguard.model.record import Record
 from gitguard.model.text import one_line
 from gitguard.model.thread import KEY_GIST, key_exchanges
+from gitguard.model.transcript import AGENT, USER
 from gitguard.model.value import Value
 from gitguard.store.session.checkpoint import checkpoint_name
 
@@ -170,7 +171,7 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
         thread=ThreadSection(
             work.thread_summary,
             tuple(
-                KeyExchange(e.origin.by, one_line(e.text)[:KEY_GIST])
+                KeyExchange(USER if e.origin.by == USER else AGENT, one_line(e.text)[:KEY_GIST])
                 for e in key_exchanges(state.exchanges)
             ),
         ),
