@@ -15,7 +15,6 @@ from gitguard.errors import (
     Pending,
     Untrusted,
 )
-from gitguard.model.items import Origin
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from gitguard.model.config.config import Config
+    from gitguard.model.items import Origin
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
@@ -203,6 +203,9 @@ class SessionStore:
 
     def origin(self, conversation: str = "", turn: int = 0) -> Origin:
         """Return where what the agent notes now comes from."""
+        # Imported here, because a hook that only captures makes no item.
+        from gitguard.model.items import Origin
+
         origin = Origin(when=self.now, conversation=conversation, turn=turn)
         return origin.at_commit(self.repository().checked_out_commit())
 
