@@ -42,7 +42,7 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     """Read one JSON object, or raise `InvalidDocument` naming what it should have been."""
     check_size(len(data), what=what, limit=limit)
     try:
-        document = _decode(data.decode("utf-8"))
+        document = decode_json(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         marked = data.startswith(_BYTE_ORDER_MARK)
         why = "it begins with a byte order mark" if marked else _one_line(error)
@@ -98,7 +98,10 @@ def _member(value: Any) -> str:
     return "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
 
 
-_decode = json_text.decoder(pairs=_without_duplicates, number=_finite, constant=_refuse_constant)
+decode_json = json_text.decoder(
+    pairs=_without_duplicates, number=_finite, constant=_refuse_constant
+)
+"""Reads one JSON text without keys that stand twice; raises `ValueError` or `RecursionError`."""
 _compact = json_text.encoder(sort_keys=True, allow_nan=False)
 _tight = json_text.encoder(members=",", colon=":")
 

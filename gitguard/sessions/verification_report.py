@@ -9,8 +9,9 @@ from gitguard.errors import (
     NewerFormat,
     Tampered,
 )
-from gitguard.model.codec import STATE_FILE, load_json
+from gitguard.model.codec import STATE_FILE
 from gitguard.model.record import read_field
+from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.session.task import TaskState, read_state, upgraded
@@ -94,6 +95,7 @@ class States:
         self._session = session
         self._known: dict[str, GitguardError | None] = {}
         self._last: dict[str, Any] = {}
+        self._documents = SimilarObjects(what="the checkpoint's state")
 
     def judge(self, link: ChainLink) -> GitguardError | None:
         """Say why the state in a checkpoint could not be gone on with."""
@@ -106,7 +108,7 @@ class States:
 
     def _judge(self, data: bytes) -> GitguardError | None:
         try:
-            document = load_json(data, what="the checkpoint's state")
+            document = self._documents.load(data)
             _check(document, self._last)
             self._last = document
         except NewerFormat as error:
