@@ -59,9 +59,9 @@ def cut(text: str, limit: int) -> str:
 
 
 _ERROR = 32 << 10
+"""Characters of a long error that are looked at, from its end."""
 _LAST_LINES = 300
 """Characters of the end of an output."""
-"""Characters of a long error that are looked at, from its end."""
 
 
 def ending(error: str) -> str:
@@ -80,15 +80,18 @@ def last_lines(output: str) -> str:
 
     A part of a line is never taken: a part of a secret would not be known for one.
     """
+    end = output[-_ERROR:].rstrip().split("\n")
+    if len(output) > _ERROR:
+        del end[0]  # it may begin in its middle
     lines: list[str] = []
     room = _LAST_LINES
-    for line in reversed(output[-_ERROR:].rstrip().split("\n")):
+    for line in reversed(end):
+        if not any(map(str.isalnum, line)):
+            continue  # a rule between the parts of a report says nothing
         room -= len(line) + 1
         if room < 0:
             break
         lines.append(line)
-    if len(output) > _ERROR and len(lines) == output[-_ERROR:].count("\n") + 1:
-        lines.pop()  # the first of them may begin in its middle
     return one_line(" ".join(reversed(lines)))
 
 

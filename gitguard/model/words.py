@@ -129,8 +129,11 @@ _COMMON = _listed(
 )
 _HEADINGS = re.compile(r"^\s*(?:#+|\d+\.|\*\*)\s*([A-Z][^\n:*]{2,60})[:*]*\s*$", re.MULTILINE)
 _STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)
-_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+")
 _NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
+_ORDINAL = re.compile(r"^(\d{1,2})\.\s+")
+_LIST_ITEM = re.compile(r"[-*+•]\s|\d{1,2}[.)]\s")
+_ENDS = frozenset(".:;,!?…。！？")
 _MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|__|`")
 
 
@@ -211,9 +214,22 @@ def gist(text: str, limit: int) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return a text's sentences, each in one line and without its markup; at least one."""
-    lines = (part.strip() for part in _SENTENCES.split(text[:_READ]))
-    plain = (one_line(_MARKUP.sub("", line)) for line in lines if not _NOISE.match(line))
-    return [line for line in plain if line] or [one_line(text[:_READ])]
+    whole: list[str] = []
+    for line in text[:_READ].splitlines():
+        if not _NOISE.match(line.strip()):
+            whole += _SENTENCE_ENDS.split(_without_markup(line.strip()))
+    return [sentence for sentence in whole if sentence] or [one_line(text[:_READ])]
+
+
+def _without_markup(line: str) -> str:
+    """Return a line so that it reads well before another one in the same paragraph."""
+    # The number of a list's item keeps its place, and is not taken for a sentence.
+    plain = one_line(_MARKUP.sub("", _ORDINAL.sub(r"\1) ", line)))
+    if not plain or plain[-1] in _ENDS:
+        return plain
+    if line.startswith("#"):
+        return f"{plain}:"
+    return f"{plain}." if _LIST_ITEM.match(line) else plain
 
 
 def conclusions(answer: str, limit: int) -> str:

@@ -33,7 +33,7 @@ def test_a_new_conversations_first_request_is_its_goal_and_the_one_before_is_rem
     assert [task.goal for task in state.earlier] == ["Port the parser to Rust"]
     third = talk.beside("S3").prompt("continue")
     assert "Goal (the user's words): Fix the login page" in third
-    assert "Port the parser to Rust (in progress)" in third.split("Earlier on this branch")[1]
+    assert "Port the parser to Rust (left in progress)" in third.split("Earlier on this branch")[1]
 
 
 @pytest.mark.parametrize("prompt", ["hi", "continue", "where were we?", "/compact", "thanks!"])
@@ -82,3 +82,12 @@ def test_what_was_said_and_noted_before_stays_when_another_task_begins(talk: Con
     block = talk.beside("S3").prompt("go on")
     assert "Never touch the PDF export" in block
     assert "Windows line ends" in block
+
+
+def test_what_an_earlier_task_was_is_said_once(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust")
+    finished(talk.beside("S2"), "Fix the login page")
+
+    block = talk.beside("S3").prompt("continue")
+
+    assert block.count("Port the parser to Rust") == 1

@@ -25,13 +25,13 @@ from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.store.session.task import START
+from gitguard.store.session.task import IN_PROGRESS, START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, Item, Note, Origin
+    from gitguard.model.items import Artifact, EarlierTask, Item, Note, Origin
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -179,7 +179,11 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
         and exchange.kind not in (SMALL_TALK, ROUTINE)
         and exchange is not newest
     ]
-    earlier = [e for e in earlier if state.is_noted("goal") or not _says(shown_goal, e)]
+    # A task is told by its goal, this one's above and earlier ones' in a section of their own.
+    goals = [task.goal for task in state.earlier if task.goal]
+    if not state.is_noted("goal"):
+        goals.append(shown_goal)
+    earlier = [e for e in earlier if not any(_says(goal, e) for goal in goals)]
     earlier = _in_force(earlier, newest)
     began = state.goal_from.when if state.goal_from is not None else ""
     # What limits the work goes first, and what was asked for in an earlier task last.
@@ -327,8 +331,7 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
-        f"{task.goal} ({task.status.replace('_', ' ')}){reader.age(task.origin)}"
-        for task in reversed(state.earlier)
+        f"{task.goal} ({_ended(task)}){reader.age(task.origin)}" for task in reversed(state.earlier)
     ]
     return (
         _line("Last successful action", last.summary if last and is_noted else "", 5),
@@ -339,6 +342,10 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
         BlockSection("Files read", _items((path, True) for path in read), 2),
     )
+
+
+def _ended(task: EarlierTask) -> str:
+    return "left in progress" if task.status == IN_PROGRESS else task.status
 
 
 # Small parts

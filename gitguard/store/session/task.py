@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
-STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
+IN_PROGRESS, *_ = STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
 MOST_EARLIER = 5
 """Tasks before this one that are remembered."""
 _EARLIER_GOAL = 200
@@ -163,7 +163,7 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
         task_id=task_id,
         session_id=session_key,
         goal=START,
-        status="in_progress",
+        status=IN_PROGRESS,
         current_phase="start",
         next_action=START,
         completed_steps=(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.items import Artifact, Item, Note, random_id
 from gitguard.model.record import read_field
-from gitguard.store.session.task import START, TaskState
+from gitguard.store.session.task import IN_PROGRESS, START, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _status_after(state: TaskState, values: dict[str, Any]) -> str:
                 "Give one of them",
             )
         values["status"] = "complete"
-    return "in_progress" if state.status == "complete" and not done else state.status
+    return IN_PROGRESS if state.status == "complete" and not done else state.status
 
 
 def _whole_action(name: str, value: Any, origin: Origin) -> Any:
