@@ -65,7 +65,7 @@ def budget_of(
     transcript: Transcript,
     config: Config,
     *,
-    known: HostSession = UNKNOWN,
+    host_session: HostSession = UNKNOWN,
     session_key: str = "",
     channels: Mapping[str, Any] | None = None,
     turns: int = 0,
@@ -74,24 +74,24 @@ def budget_of(
 ) -> Standing:
     """Hold a conversation against its budget; nothing is changed.
 
-    known is what its session knows of it. channels are a host's settings, of which our own limits
-    take the place by name; turns takes the place of any limit that is set for the session key.
-    seen is shown each entry as it is read. Raises `InvalidDocument` when it does not read, and
+    host_session is what its session knows of it. channels are a host's settings, of which our own
+    limits take the place by name; turns takes the place of any limit that is set for the session
+    key. seen is shown each entry as it is read. Raises `InvalidDocument` when it does not read, and
     `InvalidConfig` for a window that is too small.
     """
-    usage = usage_of(transcript, config, known=known, model=model)
+    usage = usage_of(transcript, config, host_session=host_session, model=model)
     passed = find_format(transcript.format).entries(transcript)
     first = next(passed, None)
     context = context_of(lightened(_shown(first, passed, seen)))
-    said, summary = context.entries, estimate(len(context.summary))
+    entries, summary = context.entries, estimate(len(context.summary))
     limits = {**limits_of(channels), **config.budget.history_limits}
     limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
-    stays = said[first_within_limit(said, limit.turns if limit else 0) :]
+    stays = entries[first_within_limit(entries, limit.turns if limit else 0) :]
     return Standing(
         usage=usage,
         budget=divide(usage.window, config.budget, capped=caps_reserve(first)),
-        turns=sum(map(is_turn, said)),
-        history=summary + tokens_of(said),
+        turns=sum(map(is_turn, entries)),
+        history=summary + tokens_of(entries),
         limit=limit,
         limited_turns=sum(map(is_turn, stays)),
         limited_history=summary + tokens_of(stays),
@@ -100,8 +100,8 @@ def budget_of(
 
 
 def _shown(
-    first: Entry | None, rest: Iterator[Entry], seen: Callable[[Entry], object]
+    first: Entry | None, others: Iterator[Entry], seen: Callable[[Entry], object]
 ) -> Iterator[Entry]:
-    for entry in chain(() if first is None else (first,), rest):
+    for entry in chain(() if first is None else (first,), others):
         seen(entry)
         yield entry

@@ -129,7 +129,7 @@ class Tools(Value):
     """The workspace, in which the rules are looked for and from which files are named."""
     session_key: str = ""
     """Whose history limit counts: what lies beyond it is not even summarized."""
-    known: HostSession = UNKNOWN
+    host_session: HostSession = UNKNOWN
     """What the conversation's session knows of it, as its window."""
     hooks: tuple[Hooks, ...] = ()
     at_step: Callable[[str], object] = str
@@ -194,10 +194,10 @@ def _as_repaired(
         yield transcript
         return
     try:
-        own = TemporaryDirectory(prefix="gitguard-rehearsal-")
+        temporary = TemporaryDirectory(prefix="gitguard-rehearsal-")
     except OSError as error:
         raise files.refused("a temporary folder", error) from error
-    with own as folder:
+    with temporary as folder:
         copy = os.path.join(folder, os.path.basename(path))
         files.copy(path, copy)
         os.chmod(copy, 0o600)  # to be repaired, even where the original is write-protected
@@ -227,7 +227,7 @@ class _Summary(Value):
 
     text: str
     files: Files
-    made: Summarized
+    summarized: Summarized
 
 
 class _Job(Value):
@@ -246,11 +246,15 @@ class _Job(Value):
         tools = self.tools
         most = self.config.compaction.chunk_tokens or max(int(self.window * _CHUNK_SHARE), 1)
         chunks = by_size(self.plan.old, most)
-        made = summarize(chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell)
+        summarized = summarize(
+            chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell
+        )
         length = _most_characters(self.config, self.window)
         draft = Draft(self.plan, tools.redactor, most=length, folder=tools.folder)
         state = tuple(section for hooks in tools.hooks for section in hooks.sections())
-        return _Summary(draft.text(made, state=state, rules=self._rules()), draft.files, made)
+        return _Summary(
+            draft.text(summarized, state=state, rules=self._rules()), draft.files, summarized
+        )
 
     def _rules(self) -> str:
         """Return the rules that must not be forgotten; a file that does not read has none."""
@@ -287,8 +291,8 @@ class _Job(Value):
             window=self.window,
             budget=self.budget,
             splits_turn=self.plan.splits_turn,
-            summarized_by=_author(summary.made),
-            complaints=summary.made.complaints,
+            summarized_by=_author(summary.summarized),
+            complaints=summary.summarized.complaints,
             summary=summary.text,
             added=added,
             repaired=repaired.counts,
@@ -307,7 +311,7 @@ def _decide(
     window: int,
 ) -> _Job:
     """Decide on a conversation as it stands in another place once it is repaired."""
-    usage = usage_of(transcript, config, known=tools.known)
+    usage = usage_of(transcript, config, host_session=tools.host_session)
     window = window or usage.window
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns

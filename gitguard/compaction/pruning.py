@@ -57,13 +57,13 @@ def plan(
     config: Config,
     now: float,
     *,
-    known: HostSession = UNKNOWN,
+    host_session: HostSession = UNKNOWN,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
 ) -> Pruned:
     """Say what is to be pruned; any format will do. seen is shown each entry as it is read.
 
-    known is what the conversation's session knows of it, from which its window may be told.
+    host_session is what the conversation's session knows of it, from which its window may be told.
     Raises `InvalidInput` where a file clearly is of another format than it is named.
     """
     refuse_another(transcript)
@@ -79,7 +79,7 @@ def plan(
             yield entry
 
     context = context_of(lightened(read()))
-    window = usage_of(transcript, config, known=known, model=model).window
+    window = usage_of(transcript, config, host_session=host_session, model=model).window
     summary = estimate(len(context.summary))
     room = divide(window, config.budget, capped=capped).history
     verdicts = judge(
@@ -98,7 +98,7 @@ def prune(
     clock: Callable[[], float],
     clean: Callable[[str], str],
     *,
-    known: HostSession = UNKNOWN,
+    host_session: HostSession = UNKNOWN,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
     at_step: Callable[[str], object] = str,
@@ -110,19 +110,21 @@ def prune(
     """
     path, writable = writable_of(transcript)
     with transcript_lock(path, clock) as lock:
-        standing = look(path)
-        planned = plan(transcript, config, clock(), known=known, model=model, seen=seen)
+        identity = look(path)
+        planned = plan(
+            transcript, config, clock(), host_session=host_session, model=model, seen=seen
+        )
         edits = []
         for verdict in planned.done:
             text = _text(transcript, path, verdict)
-            said = pruned(verdict, text, config.pruning, clean)
-            edits.append(Cut(verdict.at, verdict.block, said))
+            replacement = pruned(verdict, text, config.pruning, clean)
+            edits.append(Cut(verdict.at, verdict.block, replacement))
         done = rewrite(
             path,
             edits,
             writable,
             now=clock(),
-            seen=standing,
+            seen=identity,
             at_step=at_step,
             still_ours=lock.check,
         )

@@ -58,7 +58,10 @@ def _knowing(workspace: Workspace, name: str, transcript: Transcript) -> Session
         record = read_record(workspace, Session(name, name))
     except GitguardError:
         return None
-    knows = any(is_told_of(key, one, transcript) for key, one in record.host_sessions.items())
+    knows = any(
+        is_told_of(key, host_session, transcript)
+        for key, host_session in record.host_sessions.items()
+    )
     return Session(record.key, name) if knows else None
 
 
@@ -114,17 +117,17 @@ class SessionHooks:
         self.saved += (saved,)
 
     def _circumstances(self) -> Circumstances:
-        _, known = self._record()
+        _, host_session = self._record()
         pressure = measure_pressure(
-            known, self._store.config, transcript=self._transcript, first_turn=False
+            host_session, self._store.config, transcript=self._transcript, first_turn=False
         )
-        return Circumstances(pressure, self._transcript, known.epoch)
+        return Circumstances(pressure, self._transcript, host_session.epoch)
 
     def _note_compaction(self) -> None:
-        key, known = self._record()
+        key, host_session = self._record()
         if key:
             workspace, config = self._store.workspace, self._store.config
-            noted = gate_record.notice_compaction(known, config, self._transcript, "")
+            noted = gate_record.notice_compaction(host_session, config, self._transcript, "")
             keep_conversation(workspace, self._store.session, key, noted)
 
     def _record(self) -> tuple[str, HostSession]:
@@ -132,9 +135,9 @@ class SessionHooks:
         from gitguard.store.session.host_session import HostSession
 
         record = read_record(self._store.workspace, self._store.session)
-        for key, known in record.host_sessions.items():
-            if is_told_of(key, known, self._transcript):
-                return key, with_hold(self._store.workspace, self._store.session, key, known)
+        for key, host_session in record.host_sessions.items():
+            if is_told_of(key, host_session, self._transcript):
+                return key, with_hold(self._store.workspace, self._store.session, key, host_session)
         return "", HostSession(started_at=self._store.now)
 
     def _note(self, what: str, error: GitguardError) -> None:

@@ -58,8 +58,8 @@ class Draft:
         before = f"{_BEFORE}\n\n{before}" if before else ""
         most = min(self._most // 2, room - _length(before) - len(HAPPENED) - 4)
         story = f"{HAPPENED}\n\n{_middle_left_out(happened.text, most)}"
-        own = (*self._failures(), *state, *self._files())
-        filled = fill(own, max(room - _length(before, story), 0))
+        state_and_files = (*self._failures(), *state, *self._files())
+        filled = fill(state_and_files, max(room - _length(before, story), 0))
         facts = "\n\n".join(_shown(section) for section in filled if section.texts)
         whole = "\n\n".join(filter(None, (origin, before, story, facts, rules)))
         return shorten(self._redactor.text(whole), self._most)
@@ -77,8 +77,8 @@ class Draft:
         if left_out := self._left_out():
             lines.append(left_out)
         if self._plan.splits_turn:
-            asked = said_in(self._beginning(), self._redactor).partition("\n")[0]
-            began = f" It began with: {asked.removeprefix('- ')}" if asked else ""
+            request = said_in(self._beginning(), self._redactor).partition("\n")[0]
+            began = f" It began with: {request.removeprefix('- ')}" if request else ""
             lines.append(
                 f"The turn that goes on below was split: its beginning is summarized.{began}"
             )
@@ -88,11 +88,11 @@ class Draft:
         """Return how many turns limits left out so far, in compactions before this one as well."""
         earlier = self._plan.before.summary.strip()
         is_ours = earlier.startswith(TITLE)
-        known = _WERE_LEFT_OUT.search(earlier.partition("\n## ")[0]) if is_ours else None
-        before = int(known[1].replace(",", "")) if known else 0
+        told_before = _WERE_LEFT_OUT.search(earlier.partition("\n## ")[0]) if is_ours else None
+        before = int(told_before[1].replace(",", "")) if told_before else 0
         limit = self._plan.limit
         if not (self._plan.left_out and limit):
-            return known[0] if known else ""
+            return told_before[0] if told_before else ""
         were = counted(before + self._plan.left_out, "turn was", "turns were")
         return (
             f"Older than that, {were} left out by the history limit{', now' if before else ''} of "
@@ -102,8 +102,8 @@ class Draft:
     def _span(self) -> str:
         entries = list(entries_of(self._plan.old))
         times = [entry.time for entry in entries if entry.time]
-        said = counted(self._plan.messages_before - self._plan.messages_after + 1, "message")
-        return f"{said}, {timestamp(times[0])} to {timestamp(times[-1])}" if times else said
+        messages = counted(self._plan.messages_before - self._plan.messages_after + 1, "message")
+        return f"{messages}, {timestamp(times[0])} to {timestamp(times[-1])}" if times else messages
 
     def _beginning(self) -> tuple[Unit, ...]:
         """Return what is summarized of the turn that is split."""
@@ -115,10 +115,12 @@ class Draft:
         """Return what an earlier summary said; of one of ours, what was not new with it."""
         earlier = self._plan.before.summary.strip()
         if earlier.startswith(TITLE):
-            _, _, rest = earlier.partition(f"{HAPPENED}\n")
+            _, _, after_heading = earlier.partition(f"{HAPPENED}\n")
             _, _, older = earlier.partition(f"{_BEFORE}\n")
             older = older.partition(f"\n{HAPPENED}")[0].strip() if _BEFORE in earlier else ""
-            earlier = "\n".join(filter(None, (older, rest.partition("\n\n## ")[0].strip())))
+            earlier = "\n".join(
+                filter(None, (older, after_heading.partition("\n\n## ")[0].strip()))
+            )
         return _middle_left_out(self._redactor.text(earlier), most)
 
     def _failures(self) -> tuple[BlockSection, ...]:
@@ -144,8 +146,12 @@ def _middle_left_out(text: str, most: int) -> str:
     first = _fitting(lines, room // 4)
     last = _fitting(lines[:first:-1], room - room // 4)
     left = len(lines) - first - last
-    kept = [*lines[:first], _LEFT_OUT.format(counted(left, "line")), *lines[len(lines) - last :]]
-    return shorten("\n".join(kept), most)
+    remaining = [
+        *lines[:first],
+        _LEFT_OUT.format(counted(left, "line")),
+        *lines[len(lines) - last :],
+    ]
+    return shorten("\n".join(remaining), most)
 
 
 def _broken(line: str) -> list[str]:

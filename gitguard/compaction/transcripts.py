@@ -66,7 +66,7 @@ class Transcripts:
             return {}
         return read_record(self._workspace, current_session(self._workspace)).host_sessions
 
-    def known(self, transcript: Transcript) -> HostSession:
+    def host_session(self, transcript: Transcript) -> HostSession:
         """Return what the session knows of a conversation, which need not be its own."""
         from gitguard.pressure.usage import UNKNOWN, known_conversation
 
@@ -81,13 +81,17 @@ class Transcripts:
         """Tell how full a conversation's context is; model stands in where it names none."""
         from gitguard.pressure.usage import usage_of
 
-        return usage_of(transcript, self._config, known=self.known(transcript), model=model)
+        return usage_of(
+            transcript, self._config, host_session=self.host_session(transcript), model=model
+        )
 
-    def budget(self, transcript: Transcript, **wishes: Any) -> Standing:
+    def budget(self, transcript: Transcript, **options: Any) -> Standing:
         """Hold a conversation against its budget; wishes are those of `budget_of`."""
         from gitguard.compaction.budget import budget_of
 
-        return budget_of(transcript, self._config, known=self.known(transcript), **wishes)
+        return budget_of(
+            transcript, self._config, host_session=self.host_session(transcript), **options
+        )
 
     @staticmethod
     def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -95,16 +99,18 @@ class Transcripts:
         return find_format(transcript.format).entries(transcript, since)
 
     @staticmethod
-    def document(transcript: Transcript, wishes: Selection) -> dict[str, Any]:
+    def document(transcript: Transcript, selection: Selection) -> dict[str, Any]:
         """Return a conversation as programs read it: what it is, and its entries."""
         from gitguard.transcripts.exporting import document_of, heading, selected_entries
 
-        entries = [document_of(entry, wishes) for entry in selected_entries(transcript, wishes)]
+        entries = [
+            document_of(entry, selection) for entry in selected_entries(transcript, selection)
+        ]
         return {**heading(transcript), "entries": entries}
 
     @staticmethod
     def paragraphs(
-        transcript: Transcript, wishes: Selection, *, whole: bool = False
+        transcript: Transcript, selection: Selection, *, whole: bool = False
     ) -> Iterator[str]:
         """Yield a conversation as people read it, a paragraph for each entry.
 
@@ -112,12 +118,12 @@ class Transcripts:
         """
         from gitguard.transcripts.readable import LONGEST, terminal_paragraphs
 
-        return terminal_paragraphs(transcript, wishes, 0 if whole else LONGEST)
+        return terminal_paragraphs(transcript, selection, 0 if whole else LONGEST)
 
     def export(
         self,
         transcript: Transcript,
-        wishes: Selection,
+        selection: Selection,
         kind: str = JSON_LINES,
         *,
         redact: bool = False,
@@ -137,8 +143,8 @@ class Transcripts:
 
             return host_lines(transcript, redactor)
         if kind == JSON_LINES:
-            return json_lines(transcript, wishes, redactor, tell)
-        pages = markdown(transcript, wishes, tell)
+            return json_lines(transcript, selection, redactor, tell)
+        pages = markdown(transcript, selection, tell)
         texts = (redactor.text(page) for page in pages) if redactor else pages
         return (f"{text}\n".encode(errors="backslashreplace") for text in texts)
 
@@ -173,15 +179,19 @@ class Transcripts:
         from gitguard.model.config.redaction import redactor_of
 
         config, now = self._config, self._clock
-        told: dict[str, Any] = {"known": self.known(transcript), "model": model, "seen": seen}
+        options: dict[str, Any] = {
+            "host_session": self.host_session(transcript),
+            "model": model,
+            "seen": seen,
+        }
         if dry_run:
-            return pruning.plan(transcript, config, now(), **told)
-        return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **told)
+            return pruning.plan(transcript, config, now(), **options)
+        return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **options)
 
     def compact(
         self,
         transcript: Transcript,
-        given: Surroundings,
+        surroundings: Surroundings,
         *,
         keep_turns: int = 0,
         window: int = 0,
@@ -197,9 +207,9 @@ class Transcripts:
             transcript,
             self._config,
             self._clock,
-            given,
+            surroundings,
             self._workspace,
-            known=self.known(transcript),
+            host_session=self.host_session(transcript),
             keep_turns=keep_turns,
             window=window,
             dry_run=dry_run,

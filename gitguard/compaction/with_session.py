@@ -60,10 +60,10 @@ def compact(
     transcript: Transcript,
     config: Config,
     clock: Callable[[], float],
-    given: Surroundings,
+    surroundings: Surroundings,
     workspace: Workspace | None,
     *,
-    known: HostSession = UNKNOWN,
+    host_session: HostSession = UNKNOWN,
     keep_turns: int = 0,
     window: int = 0,
     dry_run: bool = False,
@@ -76,27 +76,27 @@ def compact(
     """
     held_in = writer_of(transcript).folder
     worktree = workspace.place.worktree if workspace else ""
-    own = _session_of(transcript, config, workspace, held_in)
-    telling = _Telling(given.tell)
-    asking = given.asking if config.summarizer and not dry_run else None
+    session = _session_of(transcript, config, workspace, held_in)
+    telling = _Telling(surroundings.tell)
+    asking = surroundings.asking if config.summarizer and not dry_run else None
     tools = compacting.Tools(
         clock=clock,
-        random=given.random,
+        random=surroundings.random,
         redactor=redactor_of(config.redaction),
         ask=_summarizer(config, asking, telling, held_in, worktree) if asking else None,
         tell=telling,
-        tell_read=given.tell_read,
-        folder=worktree if own else held_in,
-        session_key=own.session_key if own else "",
-        known=known,
-        hooks=(own,) if own else (),
+        tell_read=surroundings.tell_read,
+        folder=worktree if session else held_in,
+        session_key=session.session_key if session else "",
+        host_session=host_session,
+        hooks=(session,) if session else (),
     )
     done = compacting.compact(
         transcript, config, tools, keep_turns=keep_turns, window=window, dry_run=dry_run
     )
-    if own is None:
+    if session is None:
         return done
-    return done.replace(session=own.session_key, checkpoints=own.saved, notes=own.notes)
+    return done.replace(session=session.session_key, checkpoints=session.saved, notes=session.notes)
 
 
 def _session_of(

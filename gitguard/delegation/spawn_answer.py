@@ -178,7 +178,7 @@ def _pace_in(
 
     teller = Teller()
     redactor = store.workspace.redactor
-    profiled = profile_of(transcript, store.config, redactor, known=record, seen=teller.take)
+    profiled = profile_of(transcript, store.config, redactor, host_session=record, seen=teller.take)
     runway = profiled.profile.runway
     return teller.story().count(TOOL_RESULTS), runway.calls.low if runway else None
 

@@ -98,7 +98,7 @@ class Anywhere:
         """What eats a conversation's context, and what past sessions advise."""
         from gitguard.guard.profile import Profiles
 
-        return Profiles(self.config, self.transcripts.known)
+        return Profiles(self.config, self.transcripts.host_session)
 
     @property
     def settings(self) -> Settings:
@@ -155,7 +155,7 @@ class Guard:
         """What eats a conversation's context, and what past sessions advise."""
         from gitguard.guard.profile import Profiles
 
-        return Profiles(self.config, self.transcripts.known, self.sessions)
+        return Profiles(self.config, self.transcripts.host_session, self.sessions)
 
     @property
     def settings(self) -> Settings:

@@ -46,7 +46,9 @@ class Profiles:
 
         redactor = redactor_of(self._config.redaction)
         record = self._known(transcript)
-        return profile_of(transcript, self._config, redactor, known=record, model=model, seen=seen)
+        return profile_of(
+            transcript, self._config, redactor, host_session=record, model=model, seen=seen
+        )
 
     def past_advice(self) -> Past:
         """Return the advice on hosts' settings of all sessions, and what became of it.

@@ -43,9 +43,9 @@ def newest_pressure(host_session: HostSession, config: Config) -> Pressure | Non
     What the gate was told is one of them, so this is for advice and never for the gate. Raises
     `InvalidDocument` as `measure_pressure` does.
     """
-    told = _newest_of(host_session, None, None)
-    given = _stored(host_session.given) if host_session.given else None
-    readings = [reading for reading in (told, given) if reading is not None]
+    measured = _newest_of(host_session, None, None)
+    answer_given = _stored(host_session.given) if host_session.given else None
+    readings = [reading for reading in (measured, answer_given) if reading is not None]
     reading = newest(readings, void_before=host_session.compacted_at)
     return _pressure_by(reading, host_session, config, first_turn=False)
 
@@ -93,23 +93,29 @@ def reported_window(host_session: HostSession, named: str) -> int:
     return host_session.window if not (named and before) or _is_same(named, before) else 0
 
 
-def _is_same(one: str, other: str) -> bool:
+def _is_same(model: str, another_model: str) -> bool:
     # A host may say its own name for a model in one place and the dated one in another.
-    short, long = sorted((one.rpartition("/")[2], other.rpartition("/")[2]), key=len)
-    rest = long.removeprefix(short) if long.startswith(short) else "another"
-    return not rest or rest[0] == "[" or (rest[0] == "-" and len(rest) == 9 and rest[1:].isdigit())
+    short, long = sorted((model.rpartition("/")[2], another_model.rpartition("/")[2]), key=len)
+    suffix = long.removeprefix(short) if long.startswith(short) else "another"
+    return (
+        not suffix
+        or suffix[0] == "["
+        or (suffix[0] == "-" and len(suffix) == 9 and suffix[1:].isdigit())
+    )
 
 
 def _newest_of(
     host_session: HostSession, pushed: Reading | None, transcript: Transcript | None
 ) -> Reading | None:
     stored = [_stored(host_session.reading)] if host_session.reading else []
-    found = newest([*stored, *([pushed] if pushed else [])], void_before=host_session.compacted_at)
-    if pushed is not None and found is not None:
-        return found
+    stored_or_pushed = newest(
+        [*stored, *([pushed] if pushed else [])], void_before=host_session.compacted_at
+    )
+    if pushed is not None and stored_or_pushed is not None:
+        return stored_or_pushed
     transcript = transcript_of(host_session, transcript)
-    told = _from_transcript(transcript) if transcript is not None else []
-    return newest([*stored, *told], void_before=host_session.compacted_at)
+    from_transcript = _from_transcript(transcript) if transcript is not None else []
+    return newest([*stored, *from_transcript], void_before=host_session.compacted_at)
 
 
 def count_compactions(
@@ -124,10 +130,12 @@ def count_compactions(
         return host_session, 0.0
     from gitguard.transcripts import find_format
 
-    found = find_format(transcript.format).compactions(transcript, host_session.counted_upto)
-    before = 0 if found.anew else host_session.compactions
-    counted = host_session.replace(compactions=before + found.count, counted_upto=found.upto)
-    return counted, found.newest_at
+    compactions = find_format(transcript.format).compactions(transcript, host_session.counted_upto)
+    before = 0 if compactions.anew else host_session.compactions
+    counted = host_session.replace(
+        compactions=before + compactions.count, counted_upto=compactions.upto
+    )
+    return counted, compactions.newest_at
 
 
 def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> int:
@@ -166,23 +174,23 @@ def measure_compaction(
     is newer than the compaction before. Raises `InvalidDocument` if the transcript does not read.
     """
     transcript = transcript_of(host_session, transcript)
-    told = _from_transcript(transcript) if transcript is not None else []
-    for reading in [*([pushed] if pushed else []), *told]:
+    from_transcript = _from_transcript(transcript) if transcript is not None else []
+    for reading in [*([pushed] if pushed else []), *from_transcript]:
         if reading.after_compaction and reading.at > host_session.compacted_at:
             pressure = _pressure_by(reading, host_session, config, model, first_turn=False)
             return (reading, pressure) if pressure is not None else None
     return None
 
 
-def transcript_of(host_session: HostSession, given: Transcript | None = None) -> Transcript | None:
+def transcript_of(host_session: HostSession, named: Transcript | None = None) -> Transcript | None:
     """Return a conversation's transcript, or the given one; None where it is not there."""
-    if given is None and host_session.transcript:
-        given = Transcript(
+    if named is None and host_session.transcript:
+        named = Transcript(
             host_session.transcript,
             host_session.transcript_format,
             host_session.transcript_session,
         )
-    return given if given is not None and os.path.exists(given.path) else None
+    return named if named is not None and os.path.exists(named.path) else None
 
 
 def _stored(stored: HostReading) -> Reading:
@@ -208,8 +216,8 @@ def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
     window, window_model = host_session.window, host_session.window_model
     if is_token_count(reading.window):
         window, window_model = reading.window or 0, reading.model
-    kept = _kept(reading)
-    return host_session.replace(reading=kept, window=window, window_model=window_model)
+    stored = _kept(reading)
+    return host_session.replace(reading=stored, window=window, window_model=window_model)
 
 
 def with_given(host_session: HostSession, reading: Reading, at: float) -> HostSession:

@@ -31,6 +31,6 @@ def death_spiral(compactions: int, summaries: int, window: int) -> str:
     if compactions > MOST_COMPACTIONS:
         return f"{compactions:,} compactions, more than {MOST_COMPACTIONS}"
     if window > 0 and summaries > MOST_SUMMARIES * window:
-        taken = f"about {summaries / 1000:.0f}k tokens"
-        return f"summaries take {taken}, more than {MOST_SUMMARIES:.0%} of the window"
+        size = f"about {summaries / 1000:.0f}k tokens"
+        return f"summaries take {size}, more than {MOST_SUMMARIES:.0%} of the window"
     return ""

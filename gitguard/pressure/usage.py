@@ -61,20 +61,20 @@ def find_conversation(path: str, format_name: str = "", conversation: str = "") 
     from gitguard.transcripts.formats.recognition import recognise, refuse_another
 
     _refuse_closed(path)
-    found = recognise(path, format_name, conversation)
-    if format_name and found.format != format_name:
+    transcript = recognise(path, format_name, conversation)
+    if format_name and transcript.format != format_name:
         raise InvalidInput(
-            f"`{path}` is a transcript of {found.format}, not of {format_name}",
+            f"`{path}` is a transcript of {transcript.format}, not of {format_name}",
             "Leave --format out: what is there shows whose it is",
         )
     if format_name:
-        refuse_another(found)
-    if conversation and not any(find_format(found.format).entries(found)):
+        refuse_another(transcript)
+    if conversation and not any(find_format(transcript.format).entries(transcript)):
         raise InvalidDocument(
             f"cannot read the transcript `{path}`: it has no session `{conversation:.80}`",
             "Leave --conversation out for the newest one",
         )
-    return found
+    return transcript
 
 
 def _refuse_closed(path: str) -> None:
@@ -100,12 +100,12 @@ def newest_conversation(conversations: Mapping[str, HostSession]) -> Transcript:
 
     Those that a host tells us of by its hooks, and those that were imported.
     """
-    told = [known for known in conversations.values() if known.transcript]
-    if not told:
+    with_transcripts = [record for record in conversations.values() if record.transcript]
+    if not with_transcripts:
         raise InvalidInput(
             "no conversation of this session has a transcript", "Name a transcript's file or folder"
         )
-    newest = max(told, key=lambda known: known.last_use)
+    newest = max(with_transcripts, key=lambda record: record.last_use)
     return Transcript(newest.transcript, newest.transcript_format, newest.transcript_session)
 
 
@@ -113,36 +113,40 @@ def known_conversation(
     conversations: Mapping[str, HostSession], transcript: Transcript
 ) -> HostSession:
     """Return what is known of a transcript's conversation, an empty record where nothing is."""
-    return next((known for known in conversations.values() if is_of(known, transcript)), UNKNOWN)
+    return next((record for record in conversations.values() if is_of(record, transcript)), UNKNOWN)
 
 
-def is_of(known: HostSession, transcript: Transcript) -> bool:
+def is_of(host_session: HostSession, transcript: Transcript) -> bool:
     """Say whether a record is of a transcript: the same place and format, and of many the one."""
-    is_it = known.transcript_session in ("", transcript.session)
-    same_format = known.transcript_format == transcript.format
-    return is_it and same_format and _same_place(known.transcript, transcript.path)
+    is_it = host_session.transcript_session in ("", transcript.session)
+    same_format = host_session.transcript_format == transcript.format
+    return is_it and same_format and _same_place(host_session.transcript, transcript.path)
 
 
-def is_told_of(key: str, known: HostSession, transcript: Transcript) -> bool:
+def is_told_of(key: str, host_session: HostSession, transcript: Transcript) -> bool:
     """Say whether a record, kept under a key, is of a transcript as its host or a user names it.
 
     Of a place of many a host names the folder, and a user perhaps a file or database in it.
     """
-    named = known.transcript_session or key
-    same = known.transcript_format == transcript.format and named == transcript.session
-    return is_of(known, transcript) or (same and _is_inside(transcript.path, known.transcript))
+    named = host_session.transcript_session or key
+    same = host_session.transcript_format == transcript.format and named == transcript.session
+    return is_of(host_session, transcript) or (
+        same and _is_inside(transcript.path, host_session.transcript)
+    )
 
 
 def _is_inside(path: str, folder: str) -> bool:
     return bool(folder) and os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
 
 
-def _same_place(one: str, other: str) -> bool:
-    return one == other or (bool(one) and os.path.realpath(one) == os.path.realpath(other))
+def _same_place(path: str, another_path: str) -> bool:
+    return path == another_path or (
+        bool(path) and os.path.realpath(path) == os.path.realpath(another_path)
+    )
 
 
 def usage_of(
-    transcript: Transcript, config: Config, *, known: HostSession = UNKNOWN, model: str = ""
+    transcript: Transcript, config: Config, *, host_session: HostSession = UNKNOWN, model: str = ""
 ) -> Usage:
     """Measure a conversation, from its end backwards.
 
@@ -152,14 +156,17 @@ def usage_of(
     """
     from gitguard.transcripts import find_format
 
-    kept = find_format(transcript.format)
-    reading = kept.newest_reading(transcript)
+    transcript_format = find_format(transcript.format)
+    reading = transcript_format.newest_reading(transcript)
     names = reading if reading and reading.model else None
-    names = names or kept.newest_reading(transcript, across=True) or reading
-    counted, compacted_at = count_compactions(known, transcript)
+    names = names or transcript_format.newest_reading(transcript, across=True) or reading
+    counted, compacted_at = count_compactions(host_session, transcript)
     named = (names.model if names else "") or model
-    told = (reading.window if reading else 0) or (names.window if names else 0)
-    reported, used = told or reported_window(known, named), reading.tokens if reading else None
+    reported_in_transcript = (reading.window if reading else 0) or (names.window if names else 0)
+    reported, used = (
+        reported_in_transcript or reported_window(host_session, named),
+        reading.tokens if reading else None,
+    )
     window = resolve_window(named, reported, config.window, used)
     pressure = measure(reading, window, first_turn=False)
     left = "compaction" if reading and reading.after_compaction else "transcript"
@@ -173,5 +180,5 @@ def usage_of(
         window_source=window.source,
         pressure=pressure.share if pressure else None,
         compactions=counted.compactions,
-        compacted_at=compacted_at or known.compacted_at,
+        compacted_at=compacted_at or host_session.compacted_at,
     )

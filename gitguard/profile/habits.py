@@ -97,8 +97,8 @@ class Habit(Value):
     def lesson_on(self, pattern: str, change: str) -> Lesson | None:
         """Return what is known of a change, worded as it was, before it is advised again."""
         about = _style(pattern), _kept(change)
-        known = (each for each in self.lessons if each.verdict)
-        return next((each for each in known if (each.pattern, each.change) == about), None)
+        with_verdict = (each for each in self.lessons if each.verdict)
+        return next((each for each in with_verdict if (each.pattern, each.change) == about), None)
 
 
 def sentence(advice: GivenAdvice) -> str:
@@ -119,7 +119,7 @@ def _kept(change: str) -> str:
 
 def advice_in(text: str) -> GivenAdvice | None:
     """Read a sentence back; None for any other text."""
-    head, end, said = text.partition(_END)
+    head, end, words = text.partition(_END)
     pattern, between, became = head.removeprefix(_BEGIN).partition(_BETWEEN)
     outcome = became.removeprefix(_NAMED).removeprefix(_USUAL)
     if not (end and between and head.startswith(_BEGIN)):
@@ -128,10 +128,10 @@ def advice_in(text: str) -> GivenAdvice | None:
         return None
     is_named, is_usual = became.startswith(_NAMED), became.startswith(_USUAL)
     advice = GivenAdvice(pattern, outcome, is_named=is_named, is_usual=is_usual)
-    if said in _NOTHINGS:
-        return advice.replace(nothing=said)
+    if words in _NOTHINGS:
+        return advice.replace(nothing=words)
     # Versions before kept it in a commit's message, cut where it was long; half a change is none.
-    changes = tuple(each for each in said.split("; ") if each and not each.endswith("…"))
+    changes = tuple(each for each in words.split("; ") if each and not each.endswith("…"))
     return advice.replace(changes=changes)
 
 
@@ -146,7 +146,7 @@ def add_up(advised: Sequence[Advised]) -> Habit:
         if each.advice.is_shown:
             newest[each.session] = each.advice.pattern
     counts = {name: list(newest.values()).count(name) for name in PATTERNS}
-    frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda found: -found[1])
+    frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda counted: -counted[1])
     usual, why = _usual(frequent, len(newest))
     return Habit(len(newest), tuple(frequent), usual, why, _lessons(in_order))
 
@@ -161,11 +161,11 @@ def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str
 
 
 def _lessons(in_order: Sequence[Advised]) -> tuple[Lesson, ...]:
-    found: dict[tuple[str, str], list[Advised]] = {}
+    by_change: dict[tuple[str, str], list[Advised]] = {}
     for each in in_order:
         for change in each.advice.changes:
-            found.setdefault((_style(each.advice.pattern), change), []).append(each)
-    lessons = (_lesson(*about, advised) for about, advised in found.items())
+            by_change.setdefault((_style(each.advice.pattern), change), []).append(each)
+    lessons = (_lesson(*about, advised) for about, advised in by_change.items())
     return tuple(sorted(lessons, key=lambda lesson: (not lesson.verdict, -lesson.times)))
 
 
@@ -184,6 +184,6 @@ def _lesson(pattern: str, change: str, advised: Sequence[Advised]) -> Lesson:
         verdict, is_against = f"was rolled back on {day}", True
     elif since and since.count(since[-1]) >= OFTEN:
         is_against = since[-1] == DECLINED
-        kept = "" if is_against else " and not rolled back"
-        verdict = f"was {since[-1]} {since.count(since[-1])} times{kept}"
+        addition = "" if is_against else " and not rolled back"
+        verdict = f"was {since[-1]} {since.count(since[-1])} times{addition}"
     return Lesson(pattern, change, len(became), became[-1], verdict, is_against)

@@ -56,8 +56,8 @@ def is_newest(store: SessionStore, advice: GivenAdvice) -> bool:
     """Say whether the newest advice in the session is this very one."""
     text = store.workspace.redactor.text(sentence(advice))
     logged = advice_log.newest_first(store.workspace.state_folder)
-    own = (each for each in logged if each.session == store.session.key)
-    newest = next(own, None)
+    of_session = (each for each in logged if each.session == store.session.key)
+    newest = next(of_session, None)
     return newest is not None and newest.sentence == text
 
 

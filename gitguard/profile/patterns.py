@@ -49,17 +49,19 @@ class Pattern(Value):
 def classify(story: Story) -> Pattern:
     """Say which pattern a conversation shows."""
     turns, answers, calls = map(story.count, (USER_MESSAGES, ANSWERS, TOOL_CALLS))
-    said = f"{counted(turns, 'message')} of the user, {counted(answers, 'answer')}"
-    said = f"{said}, {counted(calls, 'tool call')}"
+    counts = f"{counted(turns, 'message')} of the user, {counted(answers, 'answer')}"
+    counts = f"{counts}, {counted(calls, 'tool call')}"
     characters = sum(part.characters for part in story.parts.values())
     share = share_of_tools(story.parts)
     if share is None or turns + answers + calls < LEAST_SAID or characters < LEAST_CHARACTERS:
-        return Pattern(UNKNOWN, (f"too little to say: {said}",))
-    shown = f"{share:.0%} of what was said and done is calls of tools and their results"
+        return Pattern(UNKNOWN, (f"too little to say: {counts}",))
+    share_in_words = f"{share:.0%} of what was said and done is calls of tools and their results"
     if bursts := _bursts(story):
-        return Pattern(BURSTY, (bursts, shown, said))
+        return Pattern(BURSTY, (bursts, share_in_words, counts))
     name, why = _by_share(share, calls, turns)
-    return Pattern(name, (shown, *why, said, *_timing(story)), _near(share, calls, turns, name))
+    return Pattern(
+        name, (share_in_words, *why, counts, *_timing(story)), _near(share, calls, turns, name)
+    )
 
 
 def _by_share(share: float, calls: int, turns: int) -> tuple[str, tuple[str, ...]]:

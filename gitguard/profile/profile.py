@@ -174,13 +174,13 @@ class Profile(Value):
 
 def profile(facts: Facts) -> Profile:
     """Take a context apart by what is known of it."""
-    known = tuple(_bounded(component, facts.used) for component in _components(facts))
+    components = tuple(_bounded(component, facts.used) for component in _components(facts))
     total = Range(0, 0)
-    for component in known:
+    for component in components:
         total = total.plus(component.tokens)
     used = total if facts.used is None else Range(facts.used, facts.used)
     since = facts.scale.tokens(facts.later if facts.used is not None else 0)
-    ordered = sorted(known, key=lambda component: -component.tokens.high)
+    ordered = sorted(components, key=lambda component: -component.tokens.high)
     return Profile(
         used=used,
         used_source=_sources(ordered) if facts.used is None else MEASURED,
@@ -200,9 +200,9 @@ def _components(facts: Facts) -> Iterator[Component]:
     yield _baseline(facts)
     if facts.summaries.count:
         usual = _times(SUMMARIES, facts.summaries.count)
-        shown = facts.summaries.characters
-        tokens = facts.scale.tokens(shown) if shown else usual or Range(0, 0)
-        source = COUNTED if shown else RULE
+        characters = facts.summaries.characters
+        tokens = facts.scale.tokens(characters) if characters else usual or Range(0, 0)
+        source = COUNTED if characters else RULE
         yield Component(SUMMARIES, tokens, source, facts.summaries.count, usual)
     for name in SAID:
         part = facts.parts.get(name, Part())
@@ -227,10 +227,10 @@ def _bounded(component: Component, used: int | None) -> Component:
 
 def _baseline(facts: Facts) -> Component:
     if facts.opening is not None:
-        said = facts.scale.tokens(facts.opening.characters)
-        high = facts.opening.tokens - said.low
+        opening = facts.scale.tokens(facts.opening.characters)
+        high = facts.opening.tokens - opening.low
         if high > 0 and (facts.used is None or high <= facts.used):
-            low = max(facts.opening.tokens - said.high, 0)
+            low = max(facts.opening.tokens - opening.high, 0)
             return Component(BASELINE, Range(low, high), DEDUCED)
     low, high = (round(share * facts.window) for share in BASELINE_SHARE)
     return Component(BASELINE, Range(low, high), RULE)

@@ -48,17 +48,17 @@ def profile_of(
     config: Config,
     redactor: Redactor,
     *,
-    known: HostSession = UNKNOWN,
+    host_session: HostSession = UNKNOWN,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
 ) -> Profiled:
     """Take a conversation's context apart; nothing is changed.
 
-    The context is what stands in it now, the pattern of the whole conversation. known and model are
-    as for `usage_of`; seen is shown each entry as it is read. Raises `InvalidDocument` where the
-    transcript does not read, and `InvalidConfig` for a window that is too small.
+    The context is what stands in it now, the pattern of the whole conversation. host_session and
+    model are as for `usage_of`; seen is shown each entry as it is read. Raises `InvalidDocument`
+    where the transcript does not read, and `InvalidConfig` for a window that is too small.
     """
-    usage = usage_of(transcript, config, known=known, model=model)
+    usage = usage_of(transcript, config, host_session=host_session, model=model)
     teller = Teller()
     read = find_format(transcript.format).entries
     thin = thinned(_told(read(transcript), teller, seen))
@@ -135,7 +135,7 @@ def _largest(
     transcript: Transcript, entries: Sequence[Entry], scale: Scale, redactor: Redactor
 ) -> tuple[LargeResult, ...]:
     """Name the largest results; what was given to their calls is looked up in the transcript."""
-    found = (each for each in named_blocks(entries) if each[1].kind == RESULT and each[1].size)
+    results = (each for each in named_blocks(entries) if each[1].kind == RESULT and each[1].size)
     return tuple(
         LargeResult(
             tool,
@@ -143,14 +143,14 @@ def _largest(
             block.size,
             scale.tokens(block.size),
         )
-        for tool, block, called_at in nlargest(_MOST_LISTED, found, key=lambda each: each[1].size)
+        for tool, block, called_at in nlargest(_MOST_LISTED, results, key=lambda each: each[1].size)
     )
 
 
 def _given(transcript: Transcript, at: int, call: str, redactor: Redactor) -> str:
     """Read again what was given to a call in the entry at a place, nothing where that is none."""
-    told = find_format(transcript.format).entries(transcript, at) if at >= 0 else ()
-    for entry in takewhile(lambda entry: entry.at == at, told):
+    entries = find_format(transcript.format).entries(transcript, at) if at >= 0 else ()
+    for entry in takewhile(lambda entry: entry.at == at, entries):
         for block in entry.blocks:
             if block.kind == CALL and block.id == call:
                 return redactor.shorten(one_line(parameters(block)), _LONGEST_GIVEN)

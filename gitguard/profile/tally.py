@@ -95,25 +95,25 @@ class _Sums:
     """Numbers and characters by component; files have a hundred thousand entries to add."""
 
     def __init__(self) -> None:
-        self._found: dict[str, list[int]] = {}
+        self._sums: dict[str, list[int]] = {}
 
     def add(self, entry: Entry) -> None:
         """Add a message; calls and results count one by one, everything else once a message."""
         once: set[str] = set()
         for block in entry.blocks:
             name = component_of(entry, block)
-            found = self._found.setdefault(name, [0, 0])
-            found[0] += block.kind in (CALL, RESULT) or name not in once
-            found[1] += block.size
+            sums = self._sums.setdefault(name, [0, 0])
+            sums[0] += block.kind in (CALL, RESULT) or name not in once
+            sums[1] += block.size
             once.add(name)
 
     def characters(self) -> int:
         """Return the characters of everything."""
-        return sum(characters for _, characters in self._found.values())
+        return sum(characters for _, characters in self._sums.values())
 
     def parts(self) -> dict[str, Part]:
         """Return the sums so far."""
-        return {name: Part(*found) for name, found in self._found.items()}
+        return {name: Part(*sums) for name, sums in self._sums.items()}
 
 
 class Teller:
@@ -220,15 +220,15 @@ def component_of(entry: Entry, block: Block) -> str:
 
 def characters_of_tools(parts: Mapping[str, Part]) -> int:
     """Return the characters of calls and their results."""
-    found = (part for name, part in parts.items() if name in (TOOL_CALLS, TOOL_RESULTS))
-    return sum(part.characters for part in found)
+    of_tools = (part for name, part in parts.items() if name in (TOOL_CALLS, TOOL_RESULTS))
+    return sum(part.characters for part in of_tools)
 
 
 def share_of_tools(parts: Mapping[str, Part]) -> float | None:
     """Return the share of calls and their results in what is said and done, None of nothing."""
     work = characters_of_tools(parts)
-    said = sum(part.characters for name, part in parts.items() if name != HOST_NOTES)
-    return work / said if said else None
+    characters = sum(part.characters for name, part in parts.items() if name != HOST_NOTES)
+    return work / characters if characters else None
 
 
 class ToolPart(Value):
@@ -246,16 +246,16 @@ class ToolPart(Value):
 
 def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
     """Return what each tool takes, the largest first."""
-    found: dict[str, ToolPart] = {}
+    by_tool: dict[str, ToolPart] = {}
     for tool, block, _ in named_blocks(entries):
-        part = found.get(tool) or ToolPart(tool)
-        found[tool] = part.replace(
+        part = by_tool.get(tool) or ToolPart(tool)
+        by_tool[tool] = part.replace(
             calls=part.calls + (block.kind == CALL),
             failed=part.failed + block.is_error,
             characters=part.characters + block.size,
             largest=max(part.largest, block.size if block.kind == RESULT else 0),
         )
-    return tuple(sorted(found.values(), key=lambda part: -part.characters))
+    return tuple(sorted(by_tool.values(), key=lambda part: -part.characters))
 
 
 def named_blocks(entries: Iterable[Entry]) -> Iterator[tuple[str, Block, int]]:
