@@ -29,20 +29,20 @@ class Unit(Value):
     @classmethod
     def of(cls, entries: list[Entry]) -> Unit:
         """Return the unit of entries."""
-        said = [entry for entry in entries if entry.kind == MESSAGE]
-        answers = {entry.message for entry in said if entry.message}
+        messages = [entry for entry in entries if entry.kind == MESSAGE]
+        answers = {entry.message for entry in messages if entry.message}
         return cls(
             tuple(entries),
-            tokens_of(said),
-            sum(not entry.message for entry in said) + len(answers),
-            any(entry.role == USER and not entry.by_host for entry in said),
+            tokens_of(messages),
+            sum(not entry.message for entry in messages) + len(answers),
+            any(entry.role == USER and not entry.by_host for entry in messages),
         )
 
     @property
     def is_orphaned(self) -> bool:
         """Whether all it has are results of calls that are not in it."""
-        said = [entry for entry in self.entries if entry.kind == MESSAGE]
-        return bool(said) and all(entry.role == TOOL for entry in said)
+        messages = [entry for entry in self.entries if entry.kind == MESSAGE]
+        return bool(messages) and all(entry.role == TOOL for entry in messages)
 
 
 def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
@@ -54,6 +54,8 @@ def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
             groups.append([])
         groups[-1].append(entry)
         first = min((called.get(id_, len(groups) - 1) for id_ in _ids(entry, RESULT)), default=-1)
+        # A result may come after the user spoke again, as of a call that ran in the background: a
+        # host refuses a history in which one stands without its call, so all between them stays.
         if 0 <= first < len(groups) - 1:
             later = [each for group in groups[first + 1 :] for each in group]
             groups[first] += later
@@ -75,39 +77,39 @@ def _ids(entry: Entry, kind: str) -> list[str]:
     return [block.id for block in entry.blocks if block.kind == kind and block.id]
 
 
-def total(found: Iterable[Unit]) -> int:
+def total(history: Iterable[Unit]) -> int:
     """Return the tokens of units."""
-    return sum(unit.tokens for unit in found)
+    return sum(unit.tokens for unit in history)
 
 
-def count_messages(found: Iterable[Unit]) -> int:
+def count_messages(history: Iterable[Unit]) -> int:
     """Return the messages in units."""
-    return sum(unit.messages for unit in found)
+    return sum(unit.messages for unit in history)
 
 
-def by_share(found: tuple[Unit, ...], parts: int) -> list[tuple[Unit, ...]]:
+def by_share(history: tuple[Unit, ...], parts: int) -> list[tuple[Unit, ...]]:
     """Cut into parts of about as many tokens each, none of fewer than four messages."""
-    left = count_messages(found)
+    left = count_messages(history)
     parts = max(min(parts, left // FEWEST_MESSAGES), 1)
-    share = total(found) / parts
+    share = total(history) / parts
     cut: list[tuple[Unit, ...]] = []
     begin = tokens = messages = 0
-    for place, unit in enumerate(found):
+    for place, unit in enumerate(history):
         enough = min(messages, left) >= FEWEST_MESSAGES
         if enough and tokens + unit.tokens / 2 > share and len(cut) < parts - 1:
-            cut.append(found[begin:place])
+            cut.append(history[begin:place])
             begin, tokens, messages = place, 0, 0
         tokens += unit.tokens
         messages += unit.messages
         left -= unit.messages
-    return [*cut, found[begin:]] if found else []
+    return [*cut, history[begin:]] if history else []
 
 
-def by_size(found: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
+def by_size(history: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
     """Cut into chunks of at most so many tokens each; what is larger than that stands alone."""
     chunks: list[tuple[Unit, ...]] = []
     run: list[Unit] = []
-    for unit in found:
+    for unit in history:
         if unit.tokens > most:
             chunks += [*_shared(tuple(run), most), (unit,)]
             run = []
@@ -120,27 +122,28 @@ def _shared(run: tuple[Unit, ...], most: int) -> list[tuple[Unit, ...]]:
     return by_share(run, -(-total(run) // max(most, 1))) if run else []
 
 
-def prune(found: tuple[Unit, ...], budget: int) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
+def prune(history: tuple[Unit, ...], budget: int) -> tuple[tuple[Unit, ...], tuple[Unit, ...]]:
     """Take the older half away until the rest fits; return what went, and what is left.
 
     Where there is too little left to halve, single units go; the last one stays whatever its size.
     """
-    gone: list[Unit] = []
-    while total(found) > budget and len(found) > 1:
-        halves = by_share(found, 2)
-        older = halves[0] if len(halves) > 1 else found[:1]
-        gone += older
-        found = found[len(older) :]
-        while len(found) > 1 and found[0].is_orphaned:
-            gone.append(found[0])
-            found = found[1:]
-    return tuple(gone), found
+    pruned: list[Unit] = []
+    while total(history) > budget and len(history) > 1:
+        halves = by_share(history, 2)
+        older = halves[0] if len(halves) > 1 else history[:1]
+        pruned += older
+        history = history[len(older) :]
+        # Results without their calls are what hosts refuse, so a history never begins with them.
+        while len(history) > 1 and history[0].is_orphaned:
+            pruned.append(history[0])
+            history = history[1:]
+    return tuple(pruned), history
 
 
-def first_of_last_turns(found: tuple[Unit, ...], most: int) -> int:
+def first_of_last_turns(history: tuple[Unit, ...], most: int) -> int:
     """Return where the last turns begin, 0 where there are fewer of them.
 
     The rest of a turn that was split before stands in front of them, also where no other turn does.
     """
-    begins = [place for place, unit in enumerate(found) if unit.begins_turn]
+    begins = [place for place, unit in enumerate(history) if unit.begins_turn]
     return begins[-most] if len(begins) >= most else 0

@@ -87,14 +87,14 @@ def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan 
     The last turns stay, fewer of them where they take more than the budget. Only a last turn that
     does so by itself is split: of it, what is older goes first.
     """
-    found = units(before.entries)
+    history = units(before.entries)
     cut = 0
     for turns in range(keep_turns, 0, -1):
-        cut = first_of_last_turns(found, turns)
-        if total(found[cut:]) <= budget:
+        cut = first_of_last_turns(history, turns)
+        if total(history[cut:]) <= budget:
             break
-    gone, kept = prune(found[cut:], budget)
-    old = (*found[:cut], *gone)
+    pruned, kept = prune(history[cut:], budget)
+    old = (*history[:cut], *pruned)
     if not count_messages(old):
         return None
     splits = bool(kept) and not kept[0].begins_turn

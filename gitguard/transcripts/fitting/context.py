@@ -37,24 +37,24 @@ def context_of(entries: Iterable[Entry]) -> Context:
 
     What they are in the file is not kept, so that a long conversation takes less memory.
     """
-    known: dict[str, Entry] = {}
+    entries_by_id: dict[str, Entry] = {}
     turning: list[str] = []
     for number, entry in enumerate(entries):
         if not can_stand(entry):
             continue
         name = entry.id or f"#{number}"
-        known.pop(name, None)  # the last line is what the next one follows, also as a copy
-        known[name] = entry.replace(raw=b"") if entry.raw else entry
+        entries_by_id.pop(name, None)  # the last line is what the next one follows, also as a copy
+        entries_by_id[name] = entry.replace(raw=b"") if entry.raw else entry
         if entry.kind == COMPACTION:
             turning.append(name)
-    if not known:
+    if not entries_by_id:
         return Context()
-    ids, newest = frozenset(known), known[turning[-1]] if turning else None
+    ids, newest = frozenset(entries_by_id), entries_by_id[turning[-1]] if turning else None
     if newest is not None and not newest.keeps_on:
-        found = _behind_a_list(known, newest, len(set(turning)))
+        context = _behind_a_list(entries_by_id, newest, len(set(turning)))
     else:
-        found = _on_the_path(known, len(set(turning)))
-    return found.replace(ids=ids)
+        context = _on_the_path(entries_by_id, len(set(turning)))
+    return context.replace(ids=ids)
 
 
 def lost_parents(entries: Sequence[Entry]) -> dict[int, str]:
@@ -62,12 +62,12 @@ def lost_parents(entries: Sequence[Entry]) -> dict[int, str]:
 
     The first may follow one of another file, and parts of sub-agents are left alone.
     """
-    own = [entry for entry in entries if entry.id and not entry.is_aside]
-    known = {entry.id for entry in entries}
+    followed = [entry for entry in entries if entry.id and not entry.is_aside]
+    ids = {entry.id for entry in entries}
     return {
         entry.at: before.id
-        for before, entry in pairwise(own)
-        if entry.parent and entry.parent not in known
+        for before, entry in pairwise(followed)
+        if entry.parent and entry.parent not in ids
     }
 
 
@@ -77,17 +77,19 @@ def can_stand(entry: Entry) -> bool:
     return bool(is_told) and not entry.is_aside
 
 
-def _behind_a_list(known: dict[str, Entry], newest: Entry, compactions: int) -> Context:
+def _behind_a_list(entries_by_id: dict[str, Entry], newest: Entry, compactions: int) -> Context:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
-    kept = _kept(known, newest)
-    later = {name: entry for name, entry in known.items() if entry.at > newest.at}
-    told = None if newest.blocks else _told_behind(newest, later.values())
-    if told is not None:
-        later.pop(told.id)
+    listed = _kept(entries_by_id, newest)
+    later = {name: entry for name, entry in entries_by_id.items() if entry.at > newest.at}
+    summary_message = None if newest.blocks else _told_behind(newest, later.values())
+    if summary_message is not None:
+        later.pop(summary_message.id)
     path = _with_sides(later, _path(later)) if later else []
-    found = [*kept, *path]
-    summary = "\n".join(block.text for block in (told or newest).blocks)
-    return Context(tuple(found), summary, compactions, found[-1] if found else told or newest)
+    entries = [*listed, *path]
+    summary = "\n".join(block.text for block in (summary_message or newest).blocks)
+    return Context(
+        tuple(entries), summary, compactions, entries[-1] if entries else summary_message or newest
+    )
 
 
 def _told_behind(newest: Entry, later: Iterable[Entry]) -> Entry | None:
@@ -97,38 +99,38 @@ def _told_behind(newest: Entry, later: Iterable[Entry]) -> Entry | None:
     return first if is_it else None
 
 
-def _kept(known: dict[str, Entry], compaction: Entry) -> list[Entry]:
-    kept = [known[name] for name in compaction.kept if name in known]
-    if not compaction.keeps_between or len(kept) < len(compaction.kept):
-        return kept
-    first, last = kept[0].at, kept[-1].at
-    upto = {name: entry for name, entry in known.items() if entry.at <= last}
+def _kept(entries_by_id: dict[str, Entry], compaction: Entry) -> list[Entry]:
+    listed = [entries_by_id[name] for name in compaction.kept if name in entries_by_id]
+    if not compaction.keeps_between or len(listed) < len(compaction.kept):
+        return listed
+    first, last = listed[0].at, listed[-1].at
+    upto = {name: entry for name, entry in entries_by_id.items() if entry.at <= last}
     path = _path(upto)
     # A link of the way may lie in no line; then all lines between the two stand for it.
-    part = path[path.index(kept[0]) :] if kept[0] in path else list(upto.values())
+    part = path[path.index(listed[0]) :] if listed[0] in path else list(upto.values())
     return [entry for entry in _with_sides(upto, part) if first <= entry.at]
 
 
-def _on_the_path(known: dict[str, Entry], compactions: int) -> Context:
+def _on_the_path(entries_by_id: dict[str, Entry], compactions: int) -> Context:
     """Return what stands where the way back from the last entry passes every compaction."""
-    path = _path(known)
+    path = _path(entries_by_id)
     at = {entry.id: place for place, entry in enumerate(path)}
     begin, summary = 0, ""
     for place, entry in enumerate(path):
         if entry.kind == RESET:
             begin, summary = place + 1, ""
         elif entry.kind == COMPACTION:
-            kept = [at[name] for name in entry.kept if name in at]
-            begin = min([place, *kept]) if kept else place
+            listed = [at[name] for name in entry.kept if name in at]
+            begin = min([place, *listed]) if listed else place
             summary = "\n".join(block.text for block in entry.blocks)
     stays = [entry for entry in path[begin:] if entry.kind not in (COMPACTION, RESET)]
-    found = tuple(_with_sides(known, stays)) if stays else ()
-    return Context(found, summary, compactions, path[-1])
+    entries = tuple(_with_sides(entries_by_id, stays)) if stays else ()
+    return Context(entries, summary, compactions, path[-1])
 
 
-def _path(known: dict[str, Entry]) -> list[Entry]:
+def _path(entries_by_id: dict[str, Entry]) -> list[Entry]:
     """Return the way from the root to the last entry; without parents, all there is."""
-    entries = list(known.values())
+    entries = list(entries_by_id.values())
     if not any(entry.parent for entry in entries):
         return entries
     path: list[Entry] = []
@@ -137,17 +139,17 @@ def _path(known: dict[str, Entry]) -> list[Entry]:
     while entry is not None and entry.id not in passed:
         passed.add(entry.id)
         path.append(entry)
-        entry = known.get(entry.parent)
+        entry = entries_by_id.get(entry.parent)
     return path[::-1]
 
 
-def _with_sides(known: dict[str, Entry], path: list[Entry]) -> list[Entry]:
+def _with_sides(entries_by_id: dict[str, Entry], path: list[Entry]) -> list[Entry]:
     """Add what belongs to the path beside it: several calls at once make several ways on."""
     on_path = {id(entry) for entry in path}
     answers = {entry.message for entry in path if entry.role == AGENT and entry.message}
     places = [entry.at for entry in path]  # a root may stand behind what follows it
     begin, end = min(places), max(places)
-    beside = [e for e in known.values() if id(e) not in on_path and begin < e.at < end]
+    beside = [e for e in entries_by_id.values() if id(e) not in on_path and begin < e.at < end]
     parts = [e for e in beside if e.role == AGENT and e.message in answers]
     # Only hosts that keep an answer in several entries look beside the path for its results.
     unanswered = _unanswered(path, parts)
@@ -171,16 +173,16 @@ def _unanswered(path: list[Entry], parts: list[Entry]) -> set[str]:
 def _in_place(path: list[Entry], beside: Iterable[Entry]) -> list[Entry]:
     """Put each entry behind that of the path before it in the file, and behind what it follows."""
     places = {id(entry): place for place, entry in enumerate(path)}
-    known: dict[str, int] = {}
+    places_by_id: dict[str, int] = {}
     behind: list[list[Entry]] = [[] for _ in path]
     before = 0
     for entry in sorted((*path, *beside), key=lambda entry: entry.at):
         if id(entry) in places:
             place = before = places[id(entry)]
         else:
-            place = max(before, known.get(entry.parent, 0))
+            place = max(before, places_by_id.get(entry.parent, 0))
             behind[place].append(entry)
-        known[entry.id] = place
+        places_by_id[entry.id] = place
     return [each for place, entry in enumerate(path) for each in (entry, *behind[place])]
 
 

@@ -78,16 +78,16 @@ def failures_in(units: Iterable[Unit], redactor: Redactor) -> tuple[tuple[str, .
 
 def _failure(result: Block, call: Block | None, redactor: Redactor) -> str:
     name = result.name or (call.name if call else "") or "tool"
-    given = redactor.shorten(one_line(parameters(call)), _PARAMETERS) if call else ""
-    said = redactor.shorten(one_line(result.text), FAILURE_LENGTH) or "no output"
-    return shorten(f"{name}{f' {given}' if given else ''}: {said}", FAILURE_LENGTH)
+    arguments = redactor.shorten(one_line(parameters(call)), _PARAMETERS) if call else ""
+    outcome = redactor.shorten(one_line(result.text), FAILURE_LENGTH) or "no output"
+    return shorten(f"{name}{f' {arguments}' if arguments else ''}: {outcome}", FAILURE_LENGTH)
 
 
 def parameters(call: Block) -> str:
     """Return what was given to a call, as the words of a line."""
-    given = call.given or {}
-    shown = (value for value in given.values() if isinstance(value, str | int | float))
-    return ", ".join(str(value) for value in shown)
+    arguments = call.given or {}
+    scalars = (value for value in arguments.values() if isinstance(value, str | int | float))
+    return ", ".join(str(value) for value in scalars)
 
 
 def files_in(units: Iterable[Unit], folder: str, redactor: Redactor) -> Files:
@@ -110,15 +110,15 @@ def files_in(units: Iterable[Unit], folder: str, redactor: Redactor) -> Files:
 
 
 def _touched(call: Block) -> tuple[list[str], list[str]]:
-    given = call.given or {}
-    paths = [given[key] for key in _PATHS if isinstance(given.get(key), str)]
+    arguments = call.given or {}
+    paths = [arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)]
     name = call.name.lower().replace("_", "").replace("-", "")
     if name in _READS:
         return paths, []
     if name in _WRITES:
         return [], paths
-    patches = [_PATCHED.findall(text) for text in given.values() if isinstance(text, str)]
-    return [], [path for found in patches for path in found]
+    patches = [_PATCHED.findall(text) for text in arguments.values() if isinstance(text, str)]
+    return [], [path for patch_paths in patches for path in patch_paths]
 
 
 def _relative(path: str, folder: str) -> str:
@@ -126,10 +126,10 @@ def _relative(path: str, folder: str) -> str:
     return os.path.relpath(path, folder) if inside else path
 
 
-def rules_in(text: str, wanted: tuple[str, ...], most: int) -> str:
+def rules_in(text: str, section_titles: tuple[str, ...], most: int) -> str:
     """Return the sections of a Markdown text that have these titles, cut to so many characters."""
-    titles = {title.casefold() for title in wanted}
-    kept: list[str] = []
+    titles = {title.casefold() for title in section_titles}
+    section_lines: list[str] = []
     level, fenced = 0, False
     for line in text.splitlines():
         depth, title = (0, "") if fenced else _heading(line)
@@ -137,8 +137,8 @@ def rules_in(text: str, wanted: tuple[str, ...], most: int) -> str:
         if depth and (not level or depth <= level):
             level = depth if title.casefold() in titles else 0
         if level:
-            kept.append(line)
-    return shorten("\n".join(kept).strip(), most)
+            section_lines.append(line)
+    return shorten("\n".join(section_lines).strip(), most)
 
 
 def _heading(line: str) -> tuple[int, str]:

@@ -36,14 +36,15 @@ class SessionKey(Value):
 
 def parse_key(text: str) -> SessionKey | None:
     """Read a session key; None for one that names no chat."""
+    # Only the user at the end may hold colons of its own, as ids of some chats do.
     parts = text.split(":", 4)
     if len(parts) < 5 or parts[0] != "agent" or not all(parts):
         return None
-    _, agent, provider, kind, rest = parts
+    _, agent, provider, kind, user_and_thread = parts
     if kind.lower() not in (*DIRECT, *GROUP):
         return None
-    user = without_thread(rest)
-    return SessionKey(agent, provider, kind, user, rest[len(user) :])
+    user = without_thread(user_and_thread)
+    return SessionKey(agent, provider, kind, user, user_and_thread[len(user) :])
 
 
 def build_key(agent: str, provider: str, kind: str, user: str, *, thread: str = "") -> SessionKey:
@@ -66,7 +67,7 @@ def without_thread(text: str) -> str:
     """Return a key, or its last part, without the suffixes of threads and topics."""
     while True:
         before, _, last = text.rpartition(":")
-        rest, _, word = before.rpartition(":")
-        if not (rest and last and word.lower() in _THREADS):
+        shorter_key, _, word = before.rpartition(":")
+        if not (shorter_key and last and word.lower() in _THREADS):
             return text
-        text = rest
+        text = shorter_key

@@ -112,19 +112,21 @@ def limits_of(channels: Any) -> dict[str, int]:
     `telegram` is its `historyLimit`, `telegram.dms` its `dmHistoryLimit`, and `telegram.dms.123`
     the `historyLimit` in `dms` of the user 123.
     """
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     for provider, settings in _members(channels):
-        said: dict[str, Any] = {provider: settings.get("historyLimit")}
-        said[f"{provider}.dms"] = settings.get("dmHistoryLimit")
-        for user, own in _members(settings.get("dms")):
-            said[f"{provider}.dms.{user}"] = own.get("historyLimit")
-        found |= {name: turns for name, turns in said.items() if _is_limit(turns)}
-    return found
+        settings_by_name: dict[str, Any] = {provider: settings.get("historyLimit")}
+        settings_by_name[f"{provider}.dms"] = settings.get("dmHistoryLimit")
+        for user, of_user in _members(settings.get("dms")):
+            settings_by_name[f"{provider}.dms.{user}"] = of_user.get("historyLimit")
+        limits |= {name: turns for name, turns in settings_by_name.items() if _is_limit(turns)}
+    return limits
 
 
 def _members(settings: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(settings, dict):
-        yield from ((str(name), own) for name, own in settings.items() if isinstance(own, dict))
+        yield from (
+            (str(name), member) for name, member in settings.items() if isinstance(member, dict)
+        )
 
 
 def _is_limit(turns: object) -> bool:
@@ -143,13 +145,13 @@ def history_limit(session_key: str, limits: Mapping[str, int]) -> Limit | None:
     names = (f"{provider}.dms.{key.user}", f"{provider}.dms") if key.is_direct else (provider,)
     folded = {_folded(name): name for name in limits}
     for name in names:
-        known = folded.get(_folded(name))
-        if known is not None:
-            return Limit(limits[known], known) if limits[known] else None
+        limit_name = folded.get(_folded(name))
+        if limit_name is not None:
+            return Limit(limits[limit_name], limit_name) if limits[limit_name] else None
     return None
 
 
 def _folded(name: str) -> str:
     """Return a setting's name with its provider, which is no one's own name, in lower case."""
-    provider, dot, rest = name.partition(".")
-    return f"{provider.lower()}{dot}{rest}"
+    provider, dot, path = name.partition(".")
+    return f"{provider.lower()}{dot}{path}"

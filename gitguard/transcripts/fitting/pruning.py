@@ -73,25 +73,25 @@ def judge(
     the oldest first; all others are trimmed. now is in Unix seconds. pictured names the results
     with images in them, by entry and block; entries need no texts.
     """
-    found = list(_large(entries, config))
-    if not found:
+    large_results = list(_large(entries, config))
+    if not large_results:
         return ()
     silence = now - max(entry.time for entry in entries)
     protected = _protected_from(entries, config.keep_exchanges)
     over = tokens_of(entries) - room
     verdicts = []
-    for one in found:
+    for large in large_results:
         if silence < config.idle_seconds:
             reason = f"something was said {max(silence, 0):,.0f} s ago"
-        elif is_protected(one.tool, config.protected_tools):
-            reason = f"`{one.tool[:_LONGEST_NAME]}` is protected"
-        elif one.place >= protected:
+        elif is_protected(large.tool, config.protected_tools):
+            reason = f"`{large.tool[:_LONGEST_NAME]}` is protected"
+        elif large.place >= protected:
             reason = f"it belongs to the last {counted(config.keep_exchanges, 'exchange')}"
-        elif (one.entry.at, one.block.at) in pictured:
+        elif (large.entry.at, large.block.at) in pictured:
             reason = "it holds images"
         else:
             reason = ""
-        verdict = _keep(one, reason) if reason else _trim(one, config)
+        verdict = _keep(large, reason) if reason else _trim(large, config)
         over -= verdict.tokens_saved
         verdicts.append(verdict)
     return tuple(_clear_while_over(verdicts, over) if config.clear else verdicts)
@@ -154,18 +154,20 @@ def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
     return begins[-exchanges] if len(begins) >= exchanges else 0
 
 
-def _keep(one: _Large, reason: str) -> Verdict:
-    return _verdict(KEEP, reason, one, one.block.size)
+def _keep(large: _Large, reason: str) -> Verdict:
+    return _verdict(KEEP, reason, large, large.block.size)
 
 
-def _trim(one: _Large, config: PruningConfig) -> Verdict:
-    kept = config.head_characters + config.tail_characters
-    return _verdict(TRIM, "it is old and large", one, kept + len(left_out(one.block.size - kept)))
+def _trim(large: _Large, config: PruningConfig) -> Verdict:
+    remaining = config.head_characters + config.tail_characters
+    return _verdict(
+        TRIM, "it is old and large", large, remaining + len(left_out(large.block.size - remaining))
+    )
 
 
-def _verdict(action: str, reason: str, one: _Large, left: int) -> Verdict:
-    entry, block = one.entry, one.block
-    return Verdict(action, reason, entry.at, entry.end, block.at, one.tool, block.size, left)
+def _verdict(action: str, reason: str, large: _Large, left: int) -> Verdict:
+    entry, block = large.entry, large.block
+    return Verdict(action, reason, entry.at, entry.end, block.at, large.tool, block.size, left)
 
 
 def _clear_while_over(verdicts: list[Verdict], over: int) -> Iterator[Verdict]:

@@ -180,9 +180,9 @@ class _Stages:
                 waiting[:0] = smaller
                 continue
             answer = self._asked(_ASKED.format(number=number, of=of, text=text))
-            if said := _clean(answer.text, self._redactor):
+            if summary := _clean(answer.text, self._redactor):
                 self._refusals, has_answered, self._has_answered = 0, True, True
-                yield said
+                yield summary
             elif smaller:
                 self._too_long = len(text)
                 waiting[:0] = smaller
@@ -193,27 +193,27 @@ class _Stages:
 
     def merged(self, parts: list[str]) -> str:
         """Return one summary of several parts; the plug is given a few of them at a time."""
-        told = [part for part in parts if part]
+        summaries = [part for part in parts if part]
         most = self._most
-        while self._may_ask() and not self._refusals and len(told) > 1:
+        while self._may_ask() and not self._refusals and len(summaries) > 1:
             merged: list[str] = []
-            for group in _groups(told, most):
+            for group in _groups(summaries, most):
                 if len(group) == 1:
                     merged += group
                     continue
                 text = "\n\n".join(f"[{i}] {part}" for i, part in enumerate(group, start=1))
                 answer = self._asked(_MERGED.format(text=self._redactor.text(text)))
-                if said := _clean(answer.text, self._redactor):
-                    merged.append(said)
+                if summary := _clean(answer.text, self._redactor):
+                    merged.append(summary)
                     continue
                 if len(group) == _FEWEST_MERGED:
                     self._give_up(answer)
-                    return "\n".join(told)
+                    return "\n".join(summaries)
                 most = sum(map(len, group)) // 2
                 break
             else:
-                told = merged
-        return "\n".join(told)
+                summaries = merged
+        return "\n".join(summaries)
 
     @property
     def is_in_part(self) -> bool:
@@ -276,9 +276,9 @@ def transcribed(units: Iterable[Unit], redactor: Redactor, most: int) -> str:
 
 
 def _transcribed(entry: Entry) -> str:
-    said = "\n".join(filter(None, map(_shown, entry.blocks)))
+    text = "\n".join(filter(None, map(_shown, entry.blocks)))
     name = _ROLES.get(entry.role)
-    return f"{name}: {said}" if said and name else said
+    return f"{name}: {text}" if text and name else text
 
 
 def _shown(block: Block) -> str:

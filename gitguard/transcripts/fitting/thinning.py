@@ -32,29 +32,29 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
     The text of summaries stays, since it may be asked for. What is before a compaction that lists
     what it keeps is left out, as no later entry brings it back.
     """
-    found: deque[Entry] = deque(maxlen=most)
-    taken, is_told = 0, False
+    latest: deque[Entry] = deque(maxlen=most)
+    entries_taken, is_told = 0, False
     for entry in entries:
         if not can_stand(entry):
             continue
         if entry.kind == COMPACTION and not entry.keeps_on:
-            found = deque(_kept(found, entry), maxlen=most)
-            taken = len(found)
-        found.append(_thin(entry, with_text=is_told or entry.kind == COMPACTION))
-        taken += 1
+            latest = deque(_kept(latest, entry), maxlen=most)
+            entries_taken = len(latest)
+        latest.append(_thin(entry, with_text=is_told or entry.kind == COMPACTION))
+        entries_taken += 1
         if entry.kind == COMPACTION:
             is_told = not entry.blocks  # the next message is its summary then
         elif entry.kind == MESSAGE:
             is_told = False
-    return Thinned(tuple(found), taken - len(found))
+    return Thinned(tuple(latest), entries_taken - len(latest))
 
 
 def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
     names = frozenset(compaction.kept)  # a long history may keep thousands
-    kept = [entry for entry in before if entry.id in names]
-    if not (compaction.keeps_between and kept):
-        return kept
-    return [entry for entry in before if entry.at >= kept[0].at]
+    listed = [entry for entry in before if entry.id in names]
+    if not (compaction.keeps_between and listed):
+        return listed
+    return [entry for entry in before if entry.at >= listed[0].at]
 
 
 def _thin(entry: Entry, *, with_text: bool) -> Entry:
