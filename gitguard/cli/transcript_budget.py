@@ -19,7 +19,7 @@ from gitguard.model.text import counted, one_line
 from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 
 if TYPE_CHECKING:
-    from gitguard.compaction.budget import Standing
+    from gitguard.compaction.budget import BudgetUse
     from gitguard.compaction.pruning import Pruned
     from gitguard.transcripts.fitting.pruning import Verdict
 
@@ -75,7 +75,7 @@ def budget(
     console.say(_text(standing), _document(standing))
 
 
-def _text(reading: Standing) -> str:
+def _text(reading: BudgetUse) -> str:
     parts, usage = reading.budget, reading.usage
     used = "not measured since the last compaction, or never"
     if usage.tokens is not None:
@@ -97,7 +97,7 @@ def _text(reading: Standing) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _limit_text(reading: Standing) -> str:
+def _limit_text(reading: BudgetUse) -> str:
     if reading.limit is None:
         return ""
     last, left = counted(reading.limit.turns, "turn"), counted(reading.limited_turns, "turn")
@@ -107,7 +107,7 @@ def _limit_text(reading: Standing) -> str:
     )
 
 
-def _document(reading: Standing) -> dict[str, Any]:
+def _document(reading: BudgetUse) -> dict[str, Any]:
     document = fields_of(reading)
     return document | {
         "over_history": reading.over_history,

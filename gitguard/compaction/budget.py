@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
 
 
-class Standing(Value):
+class BudgetUse(Value):
     """A conversation held against its budget."""
 
     usage: Usage
@@ -71,7 +71,7 @@ def budget_of(
     turns: int = 0,
     model: str = "",
     seen: Callable[[Entry], object] = bool,
-) -> Standing:
+) -> BudgetUse:
     """Hold a conversation against its budget; nothing is changed.
 
     host_session is what its session knows of it. channels are a host's settings, of which our own
@@ -87,7 +87,7 @@ def budget_of(
     limits = {**limits_of(channels), **config.budget.history_limits}
     limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
     stays = entries[first_within_limit(entries, limit.turns if limit else 0) :]
-    return Standing(
+    return BudgetUse(
         usage=usage,
         budget=divide(usage.window, config.budget, capped=caps_reserve(first)),
         turns=sum(map(is_turn, entries)),

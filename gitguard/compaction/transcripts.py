@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.compaction.budget import Standing
+    from gitguard.compaction.budget import BudgetUse
     from gitguard.compaction.compacting import Compacted
     from gitguard.compaction.pruning import Pruned
     from gitguard.compaction.with_session import Surroundings
@@ -85,7 +85,7 @@ class Transcripts:
             transcript, self._config, host_session=self.host_session(transcript), model=model
         )
 
-    def budget(self, transcript: Transcript, **options: Any) -> Standing:
+    def budget(self, transcript: Transcript, **options: Any) -> BudgetUse:
         """Hold a conversation against its budget; wishes are those of `budget_of`."""
         from gitguard.compaction.budget import budget_of
 

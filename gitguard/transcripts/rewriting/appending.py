@@ -13,7 +13,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.store.disk import files
-from gitguard.transcripts.rewriting.replacing import Standing, look, refuse_changed
+from gitguard.transcripts.rewriting.replacing import FileIdentity, look, refuse_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _SECTOR = 512
 def append(
     path: str,
     lines: Sequence[bytes],
-    seen: Standing,
+    seen: FileIdentity,
     *,
     at_step: Callable[[str], object] = str,
     still_ours: Callable[[], object] = bool,
@@ -37,19 +37,19 @@ def append(
 
     still_ours is called right before the first byte and raises where a lock ran out.
     """
-    first, *rest = lines
-    if len(rest) > 1:
+    first, *following = lines
+    if len(following) > 1:
         raise InvalidDocument("only two lines can be made one another's")
     refuse_changed(path, seen)
     still_ours()
     handle = _open(path)
     try:
         begin = _whole(handle, seen.size)
-        if rest:
+        if following:
             first = _padded(first, seen.size + len(begin))
         last = len(begin) + len(first) - 1
-        whole = begin + b"\n".join([first, *rest]) + b"\n"
-        joined = whole[:last] + (b"  " if rest else b" \n") + whole[last + 2 :]
+        whole = begin + b"\n".join([first, *following]) + b"\n"
+        joined = whole[:last] + (b"  " if following else b" \n") + whole[last + 2 :]
         blank = begin + b" " * (len(whole) - len(begin) - 1) + b"\n"
         at_step("transcript-opened")
         _reserve(path, handle, blank, seen)
@@ -84,13 +84,13 @@ def _whole(handle: int, size: int) -> bytes:
     return b"\n" if size and os.pread(handle, 1, size - 1) != b"\n" else b""
 
 
-def _reserve(path: str, handle: int, blank: bytes, seen: Standing) -> None:
+def _reserve(path: str, handle: int, blank: bytes, seen: FileIdentity) -> None:
     """Append a blank line, which harms nobody wherever it comes to stand; raise where it is amiss.
 
     Should we die in the midst of it, what the host adds next is a line all the same.
     """
-    found = os.fstat(handle)
-    if (found.st_ino, found.st_size) != (seen.inode, seen.size):
+    status = os.fstat(handle)
+    if (status.st_ino, status.st_size) != (seen.inode, seen.size):
         raise _meddled(path)
     end = _open(path, os.O_WRONLY | os.O_APPEND)
     try:
@@ -131,10 +131,10 @@ def _fill(
         raise
 
 
-def _is_all_behind(path: str, handle: int, wanted: bytes, size: int) -> bool:
+def _is_all_behind(path: str, handle: int, expected: bytes, size: int) -> bool:
     """Say whether that and nothing else stands behind what there was."""
-    there = os.pread(handle, len(wanted) + 1, size)
-    return there == wanted and look(path).inode == os.fstat(handle).st_ino
+    there = os.pread(handle, len(expected) + 1, size)
+    return there == expected and look(path).inode == os.fstat(handle).st_ino
 
 
 def _meddled(path: str, hint: str = "") -> Locked:

@@ -15,7 +15,7 @@ from gitguard.transcripts.entries import Unread, open_file, read_line, unreadabl
 from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
-    Answer,
+    AddResult,
     Cut,
     Edit,
     End,
@@ -28,7 +28,7 @@ from gitguard.transcripts.rewriting.edits import (
     replaced,
     taken_out,
 )
-from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
+from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
 from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def rewrite(
     writable: Writable,
     *,
     now: float,
-    seen: Standing | None = None,
+    seen: FileIdentity | None = None,
     tree: Tree | None = None,
     keep: bool = True,
     at_step: Callable[[str], object] = str,
@@ -156,17 +156,17 @@ def _tree(handle: int, size: int, writable: Writable) -> Tree:
 
 def _lines(handle: int, size: int) -> Iterator[tuple[int, bytes]]:
     """Yield where each line begins, and the line."""
-    at, rest = 0, b""
-    while at + len(rest) < size:
-        data = os.pread(handle, _BLOCK, at + len(rest))
+    at, remainder = 0, b""
+    while at + len(remainder) < size:
+        data = os.pread(handle, _BLOCK, at + len(remainder))
         if not data:
             break
-        *lines, rest = (rest + data).split(b"\n")
+        *lines, remainder = (remainder + data).split(b"\n")
         for line in lines:
             yield at, line
             at += len(line) + 1
-    if rest:
-        yield at, rest
+    if remainder:
+        yield at, remainder
 
 
 class _New(Value):
@@ -203,16 +203,16 @@ class _Plan:
         self._mended = Mended({}, {}, {})
         self._pointers: frozenset[int] = frozenset()
         for edit in edits:
-            if not isinstance(edit, (Add, Answer, End)):
+            if not isinstance(edit, (Add, AddResult, End)):
                 self._edits.setdefault(edit.at, []).append(edit)
         self._is_ended = any(isinstance(edit, End) for edit in edits)
         self._take_out()
         self._bring_in(edits)
         self._shifted = {edit.at: edit.behind for edit in edits if isinstance(edit, Shift)}
         self._relinks = {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
-        if self._gone or any(isinstance(edit, (Move, Answer)) for edit in edits):
-            known = tree if tree is not None else _tree(handle, size, writable)
-            self._mend(known.relinked(self._relinks))
+        if self._gone or any(isinstance(edit, (Move, AddResult)) for edit in edits):
+            parsed_tree = tree if tree is not None else _tree(handle, size, writable)
+            self._mend(parsed_tree.relinked(self._relinks))
 
     def _take_out(self) -> None:
         """Find the entries that nothing is left of."""
@@ -229,7 +229,7 @@ class _Plan:
         for edit in edits:
             if isinstance(edit, Add):
                 new, behind = _New(edit.line), edit.behind
-            elif isinstance(edit, Answer):
+            elif isinstance(edit, AddResult):
                 new, behind = _New(source=edit.at, block=edit.block, answer=edit.text), edit.behind
             elif isinstance(edit, Move):
                 is_whole = edit.at in self._gone and edit.at not in whole
@@ -245,8 +245,8 @@ class _Plan:
         ids = {at: tree.at[at].id for at in self._gone if at in tree.at}
         elsewhere = {ids[at] for at in moved if at in ids}
         # Of several lines of one id the last one is what hosts know.
-        gone = {own for own in ids.values() if tree.by_id[own].at in self._gone} - elsewhere
-        mending = Mending(tree, gone, elsewhere)
+        gone_ids = {id_ for id_ in ids.values() if tree.by_id[id_].at in self._gone} - elsewhere
+        mending = Mending(tree, gone_ids, elsewhere)
         for behind, made in self._new.items():
             if behind not in tree.at:
                 continue
@@ -262,23 +262,23 @@ class _Plan:
         if not (lost := mending.lost_leaf()):
             return
         at, parent = lost
-        own = self._free_id(_New(source=at), parent, tree)
-        made = self._writable.with_id(self._writable.mark(self._document(at)), own, parent)
+        free_id = self._free_id(_New(source=at), parent, tree)
+        made = self._writable.with_id(self._writable.mark(self._document(at)), free_id, parent)
         self._new.setdefault(at, []).append(_New(line_of(made)))
 
     def _placed(self, new: _New, anchor: str, tree: Tree, mending: Mending) -> _New:
         if new.line:
             return new
-        own = tree.at[new.source].id if new.is_whole else self._free_id(new, anchor, tree)
-        return new.replace(id=own, parent=mending.put_behind(anchor, own))
+        new_id = tree.at[new.source].id if new.is_whole else self._free_id(new, anchor, tree)
+        return new.replace(id=new_id, parent=mending.put_behind(anchor, new_id))
 
     def _free_id(self, new: _New, anchor: str, tree: Tree) -> str:
         number = 0
         while True:
-            own = self._writable.new_id(f"{anchor} {new.source} {new.block} {number}")
-            if own not in tree.by_id:
-                tree.by_id[own] = Link(new.source, own, anchor)
-                return own
+            candidate = self._writable.new_id(f"{anchor} {new.source} {new.block} {number}")
+            if candidate not in tree.by_id:
+                tree.by_id[candidate] = Link(new.source, candidate, anchor)
+                return candidate
             number += 1
 
     def pieces(self) -> Iterator[bytes | range]:
@@ -361,8 +361,8 @@ class _Plan:
         if new.source == START:
             return new.line
         edits = self._edits.get(new.source, [])
-        said = [edit for edit in edits if isinstance(edit, (Rename, Reissue, Cut))]
-        document = self._edited(self._document(new.source), said)
+        changes = [edit for edit in edits if isinstance(edit, (Rename, Reissue, Cut))]
+        document = self._edited(self._document(new.source), changes)
         if new.answer is not None:
             made = self._writable.answer(document, new.block, new.answer)
         else:

@@ -24,8 +24,8 @@ def strip_details(document: dict[str, Any]) -> dict[str, Any]:
     left = {name: value for name, value in document.items() if name != _OWN}
     message = document.get("message")
     if isinstance(message, dict) and message.get("role") == "toolResult":
-        kept = {name: value for name, value in message.items() if name != _OF_MESSAGES}
-        left["message"] = kept
+        remaining = {name: value for name, value in message.items() if name != _OF_MESSAGES}
+        left["message"] = remaining
     return left
 
 
@@ -58,5 +58,5 @@ def _told(line: bytes, redactor: Redactor | None) -> bytes:
     document = parse(line)
     if document is None:
         return b""
-    told = strip_details(document)
-    return line_of(redactor.document(told)[0] if redactor else told)
+    without_details = strip_details(document)
+    return line_of(redactor.document(without_details)[0] if redactor else without_details)

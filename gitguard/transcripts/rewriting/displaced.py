@@ -51,7 +51,7 @@ def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Ent
     ahead: dict[int, list[int]] = {}
     for place, other in to.items():
         ahead.setdefault(other, []).append(place)
-    found: list[Entry] = []
+    in_order: list[Entry] = []
     for place in range(len(order)):
         if place in to or place in gone:
             continue
@@ -59,8 +59,8 @@ def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Ent
         while waiting:
             group.append(waiting.pop())
             waiting += sorted(ahead.get(group[-1], ()))
-        found += [order[place] for place in reversed(group)]
-    return found
+        in_order += [order[place] for place in reversed(group)]
+    return in_order
 
 
 def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int, int]:
@@ -74,7 +74,7 @@ def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int,
         if entry.parent and not entry.is_aside:
             first.setdefault(entry.parent, place)
             last[entry.parent] = place
-    found: dict[int, int] = {}
+    places: dict[int, int] = {}
     for place in range(len(entries) - 1, -1, -1):
         entry = entries[place]
         if entry.is_aside or not entry.id:
@@ -82,16 +82,16 @@ def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int,
         before = first.get(entry.id, place)
         if last.get(entry.id, place) >= place or _follows(entry, entries[before], originals):
             break
-        found[place] = before if originals[entry.id] is entry else -1
-    return found
+        places[place] = before if originals[entry.id] is entry else -1
+    return places
 
 
-def _follows(entry: Entry, other: Entry, known: Mapping[str, Entry]) -> bool:
+def _follows(entry: Entry, other: Entry, entries_by_id: Mapping[str, Entry]) -> bool:
     """Say whether an entry follows another one, in whatever many steps."""
     passed: set[str] = set()
-    while entry.parent in known and entry.parent not in passed:
+    while entry.parent in entries_by_id and entry.parent not in passed:
         passed.add(entry.parent)
-        entry = known[entry.parent]
+        entry = entries_by_id[entry.parent]
     return other.id in passed
 
 

@@ -54,7 +54,7 @@ class Move(Value):
     behind: int
 
 
-class Answer(Value):
+class AddResult(Value):
     """Put an error behind an entry, as the result of the call that stands at a block."""
 
     at: int
@@ -95,7 +95,7 @@ class End(Value):
     """Give the last line the end that it lacks."""
 
 
-Edit = Drop | Rename | Reissue | Cut | Move | Answer | Add | Shift | Replace | Relink | End
+Edit = Drop | Rename | Reissue | Cut | Move | AddResult | Add | Shift | Replace | Relink | End
 
 
 def replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:
@@ -105,12 +105,12 @@ def replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:
 
 def taken_out(edits: Sequence[Edit]) -> frozenset[int] | None:
     """Return the blocks that do not stay where they are, None when the entry does not."""
-    found: set[int] = set()
+    blocks: set[int] = set()
     for edit in edits:
         if isinstance(edit, Drop):
             if not edit.blocks:
                 return None
-            found |= {*edit.blocks}
+            blocks |= {*edit.blocks}
         elif isinstance(edit, Move):
-            found.add(edit.block)
-    return frozenset(found)
+            blocks.add(edit.block)
+    return frozenset(blocks)

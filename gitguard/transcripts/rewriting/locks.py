@@ -205,8 +205,8 @@ class TranscriptLock:
             return  # a full disk: held all the same, only not by name
 
     def _holder(self) -> str:
-        said = (files.read_bytes(self._lock_path, limit=200) or b"").decode("ascii", "replace")
-        pid, _, since = said.partition(" ")
+        content = (files.read_bytes(self._lock_path, limit=200) or b"").decode("ascii", "replace")
+        pid, _, since = content.partition(" ")
         since = since.strip()
         if not (pid.isdigit() and since.isdigit()):
             return "another process"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, Block, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.rewriting.edits import Answer, Drop, Edit, Move, Reissue, Rename
+from gitguard.transcripts.rewriting.edits import AddResult, Drop, Edit, Move, Reissue, Rename
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def clean_name(name: str) -> str:
     return trimmed if is_fit else ""
 
 
-def is_id(own: str) -> bool:
+def is_id(text: str) -> bool:
     """Say whether an id is one that models take: visible characters of ASCII."""
-    return own.isascii() and own.isprintable() and bool(own) and " " not in own
+    return text.isascii() and text.isprintable() and bool(text) and " " not in text
 
 
 def pair(
@@ -179,12 +179,12 @@ class _Pairs:
         self._ids.add(call.id)
         self._know(call)
 
-    def _free_id(self, own: str) -> str:
+    def _free_id(self, id_: str) -> str:
         """Return an id that no call before has, the same whenever the same file is repaired."""
         while True:
-            number = self._uses[own] = self._uses.get(own, 0) + 1
-            if (made := _numbered(own, number)) not in self._ids:
-                return made
+            number = self._uses[id_] = self._uses.get(id_, 0) + 1
+            if (candidate := _numbered(id_, number)) not in self._ids:
+                return candidate
 
     def _know(self, call: _Call) -> None:
         self._in_order.append(call)
@@ -239,8 +239,8 @@ class _Pairs:
         Some providers number the calls of each answer anew, so that a lost call's result may have
         the id of any later one; the tool's name tells them apart where results have it.
         """
-        for own, (entry, block) in self._early.items():
-            call = self._first.get(own)
+        for id_, (entry, block) in self._early.items():
+            call = self._first.get(id_)
             if call is None or self._is_of_another_tool(block, call):
                 self._drop(ORPHANED, entry, block, "no call of its tool has its id")
             elif not self._lacks_result(call):
@@ -280,10 +280,10 @@ class _Pairs:
     def _lacks_result(self, call: _Call) -> bool:
         return not (call.is_answered or call.void)
 
-    def _answered(self, call: _Call) -> Answer:
+    def _answered(self, call: _Call) -> AddResult:
         self._note(ANSWERED, call.entry, call.block, "no result was there")
-        said = MISSING.format(name=self._clean(call.block.name))
-        return Answer(call.entry.at, call.block.at, call.answer.anchor, said)
+        message = MISSING.format(name=self._clean(call.block.name))
+        return AddResult(call.entry.at, call.block.at, call.answer.anchor, message)
 
     def _report_emptied(self) -> None:
         """Tell of messages of the agent that nothing is left of."""
@@ -311,13 +311,13 @@ def _lacking(block: Block, name: str) -> str:
     return "input" if block.given is None else ""
 
 
-def _numbered(own: str, number: int) -> str:
+def _numbered(id_: str, number: int) -> str:
     """Return an id made of another one and a number, which all models take.
 
     OpenAI's ids name an item behind a bar, which belongs to the call that had the id first.
     """
     from hashlib import sha256
 
-    digits = sha256(f"{own} {number}".encode(errors="surrogatepass")).hexdigest()[:8]
-    begins = "".join(filter(_ALLOWED.__contains__, own.partition("|")[0])) or "call"
+    digits = sha256(f"{id_} {number}".encode(errors="surrogatepass")).hexdigest()[:8]
+    begins = "".join(filter(_ALLOWED.__contains__, id_.partition("|")[0])) or "call"
     return f"{begins[: LONGEST_ID - 9]}_{digits}"

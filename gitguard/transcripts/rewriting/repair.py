@@ -17,7 +17,7 @@ from gitguard.transcripts.rewriting.displaced import InOrder, in_order
 from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.pairing import pair
-from gitguard.transcripts.rewriting.replacing import Replacing, Standing, look
+from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
 from gitguard.transcripts.rewriting.scanning import Broken, Scan, scan
 from gitguard.transcripts.rewriting.tree import Tree
 
@@ -68,12 +68,12 @@ class RepairReport(Value):
     @property
     def counts(self) -> dict[str, int]:
         """What was found, and how often; empty for a sound file."""
-        found = {"broken": len(self.broken), "cleaned": self.cleaned, "relinked": self.relinked}
-        found["displaced"] = self.displaced
-        found |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
+        counts = {"broken": len(self.broken), "cleaned": self.cleaned, "relinked": self.relinked}
+        counts["displaced"] = self.displaced
+        counts |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
         for finding in self.findings:
-            found[finding.kind] = found.get(finding.kind, 0) + 1
-        return {kind: count for kind, count in found.items() if count}
+            counts[finding.kind] = counts.get(finding.kind, 0) + 1
+        return {kind: count for kind, count in counts.items() if count}
 
     @property
     def needs_nothing(self) -> bool:
@@ -139,16 +139,16 @@ class _Work:
         self,
         path: str,
         writable: Writable,
-        seen: Standing,
+        seen: FileIdentity,
         tell: Callable[[int, int], object],
         *,
         everything: bool,
     ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
-        self._found = scan(path, seen, writable, tell)
+        self._scan = scan(path, seen, writable, tell)
         self._order = self._in_order()
-        is_plain = self._found.is_plain and not _has_copies(self._order.entries)
-        self._parents = _new_parents(self._found, self._order.entries, is_plain=is_plain)
+        is_plain = self._scan.is_plain and not _has_copies(self._order.entries)
+        self._parents = _new_parents(self._scan, self._order.entries, is_plain=is_plain)
         entries = self._entries = _relinked(self._order.entries, self._parents)
         if not is_plain:
             seen_by_model = conversation(entries, everything=everything)
@@ -160,9 +160,9 @@ class _Work:
         )
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
-        found = self._found
-        resettable = bool(found.lines and not (found.has_answer or found.unjudged))
-        if found.broken and found.first < 0 and not (reset and resettable):
+        scan = self._scan
+        resettable = bool(scan.lines and not (scan.has_answer or scan.unjudged))
+        if scan.broken and scan.first < 0 and not (reset and resettable):
             raise InvalidDocument(
                 f"not one line of `{self._path}` parses; it was left as it is",
                 "Repair it with --reset to let the conversation begin anew",
@@ -170,16 +170,16 @@ class _Work:
         return RepairReport(
             self._path,
             name,
-            found.lines,
-            broken=tuple(found.broken),
+            scan.lines,
+            broken=tuple(scan.broken),
             findings=self._pairing.findings,
             header=self._header(),
-            cleaned=len(found.cleaned),
+            cleaned=len(scan.cleaned),
             displaced=len(self._order.edits),
             relinked=len(self._parents),
-            ended=not found.is_ended and self._ends_with_an_entry(),
-            bad_text=found.bad_text,
-            unjudged=found.unjudged,
+            ended=not scan.is_ended and self._ends_with_an_entry(),
+            bad_text=scan.bad_text,
+            unjudged=scan.unjudged,
             resettable=resettable,
             was_reset=reset and resettable,
         )
@@ -211,40 +211,40 @@ class _Work:
         return report.replace(backup=done.backup)
 
     def _tree(self) -> Tree:
-        return Tree((entry for entry in self._entries if entry.id), self._found.pointers)
+        return Tree((entry for entry in self._entries if entry.id), self._scan.pointers)
 
     def _in_order(self) -> InOrder:
-        found = self._found
-        if found.is_plain:
-            return InOrder(found.entries)
-        return in_order(found.entries, found.headers[0].at if found.headers else START)
+        scan = self._scan
+        if scan.is_plain:
+            return InOrder(scan.entries)
+        return in_order(scan.entries, scan.headers[0].at if scan.headers else START)
 
     def _header(self) -> str:
-        found = self._found
-        if not self._writable.HAS_HEADER or found.first < 0:
+        scan = self._scan
+        if not self._writable.HAS_HEADER or scan.first < 0:
             return SOUND
-        sound = [header for header in found.headers if header.id]
+        sound = [header for header in scan.headers if header.id]
         if not sound:
             return MADE
-        return SOUND if sound[0].at == found.first else PUT_FIRST
+        return SOUND if sound[0].at == scan.first else PUT_FIRST
 
     def _ends_with_an_entry(self) -> bool:
         return (
-            not self._found.broken
-            or self._found.broken[-1].at + (self._found.broken[-1].size) < self._seen.size
+            not self._scan.broken
+            or self._scan.broken[-1].at + (self._scan.broken[-1].size) < self._seen.size
         )
 
     def _of_the_file(self, report: RepairReport) -> Iterator[Edit]:
-        found = self._found
+        scan = self._scan
         if report.header == MADE:
-            first = self._document(found.first)
+            first = self._document(scan.first)
             yield Add(START, line_of(self._writable.header(self._path, first)))
         elif report.header == PUT_FIRST:
-            at = next(header.at for header in found.headers if header.id)
+            at = next(header.at for header in scan.headers if header.id)
             yield Add(START, line_of(self._document(at)))
             yield Drop(at)
-        yield from (Drop(line.at) for line in found.broken)
-        yield from (Replace(at, line) for at, line in found.cleaned.items())
+        yield from (Drop(line.at) for line in scan.broken)
+        yield from (Replace(at, line) for at, line in scan.cleaned.items())
         yield from self._order.edits
         yield from (Relink(at, parent) for at, parent in self._parents.items())
         if report.ended:
@@ -259,7 +259,7 @@ class _Work:
                 yield Drop(entry.at)
 
     def _document(self, at: int) -> dict[str, Any]:
-        cleaned = parse(self._found.cleaned.get(at, b""))
+        cleaned = parse(self._scan.cleaned.get(at, b""))
         return line_at(self._path, at) if cleaned is None else cleaned
 
 
@@ -286,39 +286,39 @@ def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
         newest = newest if entry.is_aside else entry.id or newest
 
 
-def _new_parents(found: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dict[int, str]:
+def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dict[int, str]:
     """Return for entries that follow one which is not there what they follow from now on.
 
     Hosts go back from the last entry: they would find nothing of what stands before the gap, and
     never come to an end in a ring. is_plain: whether each follows the one before it.
     """
-    if found.unjudged or is_plain:
+    if scan.unjudged or is_plain:
         return {}
-    own = [entry for entry in entries if entry.id and not entry.is_aside]
-    known = {entry.id for entry in entries}
+    followed = [entry for entry in entries if entry.id and not entry.is_aside]
+    ids = {entry.id for entry in entries}
     parents, passed, may_ring = lost_parents(entries), set(), False
-    for entry in own:
+    for entry in followed:
         may_ring = may_ring or entry.id in passed
-        may_ring = may_ring or (entry.parent in known and entry.parent not in passed)
+        may_ring = may_ring or (entry.parent in ids and entry.parent not in passed)
         passed.add(entry.id)
     if may_ring:
-        _break_rings(own, parents)
+        _break_rings(followed, parents)
     return parents
 
 
 def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
     """Let the first entry of each ring follow the one before it, which goes back to its begin."""
-    known = {entry.id: entry for entry in entries}
+    entries_by_id = {entry.id: entry for entry in entries}
     rooted: set[str] = set()
     for entry in entries:
         way: dict[str, Entry] = {}
-        here: Entry | None = known[entry.id]
+        here: Entry | None = entries_by_id[entry.id]
         while here is not None and here.id not in rooted and here.id not in way:
             way[here.id] = here
-            here = known.get(parents.get(here.at, here.parent))
+            here = entries_by_id.get(parents.get(here.at, here.parent))
         if here is not None and here.id in way:
             ring = list(way)[list(way).index(here.id) :]
-            first = min((way[own] for own in ring), key=lambda entry: entry.at)
+            first = min((way[id_] for id_ in ring), key=lambda entry: entry.at)
             before = [entry.id for entry in entries if entry.at < first.at]
             parents[first.at] = before[-1] if before and before[-1] in rooted else ""
         rooted |= way.keys()
@@ -339,10 +339,10 @@ def _strays(
     """
     if not parents:
         return
-    ids, known = {entry.id for entry in told}, {entry.at for entry in told}
+    ids, places = {entry.id for entry in told}, {entry.at for entry in told}
     called = {block.id for entry in entries for block in entry.blocks if block.kind == CALL}
     for entry in entries:
-        is_beside = entry.at in parents and entry.at not in known and entry.parent in ids
+        is_beside = entry.at in parents and entry.at not in places and entry.parent in ids
         if is_beside and entry.role == TOOL and called.isdisjoint(b.id for b in entry.blocks):
             yield entry
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Standing(Value):
+class FileIdentity(Value):
     """What a file was when it was looked at; while that stays, so does its content."""
 
     device: int
@@ -31,7 +31,7 @@ class Standing(Value):
     """Nanoseconds."""
 
 
-def look(path: str) -> Standing:
+def look(path: str) -> FileIdentity:
     """Return how a transcript's file stands, before it is read; refuses a symbolic link."""
     if os.path.islink(path):
         raise InvalidDocument(
@@ -39,25 +39,25 @@ def look(path: str) -> Standing:
             f"Name the file itself: `{os.path.realpath(path)}`",
         )
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError as error:
         raise unreadable(path, error) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise unreadable(path, "it is not a regular file")
-    return _standing(found)
+    return _identity_of(status)
 
 
-def _standing(found: os.stat_result) -> Standing:
-    return Standing(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+def _identity_of(status: os.stat_result) -> FileIdentity:
+    return FileIdentity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def refuse_changed(path: str, seen: Standing) -> None:
+def refuse_changed(path: str, seen: FileIdentity) -> None:
     """Raise `Locked` when a file is no longer what it was, or is about to be written to."""
     refuse_written(path)  # takes milliseconds, in which the file may change
     _refuse_other(path, seen)
 
 
-def _refuse_other(path: str, seen: Standing) -> None:
+def _refuse_other(path: str, seen: FileIdentity) -> None:
     if look(path) != seen:
         raise Locked(
             f"`{path}` changed while it was read; nothing was written",
@@ -71,7 +71,7 @@ class Replacing:
     def __init__(
         self,
         path: str,
-        seen: Standing,
+        seen: FileIdentity,
         *,
         now: float,
         at_step: Callable[[str], object] = str,
@@ -92,11 +92,11 @@ class Replacing:
     def __enter__(self) -> Replacing:
         try:
             self._original = os.open(self._path, os.O_RDONLY | files.NO_FOLLOW)
-            found = os.fstat(self._original)
+            status = os.fstat(self._original)
             files.remove(self._temporary)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW
             self._handle = os.open(self._temporary, flags, 0o600)
-            files.permit_as(self._handle, found)
+            files.permit_as(self._handle, status)
         except OSError as error:
             self._discard()
             raise files.refused(self._path, error) from error
@@ -177,10 +177,10 @@ class Replacing:
     def _is_in_place(self) -> bool:
         """Say whether the path still names the original, which the backup is but a name of."""
         try:
-            found = os.lstat(self._path)
+            status = os.lstat(self._path)
         except OSError:
             return False
-        return (found.st_dev, found.st_ino) == (self._seen.device, self._seen.inode)
+        return (status.st_dev, status.st_ino) == (self._seen.device, self._seen.inode)
 
     def _forget_backup(self) -> None:
         if self.backup:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.transcripts.rewriting.replacing import Standing
+    from gitguard.transcripts.rewriting.replacing import FileIdentity
     from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
@@ -77,7 +77,7 @@ class _Forgotten(Exception):
 
 def scan(
     path: str,
-    seen: Standing,
+    seen: FileIdentity,
     writable: Writable,
     tell: Callable[[int, int], object] = max,
     *,
@@ -112,7 +112,7 @@ class _Scanner:
         self._at = 0
         self._sketch: Callable[[dict[str, Any]], dict[str, Any]] = writable.sketch
         self._pointers = writable.POINTERS
-        self._found = Scan()
+        self._scan = Scan()
         self._newest = ""
         self._is_chain = self._is_flat = True
         """Whether each entry follows the one before it, or none says what it follows."""
@@ -122,78 +122,78 @@ class _Scanner:
         self._has_forgotten = False
 
     def read(self, lines: Iterator[tuple[int, int, bytes]]) -> Scan:
-        found, read = self._found, self._read
+        scan, read = self._scan, self._read
         for at, end, raw in lines:
-            found.lines += 1
+            scan.lines += 1
             self._at = at
             document = read(raw)
             if isinstance(document, dict):  # quicker to ask than whether it is an `Unread`
                 self._take(at, end, document)
             else:
                 self._leave(at, end, raw, document)
-            found.is_ended = end > at + len(raw) or raw.isspace()
+            scan.is_ended = end > at + len(raw) or raw.isspace()
             del document, raw  # of a long line there are copies enough as it is
-        found.is_plain = found.is_plain and (self._is_chain or self._is_flat)
+        scan.is_plain = scan.is_plain and (self._is_chain or self._is_flat)
         if self._soundness is not None and self._soundness.is_complete:
-            found.entries.clear()
+            scan.entries.clear()
         elif self._has_forgotten:
             raise _Forgotten
-        return found
+        return scan
 
     def _take(self, at: int, end: int, document: dict[str, Any]) -> None:
-        found = self._found
+        scan = self._scan
         fields = self._sketch(document)
-        if found.first < 0:
-            found.first = at
-        kind, own = fields["kind"], fields["id"]
+        if scan.first < 0:
+            scan.first = at
+        kind, id_ = fields["kind"], fields["id"]
         if fields["parent"] == self._newest:
             fields["parent"] = self._newest  # one text instead of two
             if self._newest:
                 self._is_flat = False
-        elif own and kind != HEADER:
+        elif id_ and kind != HEADER:
             self._is_chain = False
             self._is_flat = self._is_flat and not fields["parent"]
         if kind == HEADER:
-            found.headers.append(Entry.of(at, end, b"", fields))
-        elif own or kind != UNKNOWN:
-            self._newest = own or self._newest
-            if kind in _TURNS or "is_aside" in fields or (self._newest and not own):
-                found.is_plain = False
-            if not found.has_answer and fields.get("role") == AGENT:
-                found.has_answer = True
+            scan.headers.append(Entry.of(at, end, b"", fields))
+        elif id_ or kind != UNKNOWN:
+            self._newest = id_ or self._newest
+            if kind in _TURNS or "is_aside" in fields or (self._newest and not id_):
+                scan.is_plain = False
+            if not scan.has_answer and fields.get("role") == AGENT:
+                scan.has_answer = True
             if self._soundness is not None:
                 self._judge(fields, self._soundness)
             if not self._has_forgotten:
-                found.entries.append(Entry.of(at, end, b"", fields))
+                scan.entries.append(Entry.of(at, end, b"", fields))
         if not self._pointers.isdisjoint(document):
-            found.pointers.append(at)
+            scan.pointers.append(at)
 
     def _judge(self, fields: dict[str, Any], soundness: Soundness) -> None:
         """Keep all entries from now on if another one is not sound, and none if there are many."""
-        is_plain = self._found.is_plain and (self._is_chain or self._is_flat)
+        is_plain = self._scan.is_plain and (self._is_chain or self._is_flat)
         if not (is_plain and soundness.takes(fields)):
             self._soundness = None
             if self._has_forgotten:
                 raise _Forgotten
-        elif not self._has_forgotten and len(self._found.entries) >= self._forget_after:
+        elif not self._has_forgotten and len(self._scan.entries) >= self._forget_after:
             self._has_forgotten = True
-            self._found.entries.clear()
+            self._scan.entries.clear()
 
     def _closely(self, raw: bytes) -> dict[str, Any] | Unread:
         """Read a line that may be odd, and keep in mind what is odd about it."""
         document = read_line(raw, "surrogateescape")
         if not isinstance(document, Unread):
             if (text := cleaned(raw)) != raw:
-                self._found.cleaned[self._at] = text
+                self._scan.cleaned[self._at] = text
             elif not _is_text(raw):
-                self._found.bad_text += 1
+                self._scan.bad_text += 1
         return document
 
     def _leave(self, at: int, end: int, raw: bytes, why: Unread) -> None:
         if why.problem and not why.is_readable:
-            self._found.broken.append(Broken(at, end - at, why.problem))
+            self._scan.broken.append(Broken(at, end - at, why.problem))
         elif why.problem or end - at > 1 + len(raw):
-            self._found.unjudged += 1
+            self._scan.unjudged += 1
 
 
 def _is_text(raw: bytes) -> bool:

@@ -41,12 +41,12 @@ def _sketch(
 ) -> Block:
     kind = block.get("type") if isinstance(block, dict) else None
     if kind in calls:
-        given = block.get(inputs[0])
-        if given is None and len(inputs) > 1:
-            given = next((block[key] for key in inputs if block.get(key) is not None), None)
-        told = _SOMETHING if isinstance(given, dict) else None
-        name, own = word(block.get("name")), word(block.get("id"))
-        return Block._of({"kind": CALL, "at": at, "id": own, "name": name, "given": told})
+        arguments = block.get(inputs[0])
+        if arguments is None and len(inputs) > 1:
+            arguments = next((block[key] for key in inputs if block.get(key) is not None), None)
+        sketch = _SOMETHING if isinstance(arguments, dict) else None
+        name, id_ = word(block.get("name")), word(block.get("id"))
+        return Block._of({"kind": CALL, "at": at, "id": id_, "name": name, "given": sketch})
     if kind == result:
         return Block._of({"kind": RESULT, "at": at, "id": word(block.get("tool_use_id"))})
     return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)

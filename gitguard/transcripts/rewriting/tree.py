@@ -75,13 +75,13 @@ if TYPE_CHECKING:
         def alone(self, document: dict[str, Any], block: int) -> dict[str, Any]:
             """Return an entry with one of its blocks only."""
 
-        def with_id(self, document: dict[str, Any], own: str, parent: str) -> dict[str, Any]:
+        def with_id(self, document: dict[str, Any], id_: str, parent: str) -> dict[str, Any]:
             """Return an entry under another id, where it has one."""
 
         def renamed(self, document: dict[str, Any], block: int, name: str) -> dict[str, Any]:
             """Return an entry in which a call or a result names another tool."""
 
-        def reissued(self, document: dict[str, Any], block: int, own: str) -> dict[str, Any]:
+        def reissued(self, document: dict[str, Any], block: int, id_: str) -> dict[str, Any]:
             """Return an entry in which a call, or its result, has another id."""
 
         def cut(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Tree:
 
     def relinked(self, parents: Mapping[int, str]) -> Tree:
         """Return the tree in which some entries follow others, by where they begin."""
-        if all(at not in self.at or self.at[at].parent == own for at, own in parents.items()):
+        if all(at not in self.at or self.at[at].parent == parent for at, parent in parents.items()):
             return self
         return Tree(
             (_relinked(link, parents) for link in self.links),
@@ -130,13 +130,13 @@ class Tree:
 
         The newest is the last in the file that is the conversation's own.
         """
-        own = (link for link in reversed(self.links) if not link.is_aside)
-        leaf = next(own, self.links[-1] if self.links else None)
-        found: dict[str, None] = {}
-        while leaf and leaf.id not in found:
-            found[leaf.id] = None
+        on_chain = (link for link in reversed(self.links) if not link.is_aside)
+        leaf = next(on_chain, self.links[-1] if self.links else None)
+        ids: dict[str, None] = {}
+        while leaf and leaf.id not in ids:
+            ids[leaf.id] = None
             leaf = self.by_id.get(leaf.parent)
-        return list(found)
+        return list(ids)
 
 
 def _relinked(link: Placed, parents: Mapping[int, str]) -> Placed:
@@ -168,17 +168,17 @@ class Mending:
         self._newest_id: dict[str, str] = {}
         self._added: dict[str, tuple[str, ...]] = {}
 
-    def put_behind(self, anchor: str, own: str) -> str:
+    def put_behind(self, anchor: str, id_: str) -> str:
         """Put an entry behind another one, after those put there before; return what it follows."""
         follows = self._newest_id.get(anchor, anchor)
-        self._newest_id[anchor] = own
-        self._added[anchor] = (*self._added.get(anchor, ()), own)
+        self._newest_id[anchor] = id_
+        self._added[anchor] = (*self._added.get(anchor, ()), id_)
         return follows
 
     def relinks(self) -> dict[int, str]:
         """Return what other entries follow now, by where they begin."""
         on_chain = set(self._chain)
-        found = {}
+        parents = {}
         for link in self._tree.links:
             if link.id in self._lifted:
                 continue
@@ -186,8 +186,8 @@ class Mending:
             if link.id in on_chain:
                 parent = self._newest_id.get(parent, parent)
             if parent != link.parent:
-                found[link.at] = parent
-        return found
+                parents[link.at] = parent
+        return parents
 
     def lost_leaf(self) -> tuple[int, str] | None:
         """Return where the newest entry was, and what an inert one there has to follow.
@@ -197,48 +197,48 @@ class Mending:
         """
         if not self._chain or self._chain[0] not in self._lifted:
             return None
-        standing = next((own for own in self._chain if own not in self._lifted), "")
-        own = [x for x in self._tree.links if not x.is_aside and x.id not in self._lifted]
-        if not own or own[-1].id == standing:
+        last_id = next((id_ for id_ in self._chain if id_ not in self._lifted), "")
+        on_chain = [x for x in self._tree.links if not x.is_aside and x.id not in self._lifted]
+        if not on_chain or on_chain[-1].id == last_id:
             return None
-        return self._tree.by_id[self._chain[0]].at, self._newest_id.get(standing, standing)
+        return self._tree.by_id[self._chain[0]].at, self._newest_id.get(last_id, last_id)
 
     def mended(self) -> Mended:
         """Return what became of the entries."""
         after, newest = {}, ""
-        for own in self._chain:
-            if own in self._gone:
-                after[own] = newest
+        for id_ in self._chain:
+            if id_ in self._gone:
+                after[id_] = newest
             else:
-                newest = own
-        instead = {own: self._before(own) for own in self._gone}
+                newest = id_
+        instead = {id_: self._before(id_) for id_ in self._gone}
         return Mended(instead, after, self._added)
 
-    def _standing(self, own: str) -> str:
-        return self._follow(own, self._lifted)
+    def _standing(self, id_: str) -> str:
+        return self._follow(id_, self._lifted)
 
-    def _before(self, own: str) -> str:
-        return self._follow(own, self._gone)
+    def _before(self, id_: str) -> str:
+        return self._follow(id_, self._gone)
 
-    def _follow(self, own: str, lifted: frozenset[str]) -> str:
+    def _follow(self, id_: str, lifted: frozenset[str]) -> str:
         seen = set()
-        while own in lifted and own not in seen:
-            seen.add(own)
-            own = self._tree.by_id[own].parent if own in self._tree.by_id else ""
-            if own not in self._tree.by_id:
+        while id_ in lifted and id_ not in seen:
+            seen.add(id_)
+            id_ = self._tree.by_id[id_].parent if id_ in self._tree.by_id else ""
+            if id_ not in self._tree.by_id:
                 return ""  # it lies in no line, and would be missed from now on
-        return own
+        return id_
 
 
 def ids_with(ids: Sequence[Any], mended: Mended) -> list[Any]:
     """Return a list of ids without those that are gone, and with those put there behind theirs."""
-    placed = {own for added in mended.added.values() for own in added}
-    found: list[Any] = []
-    for own in ids:
-        if not isinstance(own, str):
-            found.append(own)
+    placed = {id_ for added in mended.added.values() for id_ in added}
+    in_order: list[Any] = []
+    for id_ in ids:
+        if not isinstance(id_, str):
+            in_order.append(id_)
             continue
-        if own not in mended.instead and own not in placed:
-            found.append(own)
-        found += mended.added.get(own, ())
-    return found
+        if id_ not in mended.instead and id_ not in placed:
+            in_order.append(id_)
+        in_order += mended.added.get(id_, ())
+    return in_order
