@@ -484,7 +484,7 @@ def summary(context, missing=missing, *, environment):
             yield '- '
             yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'goal'))))
             yield ' ('
-            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'status'))))
+            yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'outcome'))))
             if environment.getattr(l_1_item, 'when'):
                 pass
                 yield ', '
@@ -510,6 +510,6 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "resume.md.j2": "7a81872db184444a45b6618b8d6b20c2c64878ad4ce313add5f00b6054fecdd0",
-    "summary.md.j2": "1b71065be528f0f0f199af3074c76c710e20f95dcdac446c4a046515c5d069eb",
+    "summary.md.j2": "8d9a3c2b6bfaed3e87be65224f21b9ec8b338427e89703583f3cc870183c3580",
 }
 """The SHA-256 of each template as it was compiled."""

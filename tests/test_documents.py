@@ -36,9 +36,10 @@ OTHERS_SETTINGS = frozenset(
     {
         *("compaction.enabled", "compaction.auto", "compaction.prune", "compaction.reserved"),
         *("compaction.reserveTokens", "compaction.tail_turns"),
+        "session.json",
     }
 )
-"""Settings of hosts, named as ours might be."""
+"""Settings of hosts and a file, named as settings of ours might be."""
 EXAMPLES = {"summary-example.md", "resume-example.md"}
 """Pages that show the state of a made-up project."""
 

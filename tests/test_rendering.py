@@ -47,7 +47,7 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
     commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
     plan=lists_of(text=TEXT, state=TEXT, is_done=st.booleans()),
     exchanges=lists_of(text=TEXT, settles=TEXT, when=TEXT, origin=records(by=TEXT)),
-    earlier=lists_of(goal=TEXT, status=TEXT, when=TEXT),
+    earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
 )
 AROUND = records(
     **dict.fromkeys(("plan", "last_failure", "self_model", "env_model"), TEXT),

@@ -56,10 +56,20 @@ def _answer_tool_event(conversation: Conversation) -> HookReply:
 def _answer_turn(conversation: Conversation) -> HookReply:
     from gitguard.hooks import turns
 
+    if _may_follow_branch(conversation.event):
+        from gitguard.hooks.branches import follow_branch
+
+        conversation = follow_branch(conversation)
     try:
         return turns.answer(conversation)
     except (MissingState, NotWritable) as error:
         return turns.answer_without_state(conversation, _missing_state(error))
+
+
+def _may_follow_branch(event: HookEvent) -> bool:
+    """Say whether an event comes between two turns; after a compaction one may be going on."""
+    begins = event.kind == events.SESSION_START and event.source != events.STARTED_AFTER_COMPACTION
+    return event.kind == events.PROMPT or begins
 
 
 def _missing_state(error: MissingState | NotWritable) -> MissingState:

@@ -57,7 +57,7 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
         return
     from gitguard.model.words import is_reply, question_of
 
-    answer = conversation.record.answer
+    answer = "" if conversation.has_changed_task else conversation.record.answer
     settles = question_of(answer) if is_reply(len(answer), conversation.event.prompt) else ""
     entry = conversation.entry(entries.PROMPT, summary=prompt)
     conversation.store.journal.append(entry.replace(settles=settles))
@@ -94,7 +94,12 @@ def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
 
     A goal that the agent noted stays until the agent replaces it.
     """
-    if conversation.record.turns or not state.stated_goal or state.is_noted("goal"):
+    if not state.stated_goal or state.is_noted("goal"):
+        return False
+    if conversation.has_changed_task:
+        goal_from = state.goal_from
+        return goal_from is None or goal_from.conversation != conversation.event.host_session
+    if conversation.record.turns:
         return False
     return state.goal_from is None or state.goal_from.when < conversation.record.started_at
 

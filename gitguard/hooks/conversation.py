@@ -78,6 +78,10 @@ class Conversation:
         self.startup_notes: tuple[str, ...] = ()
         self.archived_notes: tuple[str, ...] = ()
         """What is archived of an older session of the same name, where this one was begun."""
+        self.branch_line = ""
+        """What the agent is told of the branch's session, where that changed."""
+        self.has_changed_task = False
+        """Whether the conversation came to another task since its last prompt."""
         self.unread: list[str] = []
         """What was left out of a conversation that takes too long to read whole."""
 

@@ -26,6 +26,12 @@ UNTRUSTED = "--untrusted"
 """Of `restore`: takes what may be somebody else's."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
 """What an agent may ask of `repair`; every other way out chooses for the user."""
+_CREATING = (
+    ["git", "switch", "-c|-C|--create|--force-create|--orphan"],
+    ["git", "checkout", "-b|-B|--orphan"],
+    ["git", "branch"],
+)
+"""Words in a simple command that creates the branch that it names as well."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
@@ -46,6 +52,14 @@ def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
             if _matches(rule.split(), words):
                 return rule
     return ""
+
+
+def creates_branch(command: str, branch: str) -> bool:
+    """Say whether a shell command creates a branch, as far as its words tell."""
+    return any(
+        branch in words and any(_matches(rule, words) for rule in _CREATING)
+        for words in _simple_commands(command)
+    )
 
 
 def owner_command(command: str) -> str:

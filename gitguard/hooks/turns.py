@@ -72,7 +72,8 @@ def _prompt(conversation: Conversation) -> HookReply:
         for text in conversation.unread
     ]
     notice = take_unsaid(conversation.workspace)
-    parts = (complete, block, notice and f"[gitguard: {notice}]", *unread, line)
+    told = (conversation.branch_line, complete, block, notice and f"[gitguard: {notice}]")
+    parts = (*told, *unread, line)
     return HookReply(context="\n".join(text for text in parts if text))
 
 
@@ -176,6 +177,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
     _, pressure = conversation.measure()
     with conversation.recording():
         capture.record_answer(conversation)
+        _note_ended_turn(conversation)
         _keep_window(conversation)
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
@@ -240,7 +242,7 @@ def _session_start(conversation: Conversation) -> HookReply:
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
         if conversation.event.reading is not None:
             _store_reading(conversation)
-        return NEUTRAL
+        return HookReply(context=conversation.branch_line)
     _compacted(conversation)
     conversation.bring_up()
     with conversation.recording():
@@ -262,8 +264,14 @@ def _session_end(conversation: Conversation) -> HookReply:
     if not conversation.bring_back():
         return NEUTRAL
     with conversation.recording():
+        _note_ended_turn(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
+
+
+def _note_ended_turn(conversation: Conversation) -> None:
+    record = conversation.record
+    conversation.record = record.replace(ended_turns=record.turns)
 
 
 # The status line

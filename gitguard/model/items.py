@@ -34,6 +34,13 @@ REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
 """What a prompt can be; routine is what is asked for again and again, such as to commit."""
 CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 """What an agent's words can be: the answer that ends a turn, or of one that did not end."""
+_OUTCOMES = {
+    "in_progress": "left in progress",
+    "waiting_for_user": "left waiting for the user",
+    "blocked": "left blocked",
+    "complete": "finished",
+}
+"""How a task ended, by how it stood when the next one began."""
 ID_LENGTH = 16
 """Hexadecimal digits: 64 bits, so that two of a million items agree once in 37 million sessions."""
 _CODE_LENGTH = 12
@@ -178,4 +185,14 @@ class EarlierTask(Item):
 
     task_id: str = fields.text("The task.")
     goal: str = fields.text("What it was to reach.")
-    status: str = fields.text("How it stood when the next one began.")
+    status: str = fields.text("How it stood when the next one began; moved: it went along.")
+    moved_to: str = fields.text(
+        "The branch that a moved task went along to.", default="", sparse=True
+    )
+
+    @property
+    def outcome(self) -> str:
+        """How the task ended, in words."""
+        if self.moved_to:
+            return f"moved to the branch {self.moved_to}"
+        return _OUTCOMES.get(self.status, self.status)

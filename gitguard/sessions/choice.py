@@ -15,6 +15,8 @@ from gitguard.model.text import encodable
 from gitguard.store.session import state_file
 from gitguard.store.session.conversations import carry
 from gitguard.store.session.current import (
+    ChosenBranch,
+    choose_branch,
     current_name,
     current_session,
     own_session,
@@ -60,8 +62,11 @@ def living_owner(workspace: Workspace, session: Session) -> str:
     return "" if is_here or not os.path.isdir(owner) else owner
 
 
-def settle(workspace: Workspace, session: Session, branch: str) -> None:
-    """Record that this worktree works at a session, and on which branch it began."""
+def settle(workspace: Workspace, session: Session, branch: str, *, pins: bool = False) -> None:
+    """Record that this worktree works at a session, and on which branch it began.
+
+    pins is whether the session is chosen for that branch even if it is the current one already.
+    """
     make_session_files(workspace, session)
     record = read_record(workspace, session)
     if record.key != session.key or not record.owner:
@@ -72,19 +77,22 @@ def settle(workspace: Workspace, session: Session, branch: str) -> None:
             new_record(workspace, session, encodable(branch)).replace(host_sessions=conversations),
         )
     if not workspace.places.session:
-        _carry_conversations(workspace, session)
+        previous = _previous_name(workspace)
+        if previous and previous != session.name:
+            carry(workspace, Session(previous, previous), session)
+        if pins or previous != session.name:
+            choose_branch(workspace, ChosenBranch(session.name, encodable(branch)))
+            workspace.at_step("branch-chosen")
         use_session(workspace, session)
     own_session(workspace, session)
     workspace.at_step("session-settled")
 
 
-def _carry_conversations(workspace: Workspace, session: Session) -> None:
+def _previous_name(workspace: Workspace) -> str:
     try:
-        previous = current_name(workspace)
+        return current_name(workspace)
     except InvalidDocument:
-        return  # a damaged name leads nowhere; naming a session is what repairs it
-    if previous and previous != session.name:
-        carry(workspace, Session(previous, previous), session)
+        return ""  # a damaged name leads nowhere; naming a session is what repairs it
 
 
 def refuse_tracked(workspace: Workspace, repository: Repository) -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from gitguard.errors import InvalidInput
 from gitguard.model import triggers
 from gitguard.sessions.choice import settle
 from gitguard.sessions.startup import begin_start
 from gitguard.store.session import standing, state_file
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.store import LOCK_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.store import Saved, SessionStore
+    from gitguard.store.session.task import TaskState
 
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:
@@ -21,24 +27,49 @@ def fork(source: SessionStore, target: SessionStore, repository: Repository) -> 
         raise InvalidInput(
             f"`{target.session.key[:80]}` is the session itself", "Choose another name"
         )
-    with source.lock(), target.lock():
-        saved = _fork(source, target)
-        settle(
-            source.workspace, target.session, repository.checked_out().removeprefix("refs/heads/")
-        )
+    with locks_of(source, target):
+        if not can_begin(target):
+            raise InvalidInput(
+                f"the session `{target.session.key}` exists already", "Choose another name"
+            )
+        saved = fork_state(source, target)
+        branch = repository.checked_out().removeprefix("refs/heads/")
+        settle(source.workspace, target.session, branch, pins=True)
     return saved
 
 
-def _fork(source: SessionStore, target: SessionStore) -> Saved:
-    """Begin a new session with the state of another: a new root, sequence 1."""
+def locks_of(*stores: SessionStore, timeout: float = LOCK_TIMEOUT) -> ExitStack:
+    """Return the held locks of sessions, in one order for everybody."""
+    stack = ExitStack()
+    try:
+        for store in sorted(stores, key=lambda store: store.session.name):
+            stack.enter_context(store.lock(timeout))
+    except BaseException:
+        stack.close()
+        raise
+    return stack
+
+
+def can_begin(target: SessionStore) -> bool:
+    """Say whether nothing is in force under a session's name, or only a fork that died."""
+    is_absent = target.states.read().standing == state_file.ABSENT
+    return target.chain.head().standing == standing.NONE and (
+        is_absent or target.states.is_starting
+    )
+
+
+def fork_state(
+    source: SessionStore,
+    target: SessionStore,
+    derive: Callable[[TaskState], TaskState] = lambda state: state,
+) -> Saved:
+    """Begin a new session with the state of another: a new root, sequence 1; both locks are held.
+
+    derive returns what of the state goes along.
+    """
     before = target.states.read()
-    is_free = before.standing == state_file.ABSENT or target.states.is_starting  # a fork died there
-    if target.chain.head().standing != standing.NONE or not is_free:
-        raise InvalidInput(
-            f"the session `{target.session.key}` exists already", "Choose another name"
-        )
     folded, _ = source.fold(source.state())  # its journal does not come along
-    state = folded.state.replace(session_id=target.session.key, updated_at=target.now)
+    state = derive(folded.state).replace(session_id=target.session.key, updated_at=target.now)
     head = source.chain.head()
     origin = head.anchor.committed if head.anchor else ""
     begin_start(target)

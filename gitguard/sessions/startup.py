@@ -55,13 +55,18 @@ def begin(
     *,
     circumstances: Circumstances | None = None,
     timeout: float = LOCK_TIMEOUT,
+    pins: bool = False,
 ) -> Startup:
-    """Begin, restore or continue a session and make it the workspace's own."""
+    """Begin, restore or continue a session and make it the workspace's own.
+
+    pins is whether it stays so until another branch is checked out.
+    """
     refuse_tracked(workspace, repository)
     store = SessionStore(workspace, session, config)
     with store.lock(timeout):
         startup = start_up(store, circumstances or Circumstances())
-        settle(workspace, session, repository.checked_out().removeprefix("refs/heads/"))
+        branch = repository.checked_out().removeprefix("refs/heads/")
+        settle(workspace, session, branch, pins=pins)
     return startup
 
 

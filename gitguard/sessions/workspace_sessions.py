@@ -109,14 +109,24 @@ class WorkspaceSessions:
         from gitguard.sessions.choice import refuse_use
 
         refuse_use(self.workspace, session)
-        return self.begin(session)
+        return self.begin(session, pins=True)
 
-    def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
-        """Begin, restore or continue a session, without asking whose it is."""
+    def begin(
+        self, session: Session, circumstances: Circumstances | None = None, *, pins: bool = False
+    ) -> Startup:
+        """Begin, restore or continue a session, without asking whose it is.
+
+        pins is whether hooks stay with it until another branch is checked out.
+        """
         from gitguard.sessions.startup import begin
 
         return begin(
-            self.workspace, self.repository(), self.config, session, circumstances=circumstances
+            self.workspace,
+            self.repository(),
+            self.config,
+            session,
+            circumstances=circumstances,
+            pins=pins,
         )
 
     def fork(self, session: Session) -> Saved:
@@ -213,7 +223,7 @@ class WorkspaceSessions:
         session, archived = find_archived(self.store(self.any_session()), wanted, head)
         refuse_use(self.workspace, session)
         bring_back(self.store(session), archived)
-        return self.begin(session)
+        return self.begin(session, pins=True)
 
     def maintenance(self) -> Maintenance:
         """Return what finds sessions that are to be put away, and puts them away."""

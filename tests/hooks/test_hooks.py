@@ -183,6 +183,8 @@ def test_a_new_conversation_is_not_told_that_a_task_before_it_is_complete(
 def test_a_session_begun_on_another_branch_is_said(talk: Conversation) -> None:
     talk.guard.note({"goal": "Ship it"})
     talk.git("checkout", "--quiet", "-b", "other")
+    guard = talk.guard
+    guard.sessions.use(guard.sessions.find("main"))
     block = talk.prompt()
     assert "began on branch main; the current branch is other" in block
 

@@ -42,6 +42,7 @@ SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 CRITICAL = 0.85
 """Where the gate halts, and the last warning comes, unless the user sets either of them."""
+FOLLOW_BRANCH, FOLLOW_FIXED = FOLLOWS = ("branch", "fixed")
 _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
 _HAND_OVERS = ("hand_over_heavy", "hand_over_any")
 """Both are levels of the gauge that have to rise."""
@@ -197,6 +198,17 @@ class StoreConfig(Section):
             )
 
 
+class SessionConfig(Section):
+    """Which session a conversation's hooks work at."""
+
+    follow: str = fields.text(
+        "`branch`: after a branch is switched, the hooks go on with that branch's session; "
+        "`fixed`: only `gitguard session use` changes the session.",
+        choices=FOLLOWS,
+        default=FOLLOW_BRANCH,
+    )
+
+
 DESTRUCTIVE = (
     "rm -r|-R|-f|--recursive|--force",
     "rmdir",
@@ -258,6 +270,9 @@ class Config(Record):
         "Command that reads text on standard input and prints a summary.", default=()
     )
     store: StoreConfig = fields.record("The store.", of=StoreConfig, default=StoreConfig())
+    session: SessionConfig = fields.record(
+        "Which session hooks work at.", of=SessionConfig, default=SessionConfig()
+    )
     redaction: RedactionConfig = fields.record(
         "What is taken out before anything is written.", of=_REDACTION, default=_REDACTION.default()
     )

@@ -25,13 +25,13 @@ from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.store.session.task import IN_PROGRESS, START
+from gitguard.store.session.task import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, EarlierTask, Item, Note, Origin
+    from gitguard.model.items import Artifact, Item, Note, Origin
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -331,7 +331,7 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
-        f"{task.goal} ({_ended(task)}){reader.age(task.origin)}" for task in reversed(state.earlier)
+        f"{task.goal} ({task.outcome}){reader.age(task.origin)}" for task in reversed(state.earlier)
     ]
     return (
         _line("Last successful action", last.summary if last and is_noted else "", 5),
@@ -342,10 +342,6 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
         BlockSection("Files read", _items((path, True) for path in read), 2),
     )
-
-
-def _ended(task: EarlierTask) -> str:
-    return "left in progress" if task.status == IN_PROGRESS else task.status
 
 
 # Small parts

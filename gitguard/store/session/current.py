@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat, NotInitialised
+from gitguard.errors import (
+    InvalidDocument,
+    InvalidInput,
+    NewerFormat,
+    NotInitialised,
+    NotReadable,
+)
 from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.record import Record
@@ -19,6 +25,8 @@ from gitguard.store.session.workspace import LIMIT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
+
+_CHOSEN = "branch.json"
 
 
 class CurrentSession(Value):
@@ -99,6 +107,41 @@ def leave_session(workspace: Workspace) -> None:
 
     CurrentFile(workspace.state_folder, workspace.place.git_dir).forget()
     files.remove(os.path.join(workspace.folder, "current"))
+
+
+class ChosenBranch(Record):
+    """`branch.json`: the branch on which a worktree's current session was chosen.
+
+    As long as that branch is checked out, the choice stands.
+    """
+
+    session: str = fields.text("The session's name; the file counts for no other.", default="")
+    branch: str = fields.text("The branch, or the commit of a detached HEAD.", default="")
+    refused: str = fields.text(
+        "A branch whose session could not be used, as the agent was told.", default=""
+    )
+
+
+def chosen_branch(workspace: Workspace, session: Session) -> ChosenBranch | None:
+    """Return on which branch a session was chosen; None where nothing that reads tells."""
+    path = os.path.join(workspace.folder, _CHOSEN)
+    try:
+        data = files.read_bytes(path, limit=LIMIT)
+        document = load_json(data or b"{}", what=f"`{path}`", limit=LIMIT)
+        chosen = ChosenBranch.from_document(document)
+    except (InvalidDocument, InvalidInput, NotReadable):
+        return None
+    return chosen if chosen.session == session.name else None
+
+
+def choose_branch(workspace: Workspace, chosen: ChosenBranch) -> None:
+    """Note on which branch a session is chosen.
+
+    It is written before the session becomes the current one: after a crash in between it names
+    another session than the current one, and does not count.
+    """
+    document = {"format": FORMAT, **chosen.to_document()}
+    files.write_bytes(os.path.join(workspace.folder, _CHOSEN), dump_json(document))
 
 
 class Owner(Record):

@@ -57,6 +57,7 @@ class HostSession(Record):
     started_at: str = fields.time("When we first heard of it.", kw_only=True)
     used_at: str = fields.time("When something of it was last kept.", default=NEVER)
     turns: int = fields.count("Prompts so far; for a bare command line, asked gates.", default=0)
+    ended_turns: int = fields.count("How many turns there were when one last ended.", default=0)
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0
@@ -122,6 +123,11 @@ class HostSession(Record):
     def last_use(self) -> str:
         """When something of it was last kept; records of older versions say only when it began."""
         return max(self.used_at, self.started_at)
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether no hook has told yet that the newest prompt's turn is over."""
+        return self.turns > self.ended_turns
 
     @property
     def is_held(self) -> bool:

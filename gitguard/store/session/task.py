@@ -8,6 +8,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.items import (
+    CONSTRAINT,
     HOOK,
     OUTCOMES,
     Artifact,
@@ -35,6 +36,8 @@ SCHEMA_VERSION = 2
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
 IN_PROGRESS, *_ = STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
+MOVED = "moved"
+"""How a task ended that went along to another branch."""
 MOST_EARLIER = 5
 """Tasks before this one that are remembered."""
 _EARLIER_GOAL = 200
@@ -197,6 +200,31 @@ def following(state: TaskState, now: str) -> TaskState:
         host_summary=None,
         updated_at=now,
     )
+
+
+def begun_from(state: TaskState, now: str) -> TaskState:
+    """Return a new task that knows what was learned, decided and forbidden in another one.
+
+    What the other one was for, and what was done and said for it, stays there.
+    """
+    begun = new_task(state.session_id, now, before=state)
+    constraints = tuple(e for e in state.exchanges if e.kind == CONSTRAINT)
+    return begun.replace(
+        earlier=(),
+        constraints=state.constraints,
+        invariants=state.invariants,
+        decisions=state.decisions,
+        learnings=state.learnings,
+        pending_assumptions=state.pending_assumptions,
+        exchanges=constraints,
+    )
+
+
+def moved_away(state: TaskState, branch: str, now: str) -> TaskState:
+    """Return what a session knows when its task has moved along to a branch."""
+    task = state.replace(status=MOVED)
+    earlier = tuple(item.replace(moved_to=branch) for item in _remembered(task, now))
+    return begun_from(state, now).replace(earlier=(*state.earlier, *earlier)[-MOST_EARLIER:])
 
 
 def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:

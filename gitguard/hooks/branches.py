@@ -1,0 +1,162 @@
+"""Lets a conversation go on with the session of the branch that is checked out.
+
+That happens at a prompt or at the start of a conversation, and never inside of a turn, so that what
+a turn did is kept in one place.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.hooks.conversation import Conversation
+from gitguard.hooks.shell_commands import creates_branch
+from gitguard.model.config.config import FOLLOW_BRANCH
+from gitguard.model.text import one_line, seconds, shorten
+from gitguard.sessions.following import (
+    BEGUN,
+    REOPENED,
+    BranchChange,
+    Followed,
+    branch_change,
+    follow,
+    refuse,
+)
+from gitguard.store.session import entries
+from gitguard.store.session.current import current_name
+from gitguard.store.session.store import HOOK_LOCK_TIMEOUT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.session.state_file import Ready
+
+_TURN_PATIENCE = 600.0
+"""Seconds without a sign of a turn after which it counts as ended: its host may be dead."""
+_NAME_LIMIT = 80
+
+
+def follow_branch(conversation: Conversation) -> Conversation:
+    """Return the conversation at the session of its branch, with a line on what changed.
+
+    Whatever stands in the way leaves it at the session where it is.
+    """
+    try:
+        change = _change_to_follow(conversation)
+        if change is None or _is_turn_running_beside(conversation):
+            return conversation
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return conversation
+    source = conversation.store
+    try:
+        followed = follow(
+            source,
+            change.branch,
+            conversation.repository(),
+            moves=_moves(conversation, change.branch),
+            timeout=HOOK_LOCK_TIMEOUT,
+        )
+    except GitguardError as error:
+        _stay(conversation, change, error)
+        return conversation
+    return _at_new_session(conversation, change, followed)
+
+
+def _change_to_follow(conversation: Conversation) -> BranchChange | None:
+    workspace, config = conversation.workspace, conversation.config
+    is_fixed = config.session.follow != FOLLOW_BRANCH or workspace.places.session
+    if is_fixed or conversation.is_apart or not current_name(workspace):
+        return None
+    session = conversation.store.session
+    return branch_change(workspace, conversation.repository(), session, config.store.ref_prefix)
+
+
+def _is_turn_running_beside(conversation: Conversation) -> bool:
+    """Say whether another conversation of the session is in the middle of a turn."""
+    now = conversation.workspace.clock()
+    return any(
+        record.is_in_turn and now - seconds(record.last_use) < _TURN_PATIENCE
+        for key, record in conversation.host_sessions.items()
+        if key != conversation.event.host_session
+    )
+
+
+def _moves(conversation: Conversation, branch: str) -> bool:
+    """Say whether the session's task goes along, because its conversation created the branch."""
+    ready = conversation.store.state_or_copy()
+    made_by = _creators(conversation, ready, branch)
+    goal_from = ready.state.goal_from
+    if goal_from is None or not goal_from.conversation:
+        return bool(made_by)
+    return goal_from.conversation in made_by
+
+
+def _creators(conversation: Conversation, ready: Ready, branch: str) -> frozenset[str]:
+    """Return the conversations whose commands created a branch since the session's task began."""
+    part = conversation.store.journal.read("", 0)
+    since = ready.state.goal_from.when if ready.state.goal_from else ""
+    return frozenset(
+        entry.host_session
+        for entry in part.entries
+        if entry.is_shell
+        and entry.event == entries.ENDED
+        and entry.at >= since
+        and creates_branch(entry.summary, branch)
+    )
+
+
+def _stay(conversation: Conversation, change: BranchChange, error: GitguardError) -> None:
+    """Go on where the conversation is, and say once why."""
+    if change.was_refused:
+        return
+    conversation.note_fault(error)
+    hint = f" {one_line(error.hint)}." if error.hint else ""
+    conversation.branch_line = (
+        f"[gitguard: the branch {_name(change.branch)} is checked out, but its session cannot be "
+        f"used: {one_line(error.message)}.{hint} Until then the work is kept in the session "
+        f"{_name(conversation.store.session.key)}.]"
+    )
+    try:
+        refuse(conversation.workspace, conversation.store.session, change)
+    except GitguardError as unwritable:
+        conversation.note_fault(unwritable)
+
+
+def _at_new_session(
+    conversation: Conversation, change: BranchChange, followed: Followed | None
+) -> Conversation:
+    before = conversation
+    conversation = Conversation(
+        before.workspace, before.config, before.event, abilities=before.abilities
+    )
+    if followed is None or followed.session.name == before.store.session.name:
+        return conversation
+    conversation.has_changed_task = not followed.moved
+    # Who moved along with the task knows it. All others get the block, even one from before.
+    delivery = before.record.delivery if followed.moved else None
+    try:
+        with conversation.recording():
+            head = conversation.store.readable_head().committed
+            conversation.record = conversation.record.replace(delivery=delivery, head=head)
+    except GitguardError as error:
+        conversation.note_fault(error)  # it is at the session all the same
+    conversation.branch_line = _line(change.branch, followed, before.store.session.key)
+    return conversation
+
+
+def _line(branch: str, followed: Followed, source_key: str) -> str:
+    session, source = _name(followed.session.key), _name(source_key)
+    if followed.moved:
+        what = f"the task moved along from the session {source} into {session}"
+    elif followed.how == BEGUN:
+        what = (
+            f"its session {session} begins with what {source} knows: decisions, constraints and "
+            "learnings; the task stays there"
+        )
+    elif followed.how == REOPENED:
+        what = f"its archived session {session} was reopened; the task before stays in {source}"
+    else:
+        what = f"its session {session} goes on; the task before stays in {source}"
+    return f"[gitguard: the branch {_name(branch)} is checked out: {what}.]"
+
+
+def _name(text: str) -> str:
+    return f"`{shorten(one_line(text), _NAME_LIMIT)}`"

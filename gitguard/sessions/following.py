@@ -1,0 +1,205 @@
+"""Follows the branch: which session a branch has, and how a worktree comes to work at it.
+
+references/design/sessions.md, "The branch and its session", says what becomes of branches that are
+renamed, deleted or checked out elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidInput, Untrusted
+from gitguard.model import triggers
+from gitguard.model.text import encodable
+from gitguard.model.value import Value
+from gitguard.sessions.archiving import archive_of, find_archived
+from gitguard.sessions.choice import is_unknown, living_owner, refuse_tracked, settle
+from gitguard.sessions.forking import can_begin, fork_state, locks_of
+from gitguard.sessions.startup import start_up
+from gitguard.store.session import standing
+from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch, current_name
+from gitguard.store.session.naming import Session
+from gitguard.store.session.session_record import read_record
+from gitguard.store.session.store import LOCK_TIMEOUT, SessionStore
+from gitguard.store.session.task import begun_from, moved_away
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.host_session import SessionRecord
+    from gitguard.store.session.workspace import Workspace
+
+BEGUN, REOPENED, CONTINUED = "begun", "reopened", "continued"
+_BRANCHES = "refs/heads/"
+_UNDER_WAY = (
+    "rebase-merge",
+    "rebase-apply",
+    "BISECT_LOG",
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+)
+"""What git keeps in a worktree's git directory while it is in the middle of something."""
+_MOST_NAMESAKES = 100
+
+
+class BranchChange(Value):
+    """A branch that is checked out in place of the one on which the session was chosen."""
+
+    branch: str
+    before: str
+    """The branch or the detached commit on which the current session was chosen."""
+    was_refused: bool = False
+    """Whether the branch's session could not be used before, as the agent was told."""
+
+
+class Followed(Value):
+    """How a worktree came to work at the session of its branch."""
+
+    session: Session
+    how: str
+    """begun, reopened or continued."""
+    moved: bool = False
+    """Whether the task came along from the session before."""
+
+
+def branch_change(
+    workspace: Workspace, repository: Repository, session: Session, ref_prefix: str
+) -> BranchChange | None:
+    """Return the change of branch that the current session has not followed yet.
+
+    A detached HEAD is no branch, a checkpoint branch holds no code, and in the middle of a rebase,
+    bisect or merge the branch will be back.
+    """
+    checked_out = repository.checked_out()
+    if not checked_out.startswith(_BRANCHES) or checked_out.startswith(ref_prefix):
+        return None
+    branch = encodable(checked_out.removeprefix(_BRANCHES))
+    chosen = chosen_branch(workspace, session)
+    before = chosen.branch if chosen else read_record(workspace, session).began_on
+    if branch == before or workspace.redactor.text(branch) != branch:
+        return None
+    git_dir = workspace.place.git_dir
+    if any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
+        return None
+    if not before:  # nothing tells on which branch it was chosen, so it is this one
+        choose_branch(workspace, ChosenBranch(session.name, branch))
+        return None
+    return BranchChange(branch, before, chosen is not None and chosen.refused == branch)
+
+
+def follow(
+    source: SessionStore,
+    branch: str,
+    repository: Repository,
+    *,
+    moves: bool,
+    timeout: float = LOCK_TIMEOUT,
+) -> Followed | None:
+    """Go on with a branch's session; None where another process changed the session meanwhile.
+
+    moves is whether the task in the current session goes along to a session that begins here.
+    A crash leaves the session before in force until the other one is whole, and following once
+    more does what is missing.
+    """
+    workspace = source.workspace
+    refuse_tracked(workspace, repository)
+    session = session_of(source, branch)
+    target = SessionStore(workspace, session, source.config)
+    if session.name == source.session.name:
+        with source.lock(timeout):
+            settle(workspace, session, branch, pins=True)
+        return Followed(session, CONTINUED)
+    with locks_of(source, target, timeout=timeout):
+        if current_name(workspace) != source.session.name:
+            return None
+        how = _bring_up(source, target, moves=moves)
+        workspace.at_step("branch-session-ready")
+        moved = moves and _close_moved(source, target, branch)
+        settle(workspace, session, branch, pins=True)
+    return Followed(session, how, moved)
+
+
+def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None:
+    """Note that a branch's session could not be used, so that it is said only once."""
+    choose_branch(workspace, ChosenBranch(session.name, change.before, change.branch))
+
+
+def session_of(source: SessionStore, branch: str) -> Session:
+    """Return the session of a branch: the one of its name, or one that began on it, or a new one.
+
+    A session that another worktree owns, or that belongs to another branch, is left to it.
+    """
+    workspace = source.workspace
+    named = _free_name(workspace, branch)
+    if not is_unknown(SessionStore(workspace, named, source.config)):
+        return named
+    begun = [
+        (_last_use(record), Session(record.key, name))
+        for name, record in _records(workspace).items()
+        if record.began_on == branch and not living_owner(workspace, Session(record.key, name))
+    ]
+    return max(begun, key=lambda item: (item[0], item[1].name))[1] if begun else named
+
+
+def _free_name(workspace: Workspace, branch: str) -> Session:
+    beside = f"{branch}-{os.path.basename(workspace.place.worktree)}"
+    for key in (branch, beside, *(f"{beside}-{n}" for n in range(2, _MOST_NAMESAKES))):
+        session = Session.of(key)
+        if not living_owner(workspace, session):
+            return session
+    raise InvalidInput(
+        f"every name for a session of the branch `{branch:.80}` is taken",
+        "Choose one with `gitguard session use NAME`",
+    )
+
+
+def _records(workspace: Workspace) -> dict[str, SessionRecord]:
+    """Return what the working files say of this worktree's sessions, as far as they read."""
+    records = {}
+    for name in workspace.session_names():
+        try:
+            records[name] = read_record(workspace, Session(name, name))
+        except GitguardError:
+            continue  # whoever uses that session is told
+    return records
+
+
+def _last_use(record: SessionRecord) -> str:
+    return max((item.last_use for item in record.host_sessions.values()), default="")
+
+
+def _bring_up(source: SessionStore, target: SessionStore, *, moves: bool) -> str:
+    """Begin, reopen or continue a branch's session; both locks are held."""
+    head = target.chain.head()
+    if head.standing == standing.REMOTE_ONLY:
+        raise Untrusted(
+            f"only `{head.remote}` has the session, and this machine did not write it",
+            f"Ask the user to look at it and to run `gitguard --session {target.session.name} "
+            "repair --trust`",
+        )
+    if not can_begin(target):
+        start_up(target, Circumstances())
+        return CONTINUED
+    if archive_of(target).all():
+        target.chain.head(settle=True)
+        archive_of(target).bring_back(find_archived(source, target.session.name)[1])
+        start_up(target, Circumstances())
+        return REOPENED
+    if moves:
+        fork_state(source, target)
+    else:
+        fork_state(source, target, lambda state: begun_from(state, target.now))
+    return BEGUN
+
+
+def _close_moved(source: SessionStore, target: SessionStore, branch: str) -> bool:
+    """Close the task that went along in the session that it left; say whether one did."""
+    ready = source.state()
+    if ready.state.task_id != target.state().state.task_id:
+        return False
+    ready = source.save(moved_away(ready.state, branch, source.now), ready)
+    why = f"The task moved to the session {target.session.name}."
+    source.checkpoint(triggers.START, why, Circumstances(), ready=ready)
+    return True

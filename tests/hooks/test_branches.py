@@ -1,0 +1,214 @@
+"""The hooks go on with the session of the branch that is checked out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversation import BLOCK, Conversation
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    return Conversation(tmp_path)
+
+
+def turn(talk: Conversation, prompt: str, *commands: str, answer: str = "Done.") -> str:
+    """One turn of a conversation; commands are run as the agent's shell calls."""
+    talk.clock.pass_by(60)
+    context = talk.prompt(prompt)
+    for command in commands:
+        talk.git(*command.split()[1:])
+        call = {"tool_input": {"command": command}, "tool_use_id": f"call-{talk.clock()}"}
+        talk.send("PreToolUse.Bash", **call)
+        talk.send("PostToolUse.Bash", **call)
+    talk.send("Stop", last_assistant_message=answer)
+    return context
+
+
+def current(talk: Conversation) -> str:
+    return talk.guard.sessions.current().key
+
+
+def goal(talk: Conversation, session: str = "") -> str:
+    guard = talk.guard
+    store = guard.sessions.store(guard.sessions.find(session) if session else None)
+    return store.look().state.goal
+
+
+def test_after_a_switch_the_next_prompt_begins_the_branchs_session_and_says_so(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.guard.note({"learnings": ["The golden files have Windows line ends"]})
+    talk.git("switch", "-q", "-c", "login")
+    context = turn(talk, "Fix the login page")
+    assert context.splitlines()[0] == (
+        "[gitguard: the branch `login` is checked out: its session `login` begins with what `main` "
+        "knows: decisions, constraints and learnings; the task stays there.]"
+    )
+    assert (current(talk), goal(talk)) == ("login", "Fix the login page")
+    assert goal(talk, "main") == "Port the parser to Rust"
+    assert [note.text for note in talk.guard.state().learnings] == [
+        "The golden files have Windows line ends"
+    ]
+    assert talk.faults() == []
+
+
+def test_each_branchs_block_speaks_only_of_its_own_task(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust", answer="The parser now reads 12 of 14 grammars.")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page", answer="The login page keeps its cookie now.")
+    on_login = turn(talk.beside("S2"), "where were we?")
+    talk.git("switch", "-q", "main")
+    on_main = talk.beside("S3").prompt("where were we?")
+    assert "login page" in on_login
+    assert "parser" not in on_login.lower()
+    assert "Port the parser to Rust" in on_main
+    assert "login page" not in on_main
+
+
+def test_back_on_a_branch_its_session_goes_on(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.git("switch", "-q", "main")
+    context = turn(talk, "continue")
+    assert "its session `main` goes on" in context
+    assert "Port the parser to Rust" in context.split(BLOCK)[1]
+    assert (current(talk), goal(talk)) == ("main", "Port the parser to Rust")
+
+
+def test_a_task_whose_conversation_creates_the_branch_moves_with_it(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust", "git switch -q -c port")
+    context = turn(talk, "Now the tests")
+    assert "the task moved along from the session `main` into `port`" in context
+    assert BLOCK not in context
+    assert (current(talk), goal(talk)) == ("port", "Port the parser to Rust")
+    assert goal(talk, "main") == "START"
+    store = talk.guard.sessions.store(talk.guard.sessions.find("main"))
+    moved = store.look().state.earlier[-1]
+    assert (moved.goal, moved.status, moved.moved_to) == (
+        "Port the parser to Rust",
+        "moved",
+        "port",
+    )
+
+
+def test_a_branch_that_somebody_else_creates_takes_no_task_along(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    turn(talk.beside("S2"), "Fix the login page", "git checkout -q -b login")
+    turn(talk, "Now the docs")
+    assert current(talk) == "login"
+    assert goal(talk) == "Fix the login page"  # that conversation created the branch
+
+
+def test_nothing_is_followed_inside_of_a_turn(talk: Conversation) -> None:
+    talk.prompt("Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    talk.send("PostToolUse.Bash")
+    talk.send("PreCompact.auto")
+    talk.send("SessionStart.compact")
+    talk.send("Stop", last_assistant_message="Done.")
+    assert current(talk) == "main"
+
+
+def test_following_waits_while_a_turn_of_another_conversation_runs(talk: Conversation) -> None:
+    other = talk.beside("S2")
+    other.prompt("Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    talk.prompt("Fix the login page")
+    assert current(talk) == "main"
+    other.send("Stop", last_assistant_message="Done.")
+    talk.prompt("and its tests")
+    assert current(talk) == "login"
+
+
+def test_a_turn_whose_host_died_holds_nobody_up_for_long(talk: Conversation) -> None:
+    talk.beside("S2").prompt("Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    talk.clock.pass_by(700)
+    talk.prompt("Fix the login page")
+    assert current(talk) == "login"
+
+
+def test_a_detached_head_keeps_the_session(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("checkout", "-q", "--detach")
+    assert "is checked out" not in turn(talk, "and now?")
+    assert current(talk) == "main"
+
+
+@pytest.mark.parametrize("name", ["rebase-merge", "rebase-apply", "BISECT_LOG", "MERGE_HEAD"])
+def test_in_the_middle_of_a_rebase_bisect_or_merge_the_session_stays(
+    talk: Conversation, name: str
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    (talk.root / ".git" / name).touch()
+    turn(talk, "Now the tests")
+    assert current(talk) == "main"
+    (talk.root / ".git" / name).unlink()
+    turn(talk, "And the docs")
+    assert current(talk) == "login"
+
+
+def test_a_checked_out_checkpoint_branch_is_not_followed(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-f", "gitguard/main")
+    turn(talk, "What is in here?")
+    assert current(talk) == "main"
+
+
+def test_session_use_pins_until_the_next_change_of_branch(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    guard = talk.guard
+    guard.sessions.use(guard.sessions.find("main"))
+    turn(talk, "Now the tests")
+    assert current(talk) == "main"
+    talk.git("switch", "-q", "-c", "docs")
+    turn(talk, "Write the docs")
+    assert current(talk) == "docs"
+
+
+def test_with_a_fixed_session_no_branch_is_followed(talk: Conversation, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir(exist_ok=True)
+    (tmp_path / "config" / "config.yaml").write_text("session:\n  follow: fixed\n")
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    assert current(talk) == "main"
+
+
+def test_an_archived_session_of_the_branch_is_reopened(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.git("switch", "-q", "main")
+    turn(talk, "continue")
+    guard = talk.guard
+    guard.sessions.close(guard.sessions.find("login"))
+    talk.git("switch", "-q", "login")
+    context = turn(talk, "continue")
+    assert "its archived session `login` was reopened" in context
+    assert goal(talk) == "Fix the login page"
+
+
+def test_a_session_known_only_from_a_remote_waits_until_somebody_trusts_it(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    head = talk.git("rev-parse", "gitguard/main").strip()
+    talk.git("update-ref", "refs/remotes/origin/gitguard/login", head)
+    talk.git("switch", "-q", "-c", "login")
+    context = turn(talk, "Fix the login page")
+    assert context.splitlines()[0].startswith(
+        "[gitguard: the branch `login` is checked out, but its session cannot be used: "
+    )
+    assert "Until then the work is kept in the session `main`." in context
+    assert "cannot be used" not in turn(talk, "and its tests")
+    assert current(talk) == "main"
+    store = talk.guard.sessions.store(talk.guard.sessions.find("login"))
+    assert not Path(store.states.path).exists()
