@@ -1,23 +1,63 @@
 """gitguard keeps a coding agent's working memory in git.
 
-The library's front door is `Guard`; it is imported on first use, because hooks start often.
+The library's front door is `Guard`; beside it stand the values that its methods take. Each is
+imported on first use, because hooks start often and need few of them.
 """
 
 from __future__ import annotations
 
 __version__ = "0.1.0"
-__all__ = ["Guard", "__version__"]
+__all__ = [
+    "Abilities",
+    "Anywhere",
+    "BriefOptions",
+    "ContextItem",
+    "GitguardError",
+    "Guard",
+    "HookEvent",
+    "InstallOptions",
+    "Places",
+    "Reading",
+    "Session",
+    "ToolCall",
+    "Transcript",
+    "__version__",
+]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.guard import Guard
+    from gitguard.delegation.brief import BriefOptions
+    from gitguard.errors import GitguardError
+    from gitguard.guard import Anywhere, Guard
+    from gitguard.hooks.bundle import ContextItem
+    from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall, Transcript
+    from gitguard.settings.project_install import InstallOptions
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Places
+
+_MODULES = {
+    "Abilities": "gitguard.model.events",
+    "Anywhere": "gitguard.guard",
+    "BriefOptions": "gitguard.delegation.brief",
+    "ContextItem": "gitguard.hooks.bundle",
+    "GitguardError": "gitguard.errors",
+    "Guard": "gitguard.guard",
+    "HookEvent": "gitguard.model.events",
+    "InstallOptions": "gitguard.settings.project_install",
+    "Places": "gitguard.store.session.workspace",
+    "Reading": "gitguard.model.events",
+    "Session": "gitguard.store.session.naming",
+    "ToolCall": "gitguard.model.events",
+    "Transcript": "gitguard.model.events",
+}
+"""Where each public name is defined."""
 
 
 def __getattr__(name: str) -> object:
-    if name == "Guard":
-        from gitguard.guard import Guard
+    if name in _MODULES:
+        from importlib import import_module
 
-        return Guard
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module `gitguard` has no attribute `{name}`")
 
 
