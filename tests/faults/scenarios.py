@@ -20,6 +20,7 @@ from gitguard.model import events
 from gitguard.model.events import HookEvent
 from gitguard.model.items import texts
 from gitguard.sessions.archiving import bring_back, close, find_archived
+from gitguard.sessions.following import follow
 from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import ENDED, Entry
 from gitguard.store.session.naming import Session
@@ -168,6 +169,34 @@ def _fork_again(world: World) -> object:
     world.guard().sessions.use(Session.of("fork"))
     world.guard().checkpoint("The fork can be used.")
     return world.guard().sessions.use(Session.of("main"))
+
+
+def _on_another_branch(world: World) -> None:
+    begin(world)
+    world.git("switch", "-q", "-c", "other")
+
+
+def _follow(world: World) -> object:
+    sessions = world.guard().sessions
+    return follow(sessions.store(), "other", sessions.repository(), moves=True)
+
+
+def _follow_again(world: World) -> object:
+    world.clock.advance(120)
+    return _follow(world)
+
+
+def _follow_up_to_the_choice(world: World) -> None:
+    """Do all of it but make the branch's session the current one."""
+
+    def stop(step: str) -> None:
+        if step == "branch-chosen":
+            raise InterruptedError
+
+    world.at_step = stop
+    with suppress(InterruptedError):
+        _follow(world)
+    world.at_step = str
 
 
 def _with_journal(world: World, entries: int) -> None:
@@ -330,6 +359,13 @@ SCENARIOS = (
     Scenario("trust", _forgotten, _trust, _trust),
     Scenario("accept", _edited, _accept, _accept, may_be_refused=True),
     Scenario("fork", begin, _fork, _fork_again),
+    Scenario(
+        "follow",
+        _on_another_branch,
+        _follow,
+        _follow_again,
+        part=_follow_up_to_the_choice,
+    ),
     Scenario("turn-end", lambda world: _with_journal(world, 20), _turn_end, _ensure),
     Scenario("compaction", lambda world: _with_journal(world, 3), _compaction, _ensure),
     Scenario(

@@ -33,6 +33,8 @@ STEPS = (
     "look-kept",
     "waiting-removed",
     "journal-rotated",
+    "branch-session-ready",
+    "branch-chosen",
     "session-settled",
     "archive-written",
     "ref-put",
