@@ -20,12 +20,14 @@ from gitguard.store.session import standing
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch, current_name
 from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.session_record import read_record, write_record
 from gitguard.store.session.store import LOCK_TIMEOUT, SessionStore
 from gitguard.store.session.task import begun_from, moved_away
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import SessionRecord
     from gitguard.store.session.workspace import Workspace
@@ -52,6 +54,8 @@ class BranchChange(Value):
     """The branch or the detached commit on which the current session was chosen."""
     was_refused: bool = False
     """Whether the branch's session could not be used before, as the agent was told."""
+    is_first: bool = False
+    """Whether no branch was followed here before, as in a repository of version 0.1.0."""
 
 
 class Followed(Value):
@@ -77,7 +81,7 @@ def branch_change(
         return None
     branch = encodable(checked_out.removeprefix(_BRANCHES))
     chosen = chosen_branch(workspace, session)
-    before = chosen.branch if chosen else read_record(workspace, session).began_on
+    before = chosen.branch if chosen else read_record(workspace, session).own_branch
     if branch == before or workspace.redactor.text(branch) != branch:
         return None
     git_dir = workspace.place.git_dir
@@ -86,7 +90,8 @@ def branch_change(
     if not before:  # nothing tells on which branch it was chosen, so it is this one
         choose_branch(workspace, ChosenBranch(session.name, branch))
         return None
-    return BranchChange(branch, before, chosen is not None and chosen.refused == branch)
+    was_refused = chosen is not None and chosen.refused == branch
+    return BranchChange(branch, before, was_refused, is_first=chosen is None)
 
 
 def follow(
@@ -105,20 +110,40 @@ def follow(
     """
     workspace = source.workspace
     refuse_tracked(workspace, repository)
-    session = session_of(source, branch)
+    session = session_of(source, branch, repository)
     target = SessionStore(workspace, session, source.config)
     if session.name == source.session.name:
         with source.lock(timeout):
-            settle(workspace, session, branch, pins=True)
+            _settle(workspace, session, branch)
         return Followed(session, CONTINUED)
-    with locks_of(source, target, timeout=timeout):
+    origin = source if moves else _cut_from(source, branch, repository)
+    with locks_of(*{s.session.name: s for s in (source, target, origin)}.values(), timeout=timeout):
         if current_name(workspace) != source.session.name:
             return None
-        how = _bring_up(source, target, moves=moves)
+        how = _bring_up(origin, target, moves=moves)
         workspace.at_step("branch-session-ready")
         moved = moves and _close_moved(source, target, branch)
-        settle(workspace, session, branch, pins=True)
+        _settle(workspace, session, branch)
     return Followed(session, how, moved)
+
+
+def _settle(workspace: Workspace, session: Session, branch: str) -> None:
+    """Make a branch's session the current one, and note a name that the branch has by now."""
+    settle(workspace, session, branch, pins=True)
+    record = read_record(workspace, session)
+    is_renamed = record.own_branch != branch and session.name != Session.of(branch).name
+    if is_renamed:
+        write_record(workspace, session, record.replace(branch=branch))
+
+
+def _cut_from(source: SessionStore, branch: str, repository: Repository) -> SessionStore:
+    """Return the session of the branch that a branch was cut from, the current one if unknown."""
+    cut_from = repository.branch_history(branch).cut_from
+    for name, record in _records(source.workspace).items():
+        session = Session(record.key, name)
+        if cut_from and record.own_branch == cut_from == record.key:
+            return SessionStore(source.workspace, session, source.config)
+    return source
 
 
 def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None:
@@ -126,28 +151,41 @@ def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None
     choose_branch(workspace, ChosenBranch(session.name, change.before, change.branch))
 
 
-def session_of(source: SessionStore, branch: str) -> Session:
-    """Return the session of a branch: the one of its name, or one that began on it, or a new one.
+def session_of(source: SessionStore, branch: str, repository: Repository) -> Session:
+    """Return the session of a branch: of its name, of a name that it had, or one begun on it.
 
-    A session that another worktree owns, or that belongs to another branch, is left to it.
+    Without any it is a new one. A session that another worktree owns, or that belongs to another
+    branch, is left to it.
     """
-    workspace = source.workspace
-    named = _free_name(workspace, branch)
+    workspace, records = source.workspace, _records(source.workspace)
+    named = _free_name(workspace, branch, records)
     if not is_unknown(SessionStore(workspace, named, source.config)):
         return named
-    begun = [
-        (_last_use(record), Session(record.key, name))
-        for name, record in _records(workspace).items()
-        if record.began_on == branch and not living_owner(workspace, Session(record.key, name))
-    ]
-    return max(begun, key=lambda item: (item[0], item[1].name))[1] if begun else named
+    for name in (branch, *_abandoned_names(repository, branch)):
+        begun = [
+            (_last_use(record), Session(record.key, session_name))
+            for session_name, record in records.items()
+            if record.own_branch == name
+            and not living_owner(workspace, Session(record.key, session_name))
+        ]
+        if begun:
+            return max(begun, key=lambda item: (item[0], item[1].name))[1]
+    return named
 
 
-def _free_name(workspace: Workspace, branch: str) -> Session:
+def _abandoned_names(repository: Repository, branch: str) -> list[str]:
+    """Return the earlier names of a branch that no other branch has taken since."""
+    names = repository.branch_history(branch).names
+    return [name for name in names if not repository.refs(_BRANCHES + name)]
+
+
+def _free_name(workspace: Workspace, branch: str, records: Mapping[str, SessionRecord]) -> Session:
     beside = f"{branch}-{os.path.basename(workspace.place.worktree)}"
     for key in (branch, beside, *(f"{beside}-{n}" for n in range(2, _MOST_NAMESAKES))):
         session = Session.of(key)
-        if not living_owner(workspace, session):
+        record = records.get(session.name)
+        is_of_another = record is not None and record.branch not in ("", branch)
+        if not is_of_another and not living_owner(workspace, session):
             return session
     raise InvalidInput(
         f"every name for a session of the branch `{branch:.80}` is taken",
@@ -170,8 +208,8 @@ def _last_use(record: SessionRecord) -> str:
     return max((item.last_use for item in record.host_sessions.values()), default="")
 
 
-def _bring_up(source: SessionStore, target: SessionStore, *, moves: bool) -> str:
-    """Begin, reopen or continue a branch's session; both locks are held."""
+def _bring_up(origin: SessionStore, target: SessionStore, *, moves: bool) -> str:
+    """Begin, reopen or continue a branch's session; the locks are held."""
     head = target.chain.head()
     if head.standing == standing.REMOTE_ONLY:
         raise Untrusted(
@@ -184,13 +222,13 @@ def _bring_up(source: SessionStore, target: SessionStore, *, moves: bool) -> str
         return CONTINUED
     if archive_of(target).all():
         target.chain.head(settle=True)
-        archive_of(target).bring_back(find_archived(source, target.session.name)[1])
+        archive_of(target).bring_back(find_archived(origin, target.session.name)[1])
         start_up(target, Circumstances())
         return REOPENED
     if moves:
-        fork_state(source, target)
+        fork_state(origin, target)
     else:
-        fork_state(source, target, lambda state: begun_from(state, target.now))
+        fork_state(origin, target, lambda state: begun_from(state, target.now))
     return BEGUN
 
 

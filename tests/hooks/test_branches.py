@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.support.conversation import BLOCK, Conversation
+from tests.support.hook_processes import payload, run_hook
 
 
 @pytest.fixture
@@ -212,3 +214,161 @@ def test_a_session_known_only_from_a_remote_waits_until_somebody_trusts_it(
     assert current(talk) == "main"
     store = talk.guard.sessions.store(talk.guard.sessions.find("login"))
     assert not Path(store.states.path).exists()
+
+
+def test_a_renamed_branch_keeps_its_session_and_a_new_branch_of_the_old_name_gets_another(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.git("branch", "-m", "login", "sign-in")
+    assert "is checked out" not in turn(talk, "Now its tests")
+    assert (current(talk), goal(talk)) == ("login", "Fix the login page")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Write the docs")
+    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs")
+    talk.git("switch", "-q", "sign-in")
+    turn(talk, "continue")
+    assert (current(talk), goal(talk)) == ("login", "Fix the login page")
+
+
+def test_a_branch_renamed_from_elsewhere_keeps_its_session(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.git("switch", "-q", "main")
+    turn(talk, "continue")
+    talk.git("branch", "-m", "login", "signin")
+    talk.git("branch", "-m", "signin", "sign-in")
+    talk.git("switch", "-q", "sign-in")
+    turn(talk, "continue")
+    assert (current(talk), goal(talk)) == ("login", "Fix the login page")
+
+
+def test_the_session_of_a_branch_deleted_after_a_merge_stays_and_goes_on_if_it_comes_back(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.git("switch", "-q", "main")
+    talk.git("merge", "-q", "login")
+    talk.git("branch", "-q", "-d", "login")
+    turn(talk, "continue")
+    assert (current(talk), goal(talk)) == ("main", "Port the parser to Rust")
+    assert set(talk.guard.sessions.heads()) == {"main", "login"}
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk.beside("S2"), "continue")
+    assert (current(talk), goal(talk)) == ("login", "Fix the login page")
+
+
+def test_the_session_of_a_branch_in_another_worktree_stays_with_that_worktree(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("worktree", "add", "-q", "-b", "login", "../two")
+    there = talk.beside("S2")
+    there.root = talk.root.parent / "two"
+    there.guard.ensure()
+    turn(there, "Fix the login page")
+    there.git("switch", "-q", "--detach")
+    talk.git("switch", "-q", "login")
+    turn(talk, "Write the docs")
+    assert (current(there), goal(there)) == ("login", "Fix the login page")
+    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs")
+
+
+def test_a_session_begins_with_what_the_session_knows_that_its_branch_was_cut_from(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"learnings": ["Learned on main"]})
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    talk.guard.note({"learnings": ["Learned on login"]})
+    talk.git("switch", "-q", "-c", "docs", "main")
+    turn(talk, "Write the docs")
+    assert [note.text for note in talk.guard.state().learnings] == ["Learned on main"]
+
+
+def test_a_session_of_the_first_version_stays_with_the_branch_it_began_on(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    (talk.root / ".gitguard" / "branch.json").unlink()
+    assert "is checked out" not in turn(talk, "Now the tests")
+    (talk.root / ".gitguard" / "branch.json").unlink(missing_ok=True)
+    talk.git("switch", "-q", "-c", "login")
+    turn(talk, "Fix the login page")
+    assert (current(talk), goal(talk, "main")) == ("login", "Port the parser to Rust")
+
+
+def test_a_task_of_the_first_version_that_was_worked_at_on_a_branch_moves_to_it(
+    talk: Conversation,
+) -> None:
+    talk.git("switch", "-q", "-c", "login")
+    guard = talk.guard
+    guard.sessions.use(guard.sessions.find("main"))
+    turn(talk, "Fix the login page")
+    (talk.root / ".gitguard" / "branch.json").unlink()
+    context = turn(talk, "Now its tests")
+    assert "the task moved along from the session `main` into `login`" in context
+    assert goal(talk) == "Fix the login page"
+
+
+def test_a_session_that_the_host_names_never_follows(talk: Conversation) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "login")
+    named = Conversation(talk.root.parent, "S2", talk.clock)
+    named._places = named._places.replace(session="agent:main:main")
+    named.guard.ensure()
+    turn(named, "Fix the login page")
+    assert named.guard.state().goal == "Fix the login page"
+    assert current(talk) == "main"
+
+
+def test_a_crash_at_any_step_of_following_is_mended_by_the_next_prompt(tmp_path: Path) -> None:
+    steps: list[str] = []
+    for number in range(60):
+        talk = Conversation(tmp_path / str(number))
+        turn(talk, "Port the parser to Rust", "git switch -q -c port")
+        steps.clear()
+
+        def crash(step: str, number: int = number) -> None:
+            steps.append(step)
+            if len(steps) > number:
+                raise KeyboardInterrupt
+
+        places, talk._places = talk._places, talk._places.replace(at_step=crash)
+        try:
+            talk.prompt("Now the tests")
+        except KeyboardInterrupt:
+            pass
+        else:
+            break
+        talk._places = places
+        turn(talk, "Now the tests")
+        state = talk.guard.state()
+        assert (current(talk), goal(talk)) == ("port", "Port the parser to Rust"), steps
+        assert goal(talk, "main") == "START", steps
+        assert state.earlier == (), steps
+    assert {"branch-session-ready", "branch-chosen", "session-settled"} <= set(steps)
+
+
+def test_two_prompts_at_once_follow_the_branch_once(talk: Conversation) -> None:
+    talk.git("switch", "-q", "-c", "login")
+    with ThreadPoolExecutor() as pool:
+        prompts = [
+            pool.submit(
+                run_hook, talk, payload(talk, "UserPromptSubmit", session_id=name, prompt=name)
+            )
+            for name in ("S1", "S2", "S3")
+        ]
+        replies = [prompt.result().stdout.decode() for prompt in prompts]
+    assert sum("its session `login` begins" in reply for reply in replies) == 1
+    assert current(talk) == "login"
+    store = talk.guard.sessions.store()
+    said = store.folded(store.look())[0].exchanges
+    assert {exchange.origin.conversation for exchange in said} == {"S1", "S2", "S3"}
+    assert talk.faults() == []

@@ -135,9 +135,9 @@ def _header(store: SessionStore, head: Head, branch: str, spiral: str) -> Header
 
 def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
     notes = []
-    began_on = read_record(store.workspace, store.session).began_on
-    if began_on and branch and branch != began_on:
-        notes.append(f"this session began on branch {began_on}; the current branch is {branch}")
+    own_branch = read_record(store.workspace, store.session).own_branch
+    if own_branch and branch and branch != own_branch:
+        notes.append(f"this session began on branch {own_branch}; the current branch is {branch}")
     if spiral:
         notes.append(f"{spiral}; a new conversation would now keep more than compacting again")
     return tuple(notes)

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 _NAME, _EMAIL = "gitguard", "gitguard@localhost"
 _REF_LOCK_AGE = 60
+_CREATED, _RENAMED = "branch: Created from ", "Branch: renamed refs/heads/"
+"""How git begins its messages in a branch's reflog."""
+_REFLOG = 4 << 20
+"""Bytes of a reflog; of a longer one nothing is read."""
 _PACKED_REFS = 4 << 20
 """Bytes of packed refs up to which a branch is looked for in them."""
 """Seconds after which a ref's lock that did not change was left by a dead process."""
@@ -53,6 +57,15 @@ class Ref(Value):
     """The other ref it stands for, empty for an ordinary one."""
     checked_out_in: str
     """The worktree that has it checked out, empty if none has."""
+
+
+class BranchHistory(Value):
+    """What a branch's reflog says of it; nothing where git keeps none."""
+
+    names: tuple[str, ...] = ()
+    """What it was called before, the newest name first."""
+    cut_from: str = ""
+    """What it was created from, as it was named: a branch, HEAD or a commit."""
 
 
 class Repository:
@@ -230,6 +243,24 @@ class Repository:
         if done.returncode == 0:
             return done.stdout.decode().strip()
         return self.git.run("rev-parse", "--verify", "HEAD").decode().strip()
+
+    def branch_history(self, branch: str) -> BranchHistory:
+        """Return what a branch was called and cut from, by its reflog; git is not started."""
+        name = os.path.join("logs", "refs", "heads", *branch.split("/"))
+        try:
+            text = self._text_of(self.place.common_dir, name, limit=_REFLOG)
+        except (InvalidDocument, NotReadable):
+            return BranchHistory()
+        names: list[str] = []
+        origin = ""
+        for line in text.split("\n"):
+            what = line.partition("\t")[2]
+            if what.startswith(_CREATED):
+                origin = what.removeprefix(_CREATED).removeprefix("refs/heads/")
+            elif what.startswith(_RENAMED):
+                before, _, after = what.removeprefix(_RENAMED).partition(" to refs/heads/")
+                names = [before, *(name for name in names if name not in (before, after))]
+        return BranchHistory(tuple(name for name in names if name != branch), origin)
 
     def checked_out_commit(self) -> str:
         """Return the id of the commit that HEAD names, read from git's files without starting git.

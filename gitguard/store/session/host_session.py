@@ -170,4 +170,14 @@ class SessionRecord(Record):
     key: str = fields.text("The session's key as it was given.")
     began_on: str = fields.text("The branch checked out when the session began.", default="")
     owner: str = fields.text("The git directory of the worktree that owns the session.", default="")
+    branch: str = fields.text(
+        "The branch whose session it is, where that is another one by now.",
+        default="",
+        sparse=True,
+    )
     host_sessions: Mapping[str, HostSession] = fields.unwritten(default={})
+
+    @property
+    def own_branch(self) -> str:
+        """The branch whose session it is, empty if nothing tells."""
+        return self.branch or self.began_on
