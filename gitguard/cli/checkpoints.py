@@ -105,9 +105,10 @@ def _message(checkpoint: Checkpoint) -> str:
 @untrusted_option
 @with_console
 def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
-    """Print the state, summary or snapshot, current or of a CHECKPOINT
+    """Print the state, summary or snapshot
 
-    Prints the state by default. CHECKPOINT is a number, a name such as cp_003, or a commit id.
+    Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
+    id.
     For a CHECKPOINT, standard error names the code commit that was checked out. Refuses a
     checkpoint that this machine did not write, except with --untrusted.
 
@@ -154,7 +155,8 @@ def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: b
         older, _, newer = older.partition("..")
     difference = console.guard.diff(older, newer, untrusted=untrusted)
     code = console.guard.code_of(newer, difference.older, untrusted=untrusted)
-    lines = [line for change in difference.changes for line in change.lines()]
+    changes = [change for change in difference.changes if not change.is_bookkeeping]
+    lines = [line for change in changes for line in change.lines()]
     if with_text and difference.summary:
         lines.append(difference.summary.rstrip())
     mark = _mark(console, older, newer) if untrusted else ""

@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.console import Console, read_input, with_console
 from gitguard.cli.option_values import OptionsInOrder, pairs
-from gitguard.cli.process_environment import host_session
+from gitguard.cli.process_environment import conversation_around
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
@@ -87,7 +87,9 @@ def note(console: Console, new_task: bool, **values: Any) -> None:
     changes = _changes(values)
     for artifact in changes.get("artifacts", ()):
         artifact["path"] = _from_here(console, artifact["path"])
-    _say_noted(console, console.guard.note(changes, new_task=new_task, host_session=host_session()))
+    _say_noted(
+        console, console.guard.note(changes, new_task=new_task, host_session=conversation_around())
+    )
 
 
 def _from_here(console: Console, path: str) -> str:
@@ -136,7 +138,7 @@ def update(console: Console, replace: bool) -> None:
     """
     document = load_json(read_input(STATE_LIMIT + 1), what="standard input")
     _say_noted(
-        console, console.guard.update(document, replace=replace, host_session=host_session())
+        console, console.guard.update(document, replace=replace, host_session=conversation_around())
     )
 
 

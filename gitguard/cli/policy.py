@@ -23,7 +23,7 @@ _WARNINGS = ("none", "hand over", "compact", "critical")
 
 @click.group()
 def policy() -> None:
-    """Decide what a sub-agent should do, and write what it needs to know
+    """Decide on sub-agents and write their briefs
 
     A `.context-policy.yml` at the workspace's root changes the rules of `policy spawn`. It comes
     with a clone, so it changes nothing else.

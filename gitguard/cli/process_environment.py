@@ -54,12 +54,17 @@ def executable() -> str:
     return os.path.abspath(on_path) if on_path else ""
 
 
-def host_session(named: str = "") -> str:
-    """Return the conversation a command belongs to: named, the host's around it, the session."""
+def conversation_around(named: str = "") -> str:
+    """Return the conversation a command runs in: named, or the host's around it; else empty."""
     from gitguard.hosts import surrounding_session
 
     named = named or os.environ.get("GITGUARD_HOST_SESSION", "")
-    return named or surrounding_session(os.environ) or THIS_SESSION
+    return named or surrounding_session(os.environ)
+
+
+def host_session(named: str = "") -> str:
+    """Return the conversation a command belongs to; outside of one, the session stands for it."""
+    return conversation_around(named) or THIS_SESSION
 
 
 def host_of(conversation: str) -> str:

@@ -288,11 +288,12 @@ def migrate(console: Console) -> None:
 
 
 def _show_plan(console: Console, plan: StateChange) -> None:
-    lines = [line for change in plan.changes if not change.is_empty for line in change.lines()]
+    changes = [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
+    lines = [line for change in changes for line in change.lines()]
     lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
-        lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject}")
+        lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject.partition(': ')[2]}")
     console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(plan.changes)})
 
 

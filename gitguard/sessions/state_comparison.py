@@ -30,6 +30,10 @@ class StateChange(Value):
         return compare_states(self.before, self.after)
 
 
+_BOOKKEEPING = ("updated_at", "goal_from", "next_from")
+"""Fields that say when and by whom another one was set."""
+
+
 class FieldChange(Value):
     """How one field of the state differs."""
 
@@ -44,6 +48,11 @@ class FieldChange(Value):
     def is_empty(self) -> bool:
         """Whether a field that was not there is now there with nothing in it."""
         return self.before is None and not (self.after or self.removed or self.added)
+
+    @property
+    def is_bookkeeping(self) -> bool:
+        """Whether it only says when and by whom another field was set."""
+        return self.field in _BOOKKEEPING
 
     def to_document(self) -> dict[str, Any]:
         """Return the change as JSON says it."""

@@ -146,8 +146,9 @@ class _Merger:
         elif self._wishes.with_trigger:
             self._sets_trigger = True
             note = (
-                f"the host will auto-compact at {lowest:.1%} to {highest:.1%} of the window (sets "
-                f"`{settings.TRIGGER}`); opt out with --no-compaction-trigger"
+                f"the host will compact by itself when {lowest:.1%} to {highest:.1%} of the window "
+                f"is in use (`{settings.TRIGGER}`); to leave this to the host, give "
+                "--no-compaction-trigger"
             )
         else:
             note = (

@@ -229,7 +229,7 @@ def test_a_new_task_begins_on_the_same_branch(session: Place) -> None:
     assert session.run("gitguard ensure").returncode == 12
     begun = session.run("gitguard note --new-task --goal Two").stdout
     assert begun.startswith("A new task begins: task-")
-    assert "Next action: START" in session.run("gitguard ensure").stdout
+    assert "Next action: (missing)" in session.run("gitguard ensure").stdout
     assert session.type("git rev-list --count gitguard/main").strip() == "3"
 
 
@@ -557,3 +557,18 @@ def test_what_show_cannot_show_is_refused_with_what_it_can(place: Place) -> None
     done = place.run("gitguard show snapshots 1")
     assert done.returncode == 2
     assert "`snapshots` is none of state, summary, snapshot" in done.stderr
+
+
+def test_a_note_outside_of_a_conversation_names_none(session: Place) -> None:
+    session.run("gitguard note --decision 'By hand'")
+    (decision,) = json.loads(session.run("gitguard show").stdout)["decisions"]
+    assert "conversation" not in decision["origin"]
+
+
+def test_a_difference_leaves_out_when_and_by_whom_a_field_was_set(session: Place) -> None:
+    session.run("gitguard note --goal 'Port the parser' --phase build")
+    shown = session.run("gitguard diff 1..2").stdout
+    assert "goal: START -> Port the parser" in shown
+    assert not any(name in shown for name in ("goal_from", "updated_at"))
+    changes = json.loads(session.run("gitguard diff 1..2 --json").stdout)["changes"]
+    assert {"goal", "goal_from"} <= {change["field"] for change in changes}

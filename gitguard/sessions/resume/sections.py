@@ -25,7 +25,6 @@ from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.store.session.task import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
     What nobody noted is the plan's next step, or what the last answer announced; else the user's
     request stands for itself.
     """
-    if state.is_noted("next_action") and state.next_action.strip() not in ("", START):
+    if state.is_noted("next_action") and state.stated_next_action.strip():
         request, noted = newest_request(state), state.next_from
         is_older = request is not None and noted is not None and request.when > noted.when
         title = "Next action (older than the request)" if is_older else "Next action"

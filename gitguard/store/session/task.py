@@ -140,6 +140,11 @@ class TaskState(Record):
         """The goal, empty until somebody says what the task is to reach."""
         return "" if self.goal.strip() == START else self.goal
 
+    @property
+    def stated_next_action(self) -> str:
+        """The next action, empty until somebody says what comes next."""
+        return "" if self.next_action.strip() == START else self.next_action
+
     def is_noted(self, name: str) -> bool:
         """Whether the agent set the goal or next action; else a hook took it from a prompt."""
         origin = self.goal_from if name == "goal" else self.next_from
