@@ -13,6 +13,7 @@ from gitguard.cli.process_environment import conversation_around
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
+from gitguard.model.text import counted, one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
+_GOAL_LIMIT = 80
 _TEXTS = {
     "goal": ("goal", "What the task should achieve"),
     "phase": ("current_phase", "The current phase"),
@@ -150,6 +152,8 @@ def _say_noted(console: Console, noted: Noted) -> None:
         f"{secret.path}: redacted, it looks like a secret ({secret.rule})"
         for secret in noted.redacted
     ]
+    if noted.earlier_goal:
+        lines.append(_about_goal(noted))
     if noted.is_apart:
         lines.append("The note is saved in the state directory.")
     elif noted.saved is not None:
@@ -157,10 +161,23 @@ def _say_noted(console: Console, noted: Noted) -> None:
     document = {
         "report": noted.report,
         "redacted": list(noted.redacted),
+        "earlier_goal": noted.earlier_goal,
+        "still_noted": noted.still_noted,
         "saved": noted.saved,
         "state": noted.state,
     }
     console.say("\n".join(lines), document, pending(noted.saved))
+
+
+def _about_goal(noted: Noted) -> str:
+    """Say what stays of the task whose goal was replaced, and how to begin another task."""
+    labels = {name.replace("_", " ")[:-1]: count for name, count in noted.still_noted.items()}
+    items = [counted(count, label) for label, count in labels.items()]
+    stays = f"what was noted for it stays: {', '.join(items)}" if items else "nothing else changes"
+    return one_line(
+        f"This goal replaces `{shorten(noted.earlier_goal, _GOAL_LIMIT)}`; {stays}. If it is "
+        "another task, begin it with `gitguard note --new-task --goal TEXT`."
+    )
 
 
 def saved_text(saved: Saved) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.sessions.stored_sessions import StoredConversation
+    from gitguard.sessions.tasks import SessionTask
     from gitguard.store.session.archive import Archived
 
 
@@ -123,4 +124,24 @@ def _lines(conversation: StoredConversation) -> list[str]:
     return lines + [f"  Problem: {conversation.problem}"] * bool(conversation.problem)
 
 
-COMMANDS: list[click.Command] = [list_sessions, show]
+@click.command()
+@click.argument("key", default=None, callback=named)
+@with_console
+def tasks(console: Console, key: str) -> None:
+    """List the tasks of the session KEY, by default the current one
+
+    The open task comes first, then the ended ones with their outcome and age, newest first.
+
+    Example: `gitguard session tasks --json`
+    """
+    every = console.guard.sessions.tasks(key)
+    lines = [_task_line(task) for task in every]
+    console.say("\n".join(lines), {"tasks": every})
+
+
+def _task_line(task: SessionTask) -> str:
+    mark, when = ("*", f"changed {task.age} ago") if task.is_open else (" ", f"{task.age} ago")
+    return f"{mark} {one_line(task.goal) or '(no goal yet)'}  ({one_line(task.outcome)}, {when})"
+
+
+COMMANDS: list[click.Command] = [list_sessions, show, tasks]

@@ -17,6 +17,7 @@ from gitguard.store.session.task_changes import update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gitguard.model.redaction.redactor import RuleMatch
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
+_NOTED_LISTS = (
+    "decisions",
+    "completed_steps",
+    "open_issues",
+    "blockers",
+    "constraints",
+    "invariants",
+    "learnings",
+    "pending_assumptions",
+    "failed_attempts",
+    "tool_outputs",
+)
+"""Lists whose items go on to stand beside a goal that replaces another one."""
 _NOTES_LIMIT = STATE_LIMIT * 3 // 4
 
 
@@ -36,6 +50,10 @@ class Noted(Value):
     saved: Saved | None = None
     redacted: tuple[RuleMatch, ...] = ()
     """What was taken out because it looks like a secret."""
+    earlier_goal: str = ""
+    """The goal that was replaced by a different one in the same task, empty otherwise."""
+    still_noted: Mapping[str, int] = {}
+    """What was noted for that goal and stays: how many items, by field."""
     is_apart: bool = False
     """Whether it waits for `gitguard repair --trust`, apart from the session's state."""
 
@@ -76,7 +94,21 @@ def change(
         store.write_summary(after)
         return Noted(after, report, redacted=written.redacted)
     saved = store.checkpoint(trigger, why, Circumstances(), ready=written)
-    return Noted(after, report, saved, written.redacted)
+    replaced = _replaced_goal(before, after)
+    still_noted = _noted_items(before) if replaced else {}
+    return Noted(after, report, saved, written.redacted, replaced, still_noted)
+
+
+def _replaced_goal(before: TaskState, after: TaskState) -> str:
+    """Return the goal that the agent noted before, if it is a different one now."""
+    is_same = " ".join(before.goal.split()) == " ".join(after.goal.split())
+    return "" if is_same or not before.is_noted("goal") else before.stated_goal
+
+
+def _noted_items(state: TaskState) -> dict[str, int]:
+    """Return how many items the agent has noted in each list."""
+    counts = {name: sum(item.is_noted for item in getattr(state, name)) for name in _NOTED_LISTS}
+    return {name: count for name, count in counts.items() if count}
 
 
 def keep_apart(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.maintenance import Maintenance
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
+    from gitguard.sessions.tasks import SessionTask
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.circumstances import Circumstances
@@ -169,6 +170,18 @@ class WorkspaceSessions:
         from gitguard.sessions.stored_sessions import stored_session
 
         return stored_session(self._known_store(wanted))
+
+    def tasks(self, wanted: str = "") -> tuple[SessionTask, ...]:
+        """Return the tasks of a session, the current one by default, the newest first.
+
+        Raises `NotInitialised` where nothing is known of it.
+        """
+        from gitguard.sessions.choice import refuse_unknown
+        from gitguard.sessions.tasks import session_tasks
+
+        store = self.store(self.find(wanted) if wanted else None)
+        refuse_unknown(store)
+        return session_tasks(store)
 
     def conversations(self, session: Session) -> tuple[StoredConversation, ...]:
         """Return a session's conversations, the one that was used last first."""

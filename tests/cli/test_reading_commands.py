@@ -30,6 +30,7 @@ READING = (
     "resume",
     "scan",
     "session list",
+    "session tasks",
     "session show",
     "show state",
     "show snapshot",
