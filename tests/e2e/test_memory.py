@@ -8,6 +8,7 @@ from tests.support.waiting import wait_until
 
 from .guarded import BLOCK, Guarded
 from .guarded_openclaw import BLOCK_END
+from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash, summary, write
 from .sealing import kill_group
 
@@ -15,10 +16,14 @@ FAILING = "python3 -m unittest test_report"
 REQUEST = "No, separate the values by semicolons. Never touch the PDF export."
 
 
+def newest_text(model: ScriptedModel) -> str:
+    """All that the newest request says."""
+    return model.requests(Kind.MAIN)[-1].text
+
+
 def block_in(model: ScriptedModel) -> str:
     """The block of the newest request."""
-    text = model.requests(Kind.MAIN)[-1].text
-    _, begins, behind = text.rpartition(BLOCK)
+    _, begins, behind = newest_text(model).rpartition(BLOCK)
     return begins + behind.partition(BLOCK_END)[0] if begins else ""
 
 
@@ -117,3 +122,40 @@ def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
     assert "Goal (the user's words): Paint the logo of the website green" in block
     assert block.count("report module") == 1, "one line of what was before"
     assert guarded.state()["goal"] == "Paint the logo of the website green"
+
+
+def test_two_tasks_with_a_branch_switch_in_between_each_have_a_block_of_their_own(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    script_a_task(model, guarded.repo)
+    guarded.claude.run("Write a report module with a total, and tests for it")
+    git(guarded.repo, "switch", "-q", "-c", "logo")
+    model.script(Step("The logo is green now."))
+    guarded.claude.run("Paint the logo of the website green")
+    assert "its session `logo` begins with what `main` knows" in newest_text(model)
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    on_logo = block_in(model)
+    git(guarded.repo, "switch", "-q", "main")
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    on_main = block_in(model)
+    assert "Goal (the user's words): Paint the logo of the website green" in on_logo
+    assert "report" not in on_logo
+    assert "Goal (the user's words): Write a report module with a total" in on_main
+    assert "logo" not in on_main
+    assert guarded.faults() == []
+
+
+def test_a_task_goes_along_to_the_branch_that_its_agent_creates(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(Step("On a branch.", (bash("git switch -q -c logo"),)), Step("Begun."))
+    session = guarded.claude.run("Paint the logo of the website green").session_id
+    model.script(Step("ok"))
+    guarded.claude.run("and the icon", resume=session)
+    assert "the task moved along from the session `main` into `logo`" in newest_text(model)
+    tasks = guarded.json("session", "tasks")["tasks"]
+    assert [task["goal"] for task in tasks] == ["Paint the logo of the website green"]
+    assert guarded.json("session", "tasks", "main")["tasks"][1]["moved_to"] == "logo"
+    assert guarded.faults() == []
