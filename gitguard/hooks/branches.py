@@ -8,24 +8,17 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.conversation import Conversation
-from gitguard.hooks.shell_commands import creates_branch
 from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.text import one_line, seconds, shorten
-from gitguard.sessions.following import (
-    BEGUN,
-    REOPENED,
-    BranchChange,
-    Followed,
-    branch_change,
-    follow,
-    refuse,
-)
+from gitguard.sessions.branch_change import branch_change, refuse
 from gitguard.store.session import entries
 from gitguard.store.session.current import current_name
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.sessions.branch_change import BranchChange
+    from gitguard.sessions.following import Followed
     from gitguard.store.session.state_file import Ready
 
 _TURN_PATIENCE = 600.0
@@ -45,6 +38,8 @@ def follow_branch(conversation: Conversation) -> Conversation:
     except GitguardError as error:
         conversation.note_fault(error)
         return conversation
+    from gitguard.sessions.following import follow
+
     source = conversation.store
     try:
         followed = follow(
@@ -103,6 +98,8 @@ def _newest_branch(conversation: Conversation) -> str:
 
 def _creators(conversation: Conversation, ready: Ready, branch: str) -> frozenset[str]:
     """Return the conversations whose commands created a branch since the session's task began."""
+    from gitguard.hooks.shell_commands import creates_branch
+
     part = conversation.store.journal.read("", 0)
     since = ready.state.goal_from.when if ready.state.goal_from else ""
     return frozenset(
@@ -155,6 +152,8 @@ def _at_new_session(
 
 
 def _line(branch: str, followed: Followed, source_key: str) -> str:
+    from gitguard.sessions.following import BEGUN, REOPENED
+
     session, source = _name(followed.session.key), _name(source_key)
     if followed.moved:
         what = f"the task moved along from the session {source} into {session}"

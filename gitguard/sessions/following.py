@@ -10,7 +10,6 @@ import os
 
 from gitguard.errors import GitguardError, InvalidInput, Untrusted
 from gitguard.model import triggers
-from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, find_archived
 from gitguard.sessions.choice import is_unknown, living_owner, refuse_tracked, settle
@@ -18,7 +17,7 @@ from gitguard.sessions.forking import can_begin, fork_state, locks_of
 from gitguard.sessions.startup import start_up
 from gitguard.store.session import standing
 from gitguard.store.session.circumstances import Circumstances
-from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch, current_name
+from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from gitguard.store.session.store import LOCK_TIMEOUT, SessionStore
@@ -34,28 +33,7 @@ if TYPE_CHECKING:
 
 BEGUN, REOPENED, CONTINUED = "begun", "reopened", "continued"
 _BRANCHES = "refs/heads/"
-_UNDER_WAY = (
-    "rebase-merge",
-    "rebase-apply",
-    "BISECT_LOG",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-)
-"""What git keeps in a worktree's git directory while it is in the middle of something."""
 _MOST_NAMESAKES = 100
-
-
-class BranchChange(Value):
-    """A branch that is checked out in place of the one on which the session was chosen."""
-
-    branch: str
-    before: str
-    """The branch or the detached commit on which the current session was chosen."""
-    was_refused: bool = False
-    """Whether the branch's session could not be used before, as the agent was told."""
-    is_first: bool = False
-    """Whether no branch was followed here before, as in a repository of version 0.1.0."""
 
 
 class Followed(Value):
@@ -66,32 +44,6 @@ class Followed(Value):
     """begun, reopened or continued."""
     moved: bool = False
     """Whether the task came along from the session before."""
-
-
-def branch_change(
-    workspace: Workspace, repository: Repository, session: Session, ref_prefix: str
-) -> BranchChange | None:
-    """Return the change of branch that the current session has not followed yet.
-
-    A detached HEAD is no branch, a checkpoint branch holds no code, and in the middle of a rebase,
-    bisect or merge the branch will be back.
-    """
-    checked_out = repository.checked_out()
-    if not checked_out.startswith(_BRANCHES) or checked_out.startswith(ref_prefix):
-        return None
-    branch = encodable(checked_out.removeprefix(_BRANCHES))
-    chosen = chosen_branch(workspace, session)
-    before = chosen.branch if chosen else read_record(workspace, session).own_branch
-    if branch == before or workspace.redactor.text(branch) != branch:
-        return None
-    git_dir = workspace.place.git_dir
-    if any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
-        return None
-    if not before:  # nothing tells on which branch it was chosen, so it is this one
-        choose_branch(workspace, ChosenBranch(session.name, branch))
-        return None
-    was_refused = chosen is not None and chosen.refused == branch
-    return BranchChange(branch, before, was_refused, is_first=chosen is None)
 
 
 def follow(
@@ -144,11 +96,6 @@ def _cut_from(source: SessionStore, branch: str, repository: Repository) -> Sess
         if cut_from and record.own_branch == cut_from == record.key:
             return SessionStore(source.workspace, session, source.config)
     return source
-
-
-def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None:
-    """Note that a branch's session could not be used, so that it is said only once."""
-    choose_branch(workspace, ChosenBranch(session.name, change.before, change.branch))
 
 
 def session_of(source: SessionStore, branch: str, repository: Repository) -> Session:

@@ -1,0 +1,73 @@
+"""Whether another branch is checked out than the one on which the session was chosen.
+
+Every prompt asks this, so it starts no git and imports little; `following` does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.model.text import encodable
+from gitguard.model.value import Value
+from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch
+from gitguard.store.session.session_record import read_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
+
+_BRANCHES = "refs/heads/"
+_UNDER_WAY = (
+    "rebase-merge",
+    "rebase-apply",
+    "BISECT_LOG",
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+)
+"""What git keeps in a worktree's git directory while it is in the middle of something."""
+
+
+class BranchChange(Value):
+    """A branch that is checked out in place of the one on which the session was chosen."""
+
+    branch: str
+    before: str
+    """The branch or the detached commit on which the current session was chosen."""
+    was_refused: bool = False
+    """Whether the branch's session could not be used before, as the agent was told."""
+    is_first: bool = False
+    """Whether no branch was followed here before, as in a repository of version 0.1.0."""
+
+
+def branch_change(
+    workspace: Workspace, repository: Repository, session: Session, ref_prefix: str
+) -> BranchChange | None:
+    """Return the change of branch that the current session has not followed yet.
+
+    A detached HEAD is no branch, a checkpoint branch holds no code, and in the middle of a rebase,
+    bisect or merge the branch will be back.
+    """
+    checked_out = repository.checked_out()
+    if not checked_out.startswith(_BRANCHES) or checked_out.startswith(ref_prefix):
+        return None
+    branch = encodable(checked_out.removeprefix(_BRANCHES))
+    chosen = chosen_branch(workspace, session)
+    before = chosen.branch if chosen else read_record(workspace, session).own_branch
+    if branch == before or workspace.redactor.text(branch) != branch:
+        return None
+    git_dir = workspace.place.git_dir
+    if any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
+        return None
+    if not before:  # nothing tells on which branch it was chosen, so it is this one
+        choose_branch(workspace, ChosenBranch(session.name, branch))
+        return None
+    was_refused = chosen is not None and chosen.refused == branch
+    return BranchChange(branch, before, was_refused, is_first=chosen is None)
+
+
+def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None:
+    """Note that a branch's session could not be used, so that it is said only once."""
+    choose_branch(workspace, ChosenBranch(session.name, change.before, change.branch))
