@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from gitguard.cli.app import app
 from gitguard.model.codec import load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.triggers import TRIGGERS
@@ -97,7 +98,8 @@ def test_every_command_has_help_an_example_that_parses_and_a_row_for_each_option
     [example] = re.findall(r"^ *Example: `(.*)`$", command.help or "", re.MULTILINE)
     words = shlex.split(re.split(r" [<>]", example)[0])
     assert words[: len(name.split())] == name.split()
-    with click.Context(command) as context:
+    # click remembers the help option of the first context, for the tests after this one as well.
+    with click.Context(command, **app.context_settings) as context:
         command.parse_args(context, words[len(name.split()) :])
     page = (REFERENCES / "reference" / "commands.md").read_text()
     _, _, section = page.partition(f"\n## {name}\n")

@@ -67,14 +67,16 @@ def _prompt(conversation: Conversation) -> HookReply:
         line = (
             _about_halt(conversation) if conversation.record.halt else _about_context(conversation)
         )
+        ask = _ask_for_notes(conversation, reading, block, line)
     unread = [
         f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
         for text in conversation.unread
     ]
     notice = take_unsaid(conversation.workspace)
     told = (conversation.branch_line, complete, block, notice and f"[gitguard: {notice}]")
-    parts = (*told, *unread, line)
-    return HookReply(context="\n".join(text for text in parts if text))
+    parts = (*told, *unread, line, ask)
+    context = "\n".join(text for text in parts if text)
+    return HookReply(context=context, notice=_restored(conversation, reading, block))
 
 
 def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:
@@ -90,6 +92,43 @@ def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> 
         f"{Complete.status}\nThe task `{state.task_id}` is complete, and its final state is saved. "
         "This prompt begins another task."
     )
+
+
+def _ask_for_notes(
+    conversation: Conversation, reading: Ready | Diagnosed, block: str, line: str
+) -> str:
+    """Return the line that asks the agent for notes, if it is time for one.
+
+    A block ends by saying how to note, and a line about the context or a halt goes first.
+    """
+    from gitguard.hooks import asking
+
+    our_state = newest_own(reading)
+    if conversation.is_apart or our_state is None or block:
+        return ""
+    if conversation.record.turns == 1:
+        # A host may have put the block into the system prompt before.
+        delivered = conversation.record.delivery
+        return "" if delivered and delivered.characters else asking.FIRST_LINE
+    if line:
+        return ""
+    conversation.record, line = asking.ask_after_work(
+        conversation.record,
+        our_state.state,
+        conversation.event.host_session,
+        calls=conversation.store.journal.calls(conversation.event.host_session),
+        most=conversation.config.gauge.ask_notes_after,
+        now=conversation.store.now,
+    )
+    return line
+
+
+def _restored(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> str:
+    """Return what the person is told of a block that is handed back, empty without one."""
+    from gitguard.hooks.asking import restored_line
+
+    our_state = newest_own(reading) if block and not conversation.is_apart else None
+    return restored_line(our_state.state, conversation.store.now) if our_state else ""
 
 
 def _refuse_words(conversation: Conversation, halt: Stop) -> HookReply | None:
@@ -246,8 +285,8 @@ def _session_start(conversation: Conversation) -> HookReply:
     _compacted(conversation)
     conversation.bring_up()
     with conversation.recording():
-        block, _ = delivery.deliver(conversation, first=False)
-    return HookReply(context=block)
+        block, reading = delivery.deliver(conversation, first=False)
+    return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 
 def _begin_anew(conversation: Conversation) -> HookReply:

@@ -38,7 +38,8 @@ def _recommendation(warning: int, new_conversation: str, *, saved: bool) -> str:
         return "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
     state = "; state saved" if saved else ""
     if warning == COMPACT:
-        return f"Compact soon{state}."
+        first = "First `gitguard note` decisions, dead ends and the next step."
+        return f"Compact soon{state}. {first}"
     return f"Context nearly full{state}. Run /compact or {new_conversation}."
 
 

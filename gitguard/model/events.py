@@ -167,6 +167,8 @@ class HookReply(Value):
     """Why the agent must stop altogether, for the user; for the agent too without `refuse`."""
     line: str = ""
     """What the status line shows."""
+    notice: str = ""
+    """One line for the person, where the host shows such lines."""
 
     def visible(self) -> HookReply:
         """Return the same without characters that a reader cannot see."""

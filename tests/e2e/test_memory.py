@@ -159,3 +159,15 @@ def test_a_task_goes_along_to_the_branch_that_its_agent_creates(
     assert [task["goal"] for task in tasks] == ["Paint the logo of the website green"]
     assert guarded.json("session", "tasks", "main")["tasks"][1]["moved_to"] == "logo"
     assert guarded.faults() == []
+
+
+def test_the_person_reads_one_line_about_what_was_handed_back(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    guarded.run("note", "--goal", "Port the parser", "--decision", "By hand")
+    model.script(Step("Understood."))
+    with guarded.claude.interactive() as terminal:
+        terminal.wait_for("❯")
+        terminal.submit("where were we?")
+        terminal.wait_for("Understood.")
+        terminal.wait_for("gitguard: restored task 'Port the parser', 1 item")

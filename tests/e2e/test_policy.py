@@ -14,7 +14,7 @@ from .scripted_model import Kind, ScriptedModel, Step, bash
 
 WINDOW = 200_000
 HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
-COMPACT = "Compact soon; state saved."
+COMPACT = "Compact soon; state saved. First `gitguard note` decisions, dead ends and the next step."
 STATUS = "STATUS:HALT_CONTEXT_LIMIT"
 WARNING = re.compile(
     r"⚠️ Context: (\d+)% \((\d+)k/200k\)\.(?: Estimated runway: ~(\d+) tool calls\.)? (.+)"

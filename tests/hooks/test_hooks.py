@@ -12,6 +12,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
 from gitguard.hooks import gate_record, turns
+from gitguard.hooks.asking import FIRST_LINE
 from gitguard.hooks.conversation import Conversation as OpenConversation
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
@@ -52,7 +53,7 @@ def test_a_hook_leaves_a_repository_without_init_alone(tmp_path: Path) -> None:
 
 
 def test_a_first_conversation_with_nothing_to_resume_gets_no_block(talk: Conversation) -> None:
-    assert talk.prompt("Write hello.py") == ""
+    assert talk.prompt("Write hello.py") == FIRST_LINE
     assert talk.prompt("and now?") == ""
 
 

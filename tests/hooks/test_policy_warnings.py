@@ -25,7 +25,7 @@ from tests.support.conversation import Conversation
 from tests.support.tool_events import after_failure, after_tool
 
 HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
-COMPACT = "Compact soon; state saved."
+COMPACT = "Compact soon; state saved. First `gitguard note` decisions, dead ends and the next step."
 CRITICAL = "Context nearly full; state saved. Run /compact or /clear."
 
 

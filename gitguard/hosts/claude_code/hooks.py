@@ -221,12 +221,14 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
     if event.kind == events.PROMPT and (reply.stop or reply.refuse):
         # `continue: false` would leave the prompt in the conversation; a block does not.
         return _dump({"decision": "block", "reason": reply.stop or reply.refuse})
+    answer: dict[str, Any] = {}
     if reply.context:
         name = next(name for name, kind in _KINDS.items() if kind == event.kind)
-        return _dump(
-            {"hookSpecificOutput": {"hookEventName": name, "additionalContext": reply.context}}
-        )
-    return ""
+        specific = {"hookEventName": name, "additionalContext": reply.context}
+        answer["hookSpecificOutput"] = specific
+    if reply.notice:
+        answer["systemMessage"] = reply.notice
+    return _dump(answer) if answer else ""
 
 
 def _refused_tool(reply: HookReply) -> dict[str, Any]:

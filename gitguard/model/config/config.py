@@ -105,6 +105,9 @@ class GaugeConfig(Section):
         "single task of more than 2.",
         default=0.70,
     )
+    ask_notes_after: int = fields.count(
+        "Tool calls without a note after which the next prompt asks the agent for one.", default=30
+    )
 
     def check(self, what: str) -> None:
         """Refuse levels that do not rise."""

@@ -100,6 +100,10 @@ class HostSession(Record):
     told_calls: int = fields.count(
         "Calls that had ended when the agent was last advised.", default=0
     )
+    asked_calls: int = fields.count(
+        "Calls that had ended when notes were last looked for.", default=0, sparse=True
+    )
+    asked_at: str = fields.text("When that was.", default="", sparse=True)
     paced_tokens: float = fields.number(
         "Usage from which a call's average is counted, else -1.", default=-1
     )

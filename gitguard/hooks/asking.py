@@ -1,0 +1,88 @@
+"""Asks the agent for notes of what hooks cannot see, and tells the person what was handed back.
+
+Decisions over a conversation's record and the state; nothing is written here. What is asked, and
+how often, is in references/design/capture.md, "Asking for notes".
+"""
+
+from __future__ import annotations
+
+from gitguard.model.text import counted, one_line, seconds, shorten
+from gitguard.model.transcript import AGENT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.model.items import Origin
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.task import TaskState
+
+FIRST_LINE = (
+    "[gitguard: hooks save commands and files. Save what only you know: "
+    "`gitguard note --decision TEXT --why TEXT`, `--failure`, `--next`.]"
+)
+"""At most 40 tokens: it is read once in every conversation."""
+_NOTED_LISTS = (
+    "decisions",
+    "failed_attempts",
+    "completed_steps",
+    "open_issues",
+    "blockers",
+    "constraints",
+    "invariants",
+    "pending_assumptions",
+    "learnings",
+    "tool_outputs",
+    "artifacts",
+)
+_SEEN_LISTS = ("exchanges", "commands", "plan")
+_GOAL = 80
+"""Characters of a goal that a person is told."""
+
+
+def ask_after_work(
+    record: HostSession, state: TaskState, conversation: str, *, calls: int, most: int, now: str
+) -> tuple[HostSession, str]:
+    """Return the record and one line if more than most calls ended since the last note or line.
+
+    calls is how many of the conversation's have ended, now the time of the state's notes.
+    """
+    # Calls are counted anew once those of others fill what is read of the journal.
+    since = calls - record.asked_calls if calls >= record.asked_calls else calls
+    if since < most:
+        return record, ""
+    has_noted = newest_note(state, conversation) > record.asked_at
+    line = (
+        f"[gitguard: {counted(since, 'tool call')} without a note. Note decisions, dead ends and "
+        "the next step: `gitguard note …`]"
+    )
+    return record.replace(asked_calls=calls, asked_at=now), "" if has_noted else line
+
+
+def newest_note(state: TaskState, conversation: str) -> str:
+    """Return when the agent noted something last in a conversation, empty if it never did."""
+    times = (
+        origin.when
+        for origin in _origins(state)
+        if origin is not None and origin.by == AGENT and origin.conversation == conversation
+    )
+    return max(times, default="")
+
+
+def _origins(state: TaskState) -> Iterator[Origin | None]:
+    yield state.goal_from
+    yield state.next_from
+    for name in _NOTED_LISTS:
+        for item in getattr(state, name):
+            yield item.origin
+
+
+def restored_line(state: TaskState, now: str) -> str:
+    """Return what a person reads after a hand-back: which task, how much of it, and how old."""
+    from gitguard.sessions.resume.sections import duration
+
+    goal = shorten(one_line(state.stated_goal), _GOAL)
+    task = f"task '{goal}'" if goal else "a task without a goal"
+    items = sum(len(getattr(state, name)) for name in (*_NOTED_LISTS, *_SEEN_LISTS))
+    age = duration(seconds(now) - seconds(state.updated_at))
+    return f"gitguard: restored {task}, {counted(items, 'item')}, {age} old"
