@@ -138,10 +138,11 @@ def _at_new_session(
     )
     if followed is None or followed.session.name == before.store.session.name:
         return conversation
-    conversation.has_changed_task = not followed.moved
-    # Who moved along with the task knows it. All others get the block, even one from before.
-    delivery = before.record.delivery if followed.moved else None
     try:
+        knows_task = followed.moved and _has_its_own_task(conversation)
+        conversation.has_changed_task = not knows_task
+        # Who moved along with the task knows it. All others get the block, even one from before.
+        delivery = before.record.delivery if knows_task else None
         with conversation.recording():
             head = conversation.store.readable_head().committed
             conversation.record = conversation.record.replace(delivery=delivery, head=head)
@@ -149,6 +150,13 @@ def _at_new_session(
         conversation.note_fault(error)  # it is at the session all the same
     conversation.branch_line = _line(change.branch, followed, before.store.session.key)
     return conversation
+
+
+def _has_its_own_task(conversation: Conversation) -> bool:
+    """Say whether the session's goal came from no other conversation."""
+    goal_from = conversation.store.state_or_copy().state.goal_from
+    own = ("", conversation.event.host_session)
+    return goal_from is None or goal_from.conversation in own
 
 
 def _line(branch: str, followed: Followed, source_key: str) -> str:

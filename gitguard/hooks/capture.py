@@ -66,27 +66,40 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
 
 def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: str) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
-    from gitguard.model.items import SMALL_TALK, Origin
-    from gitguard.model.words import gist, kind_of_prompt
-    from gitguard.store.session.task import following
-    from gitguard.store.session.task_changes import fill_from_prompt
-
-    if kind_of_prompt(prompt) == SMALL_TALK:
-        return
-    store = conversation.store
-    if _begins_another_task(conversation, state):
-        state = following(state, store.now)
-    turn = conversation.record.turns + 1
-    origin = Origin(USER, store.now, conversation.event.host_session, turn)
-    request = gist(prompt, _REQUEST_LIMIT)
-    goal = {} if state.stated_goal else {"goal": request}
-    filled = fill_from_prompt(state, {**goal, "next_action": request}, origin)
+    filled = _filled(conversation, state, before.state, prompt)
     if filled == before.state:
         return
     saved = conversation.store.save(filled.replace(updated_at=conversation.store.now), before)
     conversation.store.write_summary(saved.state)
     if filled.task_id != before.state.task_id:
-        conversation.checkpoint(triggers.START, "A new task begins.", ready=saved)
+        is_known = any(task.task_id == filled.task_id for task in before.state.earlier)
+        why = "The conversation goes on with its own task." if is_known else "A new task begins."
+        conversation.checkpoint(triggers.START, why, ready=saved)
+
+
+def _filled(
+    conversation: Conversation, state: TaskState, before: TaskState, prompt: str
+) -> TaskState:
+    """Return the conversation's task with the prompt as its goal or next action.
+
+    Small talk begins no task in place of the one before, but goes on with the conversation's own.
+    """
+    from gitguard.model.items import SMALL_TALK, Origin
+    from gitguard.model.words import gist, kind_of_prompt
+    from gitguard.store.session.task import as_of, following
+    from gitguard.store.session.task_changes import fill_from_prompt
+
+    store, host_session = conversation.store, conversation.event.host_session
+    own_state = as_of(state, host_session, store.now)
+    if kind_of_prompt(prompt) == SMALL_TALK:
+        return before if own_state is state else own_state
+    state = own_state
+    if _begins_another_task(conversation, state):
+        state = following(state, store.now)
+    origin = Origin(USER, store.now, host_session, conversation.record.turns + 1)
+    request = gist(prompt, _REQUEST_LIMIT)
+    goal = {} if state.stated_goal else {"goal": request}
+    return fill_from_prompt(state, {**goal, "next_action": request}, origin)
 
 
 def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:

@@ -97,6 +97,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
 def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, first: bool) -> str:
     from gitguard.sessions.resume.block import is_due
     from gitguard.sessions.resume.building import resume_of
+    from gitguard.store.session.task import as_of
 
     head = conversation.store.readable_head()
     if not is_due(conversation.record, head.committed):
@@ -111,9 +112,10 @@ def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, firs
     block = _handoff(conversation)
     nothing_to_say = first and our_state.state.is_untouched and not conversation.archived_notes
     if not block and not nothing_to_say:
+        host_session, now = conversation.event.host_session, conversation.store.now
         block = resume_of(
             conversation.store,
-            our_state,
+            our_state.replace(state=as_of(our_state.state, host_session, now)),
             head,
             spiral=_spiral(conversation),
             notes=conversation.startup_notes + conversation.archived_notes,

@@ -173,7 +173,7 @@ def _bring_up(origin: SessionStore, target: SessionStore, *, moves: bool) -> str
         start_up(target, Circumstances())
         return REOPENED
     if moves:
-        fork_state(origin, target)
+        fork_state(origin, target, lambda state: state.replace(earlier=()))
     else:
         fork_state(origin, target, lambda state: begun_from(state, target.now))
     return BEGUN

@@ -98,12 +98,27 @@ def test_a_task_whose_conversation_creates_the_branch_moves_with_it(talk: Conver
     )
 
 
-def test_a_branch_that_somebody_else_creates_takes_no_task_along(talk: Conversation) -> None:
+def test_only_the_task_of_the_conversation_that_created_the_branch_moves(
+    talk: Conversation,
+) -> None:
+    other = talk.beside("S2")
     turn(talk, "Port the parser to Rust")
-    turn(talk.beside("S2"), "Fix the login page", "git checkout -q -b login")
-    turn(talk, "Now the docs")
-    assert current(talk) == "login"
-    assert goal(talk) == "Fix the login page"  # that conversation created the branch
+    turn(other, "Fix the login page", "git checkout -q -b login")
+    turn(talk, "Write the docs")
+    assert (current(talk), goal(talk)) == ("login", "Write the docs")
+    turn(other, "Now its tests")
+    assert goal(talk) == "Fix the login page"
+    talk.git("switch", "-q", "main")
+    turn(talk, "continue")
+    assert (current(talk), goal(talk)) == ("main", "Port the parser to Rust")
+
+
+def test_a_branch_created_beside_the_tasks_conversation_takes_no_task_along(
+    talk: Conversation,
+) -> None:
+    turn(talk.beside("S2"), "hi", "git checkout -q -b login")
+    turn(talk, "Port the parser to Rust")
+    assert (current(talk), goal(talk)) == ("login", "Port the parser to Rust")
 
 
 def test_nothing_is_followed_inside_of_a_turn(talk: Conversation) -> None:

@@ -91,3 +91,37 @@ def test_what_an_earlier_task_was_is_said_once(talk: Conversation) -> None:
     block = talk.beside("S3").prompt("continue")
 
     assert block.count("Port the parser to Rust") == 1
+
+
+def test_conversations_side_by_side_have_an_open_task_each(talk: Conversation) -> None:
+    other = talk.beside("S2")
+    finished(talk, "Port the parser to Rust")
+    finished(other, "Fix the login page")
+    finished(talk, "Now the tests")
+    state = talk.guard.state()
+    assert state.goal == "Port the parser to Rust"
+    assert [(task.goal, task.outcome) for task in state.earlier] == [
+        ("Fix the login page", "left in progress")
+    ]
+    finished(other, "continue")
+    assert talk.guard.state().goal == "Fix the login page"
+    tasks = [(task.goal, task.is_open) for task in talk.guard.sessions.tasks()]
+    assert tasks == [("Fix the login page", True), ("Port the parser to Rust", False)]
+
+
+def test_after_a_compaction_a_conversation_gets_its_own_task_back(talk: Conversation) -> None:
+    talk.prompt("Port the parser to Rust")
+    talk.beside("S2").prompt("Fix the login page")
+    talk.send("PreCompact.auto")
+    reply = talk.send("SessionStart.compact")
+    block = reply["hookSpecificOutput"]["additionalContext"]
+    assert "Goal (the user's words): Port the parser to Rust" in block
+    assert talk.guard.state().goal == "Fix the login page"  # that conversation spoke last
+
+
+def test_a_goal_noted_beside_a_conversation_holds_for_it_too(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust")
+    finished(talk.beside("S2"), "Fix the login page")
+    talk.guard.note({"goal": "Login without a cookie"})
+    finished(talk, "Now the tests")
+    assert talk.guard.state().goal == "Login without a cookie"

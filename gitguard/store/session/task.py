@@ -36,6 +36,7 @@ SCHEMA_VERSION = 2
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
 IN_PROGRESS, *_ = STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
+OPEN_STATUSES = STATUSES[:-1]
 MOVED = "moved"
 """How a task ended that went along to another branch."""
 MOST_EARLIER = 5
@@ -205,6 +206,32 @@ def following(state: TaskState, now: str) -> TaskState:
         host_summary=None,
         updated_at=now,
     )
+
+
+def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
+    """Return the state with the task that a conversation works at, where it left one open.
+
+    Another conversation, beside it or since, has put its own task in that one's place. A goal that
+    the agent noted holds for all of them.
+    """
+    task = _open_task_of(state, conversation)
+    if task is None:
+        return state
+    others = tuple(item for item in state.earlier if item.task_id != task.task_id)
+    return following(state.replace(earlier=others), now).replace(
+        task_id=task.task_id, goal=task.goal, goal_from=task.origin, status=task.status
+    )
+
+
+def _open_task_of(state: TaskState, conversation: str) -> EarlierTask | None:
+    goal_from = state.goal_from
+    is_its_own = goal_from is None or goal_from.conversation in ("", conversation)
+    if state.stated_goal and (is_its_own or state.is_noted("goal")):
+        return None
+    for task in reversed(state.earlier):
+        if task.origin.conversation == conversation and task.status in OPEN_STATUSES:
+            return task
+    return None
 
 
 def begun_from(state: TaskState, now: str) -> TaskState:
