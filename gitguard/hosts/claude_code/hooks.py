@@ -51,7 +51,11 @@ _PROBES = frozenset(
     )
 )
 """Tools that only look something up, or ask."""
-_BESIDE_THE_WORDS = ("ide_opened_file", "ide_selection", "system-reminder", "local-command-stdout")
+_BESIDE_THE_WORDS = (
+    *("ide_opened_file", "ide_selection", "system-reminder"),
+    *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
+    *("bash-stdout", "bash-stderr"),
+)
 """Tags around what the host adds to a prompt."""
 _MOST_ANSWERS = 8
 _WHOLE_PLANS = ("TaskList", "TodoWrite")
