@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
 
@@ -160,7 +160,7 @@ def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
             conversation.store.journal.append(entry)
 
 
-def _messages_before(conversation: Conversation, messages: list[Message]) -> list[Entry]:
+def _messages_before(conversation: Conversation, messages: list[Message]) -> list[JournalEntry]:
     """Return the entries of what was said before the event's prompt."""
     prompt = one_line(conversation.event.prompt)
     if messages and messages[-1].role == USER and one_line(messages[-1].text) == prompt:
@@ -169,7 +169,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
         messages = [messages[0], *messages[-_MOST_MESSAGES:]]
     from gitguard.model.words import is_reply, question_of
 
-    earlier: list[Entry] = []
+    earlier: list[JournalEntry] = []
     answer = ""
     for message in messages:
         text = _without_secrets(conversation, message.text)
@@ -184,7 +184,9 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
     return earlier
 
 
-def _entry_before(conversation: Conversation, event: str, message: Message, text: str) -> Entry:
+def _entry_before(
+    conversation: Conversation, event: str, message: Message, text: str
+) -> JournalEntry:
     from gitguard.model.text import timestamp
 
     now = conversation.store.now

@@ -26,7 +26,7 @@ from gitguard.store.disk.files import read_bytes
 from gitguard.store.session import state_file
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
@@ -291,9 +291,9 @@ class Conversation:
             self.record = self.record.replace(head=saved.commit)
         return saved
 
-    def entry(self, event: str, *, summary: str = "") -> Entry:
+    def entry(self, event: str, *, summary: str = "") -> JournalEntry:
         tool = self.tool
-        return Entry(
+        return JournalEntry(
             event=event,
             at=self.store.now,
             host_session=self.event.host_session,

@@ -16,7 +16,7 @@ from gitguard.store.session import entries
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.state_file import Ready
 
@@ -50,13 +50,15 @@ def take_in_running_turn(conversation: Conversation, ready: Ready | None) -> Non
         _take_in(conversation, key, record, entry)
 
 
-def _newest_entries(conversation: Conversation, ready: Ready) -> dict[str, Entry]:
+def _newest_entries(conversation: Conversation, ready: Ready) -> dict[str, JournalEntry]:
     """Return the newest entry of each conversation's own, by the host's id of it."""
     part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
     return {entry.host_session: entry for entry in part.entries if not entry.sub_agent}
 
 
-def _take_in(conversation: Conversation, key: str, record: HostSession, newest: Entry) -> None:
+def _take_in(
+    conversation: Conversation, key: str, record: HostSession, newest: JournalEntry
+) -> None:
     if not record.transcript or not os.path.exists(record.transcript):
         return
     transcript = Transcript(record.transcript, record.transcript_format, record.transcript_session)

@@ -26,7 +26,7 @@ from gitguard.store.session.capture import work_of
 from gitguard.store.session.checkpoint import CheckpointRecord
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
@@ -131,7 +131,7 @@ def bundling(folder: Path, runs: int) -> Row:
     plain, full = Scratch(folder, "bare"), Scratch(folder, "bundled")
     numbers = itertools.count()
 
-    def checkpoint(scratch: Scratch, entries: list[Entry]) -> float:
+    def checkpoint(scratch: Scratch, entries: list[JournalEntry]) -> float:
         store = scratch.store()
         with store.lock():
             for entry in entries:
@@ -148,11 +148,11 @@ def bundling(folder: Path, runs: int) -> Row:
     return limited("bundling a turn of 30 calls, ms more", max(row.ours_ms - row.theirs_ms, 0), 5)
 
 
-def worked(turn: int) -> list[Entry]:
+def worked(turn: int) -> list[JournalEntry]:
     """A turn as the journal has it: tools, files, a failure, a plan, a decision."""
     now = "2026-01-31T09:30:00Z"
     calls = [
-        Entry(
+        JournalEntry(
             journal.ENDED,
             now,
             "S1",
@@ -167,10 +167,10 @@ def worked(turn: int) -> list[Entry]:
     plan = tuple(PlanItem(str(n), f"step {n} of turn {turn}") for n in range(20))
     return [
         *calls,
-        Entry(journal.PROMPT, now, "S1", summary=f"yes, turn {turn}", settles="x" * 120),
-        Entry(journal.FAILED, now, "S1", tool="Bash", summary="make", error="Exit code 2"),
-        Entry(journal.ENDED, now, "S1", tool="TaskList", plan=plan, whole_plan=True),
-        Entry(journal.TURN_ENDED, now, "S1", summary="an answer " * 60),
+        JournalEntry(journal.PROMPT, now, "S1", summary=f"yes, turn {turn}", settles="x" * 120),
+        JournalEntry(journal.FAILED, now, "S1", tool="Bash", summary="make", error="Exit code 2"),
+        JournalEntry(journal.ENDED, now, "S1", tool="TaskList", plan=plan, whole_plan=True),
+        JournalEntry(journal.TURN_ENDED, now, "S1", summary="an answer " * 60),
     ]
 
 

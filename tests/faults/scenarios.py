@@ -22,7 +22,7 @@ from gitguard.model.items import texts
 from gitguard.sessions.archiving import bring_back, close, find_archived
 from gitguard.sessions.following import follow
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import ENDED, Entry
+from gitguard.store.session.entries import ENDED, JournalEntry
 from gitguard.store.session.naming import Session
 from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart
@@ -207,7 +207,9 @@ def _with_journal(world: World, entries: int) -> None:
         for number in range(entries):
             path = f"src/file-{number % 100}.py"
             store.journal.append(
-                Entry(ENDED, store.now, "host", id=f"t{number}", tool="Edit", written=(path,))
+                JournalEntry(
+                    ENDED, store.now, "host", id=f"t{number}", tool="Edit", written=(path,)
+                )
             )
 
 

@@ -19,7 +19,7 @@ from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.store.session.conversations import carry, keep_conversation, read_conversation
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from tests.support.conversation import BLOCK, Conversation
@@ -935,7 +935,9 @@ def test_a_task_that_ends_in_a_prompt_keeps_its_last_work(talk: Conversation) ->
 def test_a_failure_survives_a_hook_that_died_after_its_journal_entry(talk: Conversation) -> None:
     talk.prompt("Run it")
     store = talk.guard.store()
-    entry = Entry("tool-failed", store.now, "S1", id="t", tool="Bash", summary="x", error="no")
+    entry = JournalEntry(
+        "tool-failed", store.now, "S1", id="t", tool="Bash", summary="x", error="no"
+    )
     with store.lock():
         store.journal.append(entry)
     talk.send("Stop")

@@ -26,7 +26,7 @@ from gitguard.model.events import (
 )
 from gitguard.model.pressure import Pressure, Window
 from gitguard.pressure.bands import band_of, bands
-from gitguard.store.session.entries import ENDED, FAILED, Entry
+from gitguard.store.session.entries import ENDED, FAILED, JournalEntry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 from tests.support.conversation import Conversation
@@ -188,7 +188,9 @@ def test_any_name_of_a_conversation_is_counted(name: str, calls: list[str]) -> N
             whose = name + "'" if call == "other" else name
             event = FAILED if call == "fail" else ENDED
             known = journal.calls(whose)
-            entry = Entry(event, "2026-01-31T09:30:00Z", whose, summary=f'"host_session":"{name}"')
+            entry = JournalEntry(
+                event, "2026-01-31T09:30:00Z", whose, summary=f'"host_session":"{name}"'
+            )
             if call == "end" or call == "other":
                 entry = entry.replace(calls=known + 1)
             journal.append(entry.replace(sub_agent="a" if call == "sub" else ""))
@@ -223,7 +225,9 @@ def test_where_calls_are_counted_anew_the_next_prompt_still_advises(talk: Conver
     store = talk.guard.store()
     with store.lock():
         for number in range(400):
-            store.journal.append(Entry(ENDED, store.now, "S2", calls=number, summary="x" * 300))
+            store.journal.append(
+                JournalEntry(ENDED, store.now, "S2", calls=number, summary="x" * 300)
+            )
     for _ in range(5):
         assert unheard(talk, TOOL_END, 104_000) == ""
     assert "more than 3" in unheard(talk, PROMPT, 104_000)

@@ -19,7 +19,7 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
@@ -413,7 +413,9 @@ def test_what_is_set_aside_twice_is_kept_twice(begun: Guard, clock: Clock) -> No
 
 
 def test_a_fork_takes_along_what_the_journal_holds(begun: Guard) -> None:
-    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",))
+    entry = JournalEntry(
+        "tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",)
+    )
     begun.store().journal.append(entry)
     begun.sessions.fork(Session.of("mine"))
     assert [artifact.path for artifact in begun.state().artifacts] == ["a"]

@@ -28,7 +28,7 @@ from gitguard.model.events import Abilities, HookEvent
 from gitguard.model.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
@@ -522,7 +522,9 @@ def test_a_file_of_the_project_that_is_called_like_a_state_locks_nobody_out(
 
 
 def test_what_a_checkpoint_holds_of_the_journal_is_not_folded_into_it_again(begun: Guard) -> None:
-    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",))
+    entry = JournalEntry(
+        "tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit", written=("a",)
+    )
     begun.store().journal.append(entry)
     begun.note({"goal": "Second"}, new_task=True)
     own_file(begun, "state.json").unlink()
@@ -549,7 +551,7 @@ def test_only_what_was_shown_is_accepted(begun: Guard) -> None:
 def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
     own = {"anchor.json": "anchor.json", "owner.json": "owner.json", "copy": "state.json"}
     path = own_file(begun, own[name]) if name in own else session_file(begun, name)
-    entry = Entry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit")
+    entry = JournalEntry("tool-end", "2026-01-31T09:30:00Z", "host", id="t", tool="Edit")
     begun.store().journal.append(entry)
     if name == "pending.json":
         path.write_text('{"format": 1}')

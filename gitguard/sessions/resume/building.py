@@ -14,7 +14,7 @@ from gitguard.store.session.session_record import read_record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.chain_check import Verified
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.snapshot import Beginning, Work
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Ready
@@ -144,7 +144,7 @@ def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
 
 
 def _changes(
-    store: SessionStore, head: Head, newest: Verified | None, entries: tuple[Entry, ...]
+    store: SessionStore, head: Head, newest: Verified | None, entries: tuple[JournalEntry, ...]
 ) -> str:
     """Return what changed in the workspace since the checkpoint, in one line."""
     if newest is None:

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.workspace import Workspace
 
 _NOTES = "notes.jsonl"
@@ -96,7 +96,7 @@ def is_any_kept(workspace: Workspace, session: Session) -> bool:
     return os.path.isdir(workspace.apart().session_folder(session))
 
 
-def entries_of(workspace: Workspace, session: Session) -> tuple[Entry, ...]:
+def entries_of(workspace: Workspace, session: Session) -> tuple[JournalEntry, ...]:
     """Return what hooks captured of a session, oldest first."""
     return OwnJournal(workspace.apart(), session).read("", 0).unfolded
 

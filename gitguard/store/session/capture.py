@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.events import PlanItem
     from gitguard.model.items import Exchange
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.task import TaskState
 
     T = TypeVar("T")
@@ -87,7 +87,9 @@ _IDLE_AFTER = 30 * 60
 _CALLED = (journal.ENDED, journal.FAILED)
 
 
-def fold(state: TaskState, entries: tuple[Entry, ...], now: str, *, code: str = "") -> TaskState:
+def fold(
+    state: TaskState, entries: tuple[JournalEntry, ...], now: str, *, code: str = ""
+) -> TaskState:
     """Add what the entries say to the state; the same state comes back if they say nothing new.
 
     code is the commit that is checked out, empty where that is not known.
@@ -116,7 +118,7 @@ def fold(state: TaskState, entries: tuple[Entry, ...], now: str, *, code: str = 
     return state if changed == state else changed.replace(updated_at=now)
 
 
-def origin_of(entry: Entry, code: str = "", *, by: str = HOOK) -> Origin:
+def origin_of(entry: JournalEntry, code: str = "", *, by: str = HOOK) -> Origin:
     """Return where an item comes from that a hook took from an event."""
     origin = Origin(by, entry.at, entry.host_session, entry.turn)
     return origin.at_commit(code)
@@ -177,16 +179,16 @@ def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]
     return tuple(texts)
 
 
-def _tools(state: TaskState, entries: tuple[Entry, ...]) -> tuple[str, ...]:
+def _tools(state: TaskState, entries: tuple[JournalEntry, ...]) -> tuple[str, ...]:
     called = (entry.tool for entry in entries if entry.event in _CALLED and entry.tool)
     return _newest_last(state.tools_used, called)
 
 
-def _files_read(state: TaskState, ended: tuple[Entry, ...]) -> tuple[str, ...]:
+def _files_read(state: TaskState, ended: tuple[JournalEntry, ...]) -> tuple[str, ...]:
     return _newest_last(state.files_read, (path for entry in ended for path in entry.read))
 
 
-def _written(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Artifact, ...]:
+def _written(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Artifact, ...]:
     """Return the files that calls wrote; a write that is counted already adds nothing."""
     counted_upto = {artifact.path: artifact.when for artifact in state.artifacts}
     return tuple(
@@ -201,7 +203,7 @@ def _written(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Art
     )
 
 
-def _commits(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Artifact, ...]:
+def _commits(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Artifact, ...]:
     """Return the commits that shell commands made, as git's own output tells of them."""
     commits = []
     for entry in ended:
@@ -220,7 +222,7 @@ def _commits(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Art
     return tuple(commits)
 
 
-def _host_summary(state: TaskState, entries: tuple[Entry, ...], code: str) -> Note | None:
+def _host_summary(state: TaskState, entries: tuple[JournalEntry, ...], code: str) -> Note | None:
     summaries = [entry for entry in entries if entry.event == journal.SUMMARY and entry.summary]
     if not summaries:
         return state.host_summary
@@ -229,12 +231,14 @@ def _host_summary(state: TaskState, entries: tuple[Entry, ...], code: str) -> No
     return Note(newest.summary, id=item_id, origin=origin_of(newest, code))
 
 
-def _id_of(state: TaskState, field: str, entry: Entry, *content: str) -> str:
+def _id_of(state: TaskState, field: str, entry: JournalEntry, *content: str) -> str:
     """Return the id of what an entry adds, the same one however often it is folded."""
     return derived_id(state.session_id, field, entry.host_session, entry.at, entry.id, *content)
 
 
-def _failures(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Failure, ...]:
+def _failures(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[Failure, ...]:
     failed = tuple(
         _failure(state, entry, code)
         for entry in entries
@@ -249,7 +253,7 @@ def _failures(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[
     return tuple(f for f in failures if f.is_noted or f.when > mended.get(f.what, ""))
 
 
-def _mended(entries: tuple[Entry, ...]) -> dict[str, str]:
+def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
     """Return when each call last ended well, if it did not fail again after that."""
     mended: dict[str, str] = {}
     for entry in entries:
@@ -260,17 +264,19 @@ def _mended(entries: tuple[Entry, ...]) -> dict[str, str]:
     return mended
 
 
-def _failure(state: TaskState, entry: Entry, code: str) -> Failure:
+def _failure(state: TaskState, entry: JournalEntry, code: str) -> Failure:
     what, error = _attempt(entry), entry.error or "failed"
     item_id = _id_of(state, "failed_attempts", entry, what, error)
     return Failure(what, error, id=item_id, origin=origin_of(entry, code))
 
 
-def _attempt(entry: Entry) -> str:
+def _attempt(entry: JournalEntry) -> str:
     return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 220)
 
 
-def _commands(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Command, ...]:
+def _commands(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[Command, ...]:
     """Follow the commands that build, test, check or start something: each once, newest last."""
     commands = {command.command: command for command in state.commands}
     for entry in entries:
@@ -292,7 +298,7 @@ def _commands(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[
     return tuple(commands.values())
 
 
-def _plan(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Step, ...]:
+def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Step, ...]:
     """Follow the host's plan; what is done goes first when there is no room."""
     steps = {step.number: step for step in state.plan}
     for entry in ended:
@@ -310,7 +316,9 @@ def _plan(state: TaskState, ended: tuple[Entry, ...], code: str) -> tuple[Step, 
     return tuple(steps.values())
 
 
-def _step(state: TaskState, entry: Entry, change: PlanItem, before: Step | None, code: str) -> Step:
+def _step(
+    state: TaskState, entry: JournalEntry, change: PlanItem, before: Step | None, code: str
+) -> Step:
     """Return a step as a change leaves it; one of another text is another step."""
     progress = DONE if change.done else ACTIVE if change.active else OPEN
     text = change.text or (before.text if before is not None else "")
@@ -320,7 +328,7 @@ def _step(state: TaskState, entry: Entry, change: PlanItem, before: Step | None,
     return Step(change.id, text, progress, id=item_id, origin=origin_of(entry, code))
 
 
-def _last_action(state: TaskState, ended: tuple[Entry, ...]) -> LastAction | None:
+def _last_action(state: TaskState, ended: tuple[JournalEntry, ...]) -> LastAction | None:
     is_noted = state.last_action is not None and state.last_action.by != HOOK
     if not ended or is_noted:
         return state.last_action
@@ -329,7 +337,9 @@ def _last_action(state: TaskState, ended: tuple[Entry, ...]) -> LastAction | Non
     return LastAction(summary, "success", newest.at, by=HOOK)
 
 
-def _exchanges(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple[Exchange, ...]:
+def _exchanges(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[Exchange, ...]:
     messages: list[Exchange] = []
     for entry in entries:
         if entry.event == journal.PROMPT:
@@ -347,7 +357,7 @@ def _exchanges(state: TaskState, entries: tuple[Entry, ...], code: str) -> tuple
 
 
 def work_of(
-    entries: tuple[Entry, ...], state: TaskState, now: float, *, compacting: bool = False
+    entries: tuple[JournalEntry, ...], state: TaskState, now: float, *, compacting: bool = False
 ) -> Work:
     """Return what the snapshot says of the work in progress.
 
@@ -377,7 +387,7 @@ def work_of(
     )
 
 
-def _status(state: TaskState, main: list[Entry], now: float, *, in_turn: bool) -> str:
+def _status(state: TaskState, main: list[JournalEntry], now: float, *, in_turn: bool) -> str:
     """Guess what the agent is doing, unless it said that it waits or is done."""
     if state.status == "waiting_for_user":
         return WAITING

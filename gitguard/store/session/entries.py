@@ -27,7 +27,7 @@ SAID = "agent-said"
 SUMMARY = "host-summary"
 
 
-class Entry(Record):
+class JournalEntry(Record):
     """One line of the journal."""
 
     event: str = fields.text("What happened.")
@@ -63,20 +63,20 @@ class Entry(Record):
         return {name: value for name, value in self.to_document().items() if value}
 
 
-def read_entries(documents: Iterable[dict[str, Any]]) -> tuple[Entry, ...]:
+def read_entries(documents: Iterable[dict[str, Any]]) -> tuple[JournalEntry, ...]:
     """Read the entries of a journal; a line that is not one of ours is skipped."""
     entries = []
     for document in documents:
         try:
-            entries.append(Entry.from_document(document))
+            entries.append(JournalEntry.from_document(document))
         except InvalidInput:
             continue
     return tuple(entries)
 
 
-def open_calls(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def open_calls(entries: Iterable[JournalEntry]) -> tuple[JournalEntry, ...]:
     """Return the tool calls that began and never ended."""
-    running: dict[str, Entry] = {}
+    running: dict[str, JournalEntry] = {}
     for entry in entries:
         if entry.event == STARTED:
             running[entry.id] = entry

@@ -8,7 +8,7 @@ from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.session.entries import ENDED, FAILED, Entry, open_calls, read_entries
+from gitguard.store.session.entries import ENDED, FAILED, JournalEntry, open_calls, read_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class JournalPart(Value):
     """What of a journal still counts."""
 
     id: str
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
     """Calls that did not end and the newest of what was folded, then what was not."""
-    unfolded: tuple[Entry, ...]
+    unfolded: tuple[JournalEntry, ...]
     """What lies behind the offset that was folded before."""
     end: int
 
@@ -53,7 +53,7 @@ class JournalFile:
         self.path = path
         self._clock = clock
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Add an entry."""
         line = self._line(entry)
 
@@ -64,7 +64,7 @@ class JournalFile:
 
         files.append(self.path, at)
 
-    def _line(self, entry: Entry) -> bytes:
+    def _line(self, entry: JournalEntry) -> bytes:
         return dump_line(entry.line())
 
     def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
@@ -122,11 +122,11 @@ class JournalFile:
             journal_id, _entries(self._trusted(before, journal_id)) + fresh, fresh, end
         )
 
-    def open_calls(self) -> tuple[Entry, ...]:
+    def open_calls(self) -> tuple[JournalEntry, ...]:
         """Return the tool calls that began and never ended, however long ago."""
         return self._read_open_calls()
 
-    def _read_open_calls(self) -> tuple[Entry, ...]:
+    def _read_open_calls(self) -> tuple[JournalEntry, ...]:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
         return _entries(self._trusted(_open_calls(_placed(lines, 0)), journal_id))
@@ -168,7 +168,7 @@ class JournalFile:
     def _is_to_end(self, part: JournalPart) -> bool:
         return part.end > _ROTATE_AT
 
-    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
+    def restart(self, entries: tuple[JournalEntry, ...]) -> JournalPart:
         """Begin a new file with entries that are folded already, in place of the one there is."""
         data = self._header()
         begun = id_in(_document(data))
@@ -249,7 +249,7 @@ def _open_calls(
     return list(running.values())
 
 
-def _entries(lines: list[bytes]) -> tuple[Entry, ...]:
+def _entries(lines: list[bytes]) -> tuple[JournalEntry, ...]:
     documents = [document for line in lines if (document := _document(line)) is not None]
     for document in documents:
         document.pop("seal", None)

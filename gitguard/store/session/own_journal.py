@@ -11,7 +11,7 @@ from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, hea
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.entries import Entry
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.moment import Moment
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
@@ -41,14 +41,14 @@ class OwnJournal(JournalFile):
         if self._is_new():
             files.append(self.path, self._header())
 
-    def _line(self, entry: Entry) -> bytes:
+    def _line(self, entry: JournalEntry) -> bytes:
         return dump_line(self._workspace.redactor.document(entry.line())[0])
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:
         """Read the journal as it was at one moment."""
         return self._moment.look(lambda: self._read(folded_id, folded_offset))
 
-    def open_calls(self) -> tuple[Entry, ...]:
+    def open_calls(self) -> tuple[JournalEntry, ...]:
         """Return the tool calls that began and never ended, as it was at one moment."""
         return self._moment.look(self._read_open_calls)
 
@@ -63,7 +63,7 @@ class OwnJournal(JournalFile):
 
             raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
 
-    def restart(self, entries: tuple[Entry, ...]) -> JournalPart:
+    def restart(self, entries: tuple[JournalEntry, ...]) -> JournalPart:
         """Begin a new file; the one before is nobody's from then on, should it come back."""
         from gitguard.store.session import journal_ids
 

@@ -13,7 +13,7 @@ from gitguard.sessions.resume.building import stable_block
 from gitguard.store.session import entries
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.host_session import HostSession
 from tests.conftest import Clock, Git
 
@@ -26,7 +26,7 @@ def block_of(guard: Guard, *, spiral: str = "") -> str:
 def happens(guard: Guard, event: str, **details: object) -> None:
     """Append to the session's journal what a hook would."""
     store = guard.store()
-    entry = Entry(event=event, at=store.now, host_session="S1").replace(**details)
+    entry = JournalEntry(event=event, at=store.now, host_session="S1").replace(**details)
     with store.lock():
         store.journal.append(entry)
 

@@ -13,7 +13,7 @@ from gitguard.model.codec import dump_json
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
@@ -30,7 +30,7 @@ def test_a_secret_that_is_noted_reaches_neither_git_nor_any_file(
     noted = begun.note({"goal": f"Use {TOKEN} to push", "decisions": [{"what": TOKEN, "why": "x"}]})
     assert {found.path for found in noted.redacted} == {"goal", "decisions[0].what"}
     assert "[REDACTED:" in noted.state.goal
-    begun.store().journal.append(Entry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
+    begun.store().journal.append(JournalEntry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
     begun.checkpoint(f"Because {TOKEN} is new.")
     assert "[REDACTED:" in begun.resume()
     assert holders(git, TOKEN) == []
@@ -42,7 +42,7 @@ def test_what_the_journal_held_before_there_was_a_rule_is_taken_out_when_it_is_f
 ) -> None:
     blind = open_guard()
     blind.workspace.redactor = Blind()
-    blind.store().journal.append(Entry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
+    blind.store().journal.append(JournalEntry("prompt", NOW, "H", summary=f"Push with {TOKEN}"))
     begun.checkpoint("Folds it.")
     assert "[REDACTED:" in begun.show("snapshot.yaml").decode()
     assert holders(git, TOKEN) == []

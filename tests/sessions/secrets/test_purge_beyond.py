@@ -10,7 +10,7 @@ from gitguard.guard import Guard
 from gitguard.sessions.handoff.handoff_file import Handoff
 from gitguard.sessions.secrets.leaks import UNREAD
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
@@ -38,7 +38,7 @@ def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(
     there.ensure()
     there.note({"learnings": [f"pass phrase: {UNKNOWN}"]})
     for summary in (f"Use {UNKNOWN} there", f"Use {UNKNOWN} again"):
-        there.store().journal.append(Entry("prompt", NOW, "H", summary=summary))
+        there.store().journal.append(JournalEntry("prompt", NOW, "H", summary=summary))
     open_guard().note({"current_phase": "later"})
     open_guard().secrets.purge("1", value=UNKNOWN)
     there = Guard(str(linked), named, clock)

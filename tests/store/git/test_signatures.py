@@ -34,7 +34,7 @@ from gitguard.store.git.signature import (
     judge_ssh,
 )
 from gitguard.store.session.checkpoint import Checkpoint, Code
-from gitguard.store.session.entries import Entry
+from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from tests.conftest import Clock, Git
 from tests.support.keys import GpgKeys, Machine, SshKeys
@@ -612,7 +612,7 @@ def test_what_a_conversation_did_here_is_not_left_behind(
 ) -> None:
     elsewhere.work("Theirs")
     begun.store().journal.append(
-        Entry("tool-end", NOW, "host", id="t", tool="Edit", written=("a",))
+        JournalEntry("tool-end", NOW, "host", id="t", tool="Edit", written=("a",))
     )
     elsewhere.hand_over()
     assert "since the last checkpoint is not in a checkpoint yet" in refused(begun)

@@ -17,7 +17,7 @@ from gitguard.model.items import ANSWER, Artifact, Decision, Exchange
 from gitguard.model.text import seconds, timestamp
 from gitguard.store.session import capture
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, Entry
+from gitguard.store.session.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, JournalEntry
 from gitguard.store.session.snapshot import Snapshot, read_snapshot
 from gitguard.store.session.task import TaskState, new_task, read_state
 from tests.conftest import OpenGuard
@@ -27,11 +27,11 @@ NOW = "2026-01-31T09:30:00Z"
 LONG_ANSWER = "I would write the parser by hand, since the grammar is small. " * 10
 
 
-def entry(event: str = ENDED, **changes: Any) -> Entry:
-    return Entry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})
+def entry(event: str = ENDED, **changes: Any) -> JournalEntry:
+    return JournalEntry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})
 
 
-def folded(*entries: Entry, state: TaskState | None = None) -> TaskState:
+def folded(*entries: JournalEntry, state: TaskState | None = None) -> TaskState:
     return capture.fold(state or new_task("main", NOW), entries, NOW)
 
 
@@ -322,7 +322,7 @@ ENTRIES = st.lists(
 @settings(max_examples=60)
 @given(ENTRIES, st.integers(0, 40))
 def test_entries_add_up_to_the_same_however_they_are_cut_into_folds(
-    entries: list[Entry], cut: int
+    entries: list[JournalEntry], cut: int
 ) -> None:
     whole = folded(*entries)
     pieces = folded(*entries[cut:], state=folded(*entries[:cut]))
@@ -331,7 +331,7 @@ def test_entries_add_up_to_the_same_however_they_are_cut_into_folds(
 
 @settings(max_examples=60)
 @given(ENTRIES)
-def test_entries_that_are_folded_again_change_nothing(entries: list[Entry]) -> None:
+def test_entries_that_are_folded_again_change_nothing(entries: list[JournalEntry]) -> None:
     once = folded(*entries)
     assert folded(*entries, state=once) == once
     assert read_state(once.to_document()) == once

@@ -13,7 +13,7 @@ from gitguard.model.items import Artifact
 from gitguard.model.text import seconds
 from gitguard.store.session import capture
 from gitguard.store.session import entries as journaling
-from gitguard.store.session.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, Entry
+from gitguard.store.session.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, JournalEntry
 from gitguard.store.session.journal import JournalFile
 from gitguard.store.session.snapshot import SnapshotMeta, render_snapshot, snapshot_of
 from gitguard.store.session.task import LastAction, new_task
@@ -23,8 +23,8 @@ from tests.support.session_files import session_file
 NOW = "2026-01-31T09:30:00Z"
 
 
-def entry(event: str = ENDED, **changes: object) -> Entry:
-    return Entry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})  # type: ignore[arg-type]
+def entry(event: str = ENDED, **changes: object) -> JournalEntry:
+    return JournalEntry(event, NOW, "host", **{"id": "t1", "tool": "Edit", **changes})  # type: ignore[arg-type]
 
 
 @pytest.fixture

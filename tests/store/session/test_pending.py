@@ -14,7 +14,7 @@ import pytest
 from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
 from gitguard.guard import Guard
 from gitguard.model.items import texts
-from gitguard.store.session.entries import ENDED, FAILED, Entry
+from gitguard.store.session.entries import ENDED, FAILED, JournalEntry
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
@@ -116,10 +116,10 @@ def test_what_a_sandbox_folded_is_not_folded_again(
     assert state.failed_attempts == ()
 
 
-def written(path: str, *, event: str = ENDED, error: str = "") -> Entry:
+def written(path: str, *, event: str = ENDED, error: str = "") -> JournalEntry:
     now = "2026-01-31T09:30:00Z"
     paths = (path,) if path else ()
-    return Entry(event, now, "host", id="t1", tool="Edit", written=paths, error=error)
+    return JournalEntry(event, now, "host", id="t1", tool="Edit", written=paths, error=error)
 
 
 def test_an_edit_in_the_sandbox_is_still_an_edit(
