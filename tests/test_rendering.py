@@ -46,7 +46,9 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
     tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
     commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
     plan=lists_of(text=TEXT, state=TEXT, is_done=st.booleans()),
-    exchanges=lists_of(text=TEXT, settles=TEXT, when=TEXT, origin=records(by=TEXT)),
+    exchanges=lists_of(
+        text=TEXT, settles=TEXT, when=TEXT, origin=records(by=TEXT, is_read=st.booleans())
+    ),
     earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
 )
 AROUND = records(

@@ -140,7 +140,10 @@ def record_summary(conversation: Conversation) -> None:
 
 
 def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
-    """Journal what was said before we first heard of the conversation."""
+    """Journal what was said before we first heard of the conversation.
+
+    No prompt event vouches for these words, so they are marked as read.
+    """
     transcript = conversation.event.transcript
     if conversation.record.turns or transcript is None or not os.path.exists(transcript.path):
         return
@@ -178,7 +181,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
             answer = text
             continue
         settles = question_of(answer) if is_reply(len(answer), text) else ""
-        entry = _entry_before(conversation, entries.PROMPT, message, one_line(text))
+        entry = _entry_before(conversation, entries.PROMPT_READ, message, one_line(text))
         earlier.append(entry.replace(settles=settles))
         answer = ""
     return earlier

@@ -74,6 +74,11 @@ class Origin(Record):
         "The first 12 digits of the commit that was checked out.", default="", sparse=True
     )
     elsewhere: bool = fields.flag("Whether another machine wrote it.", default=False)
+    is_read: bool = fields.flag(
+        "Whether it was read in the host's transcript, where others may write, and not heard from "
+        "the host.",
+        default=False,
+    )
 
     def at_commit(self, commit: str) -> Origin:
         """Return the origin with the commit that was checked out, if none is known yet."""

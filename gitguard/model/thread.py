@@ -13,6 +13,7 @@ from gitguard.model.items import (
     CONCLUSION,
     CONSTRAINT,
     CORRECTION,
+    REQUEST,
     SMALL_TALK,
     UNFINISHED,
     Exchange,
@@ -43,6 +44,16 @@ def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = ""
     return Exchange(
         gist(text, AT_LENGTH), kind, settles, id=item_id, origin=origin.replace(by=USER)
     )
+
+
+def read_prompt(text: str, origin: Origin, *, settles: str = "") -> Exchange:
+    """Return what a transcript has as a prompt.
+
+    It corrects and limits nothing: an agent can write into that file as well.
+    """
+    kind = kind_of_prompt(text, settles=bool(settles))
+    message = said_by_user(text, origin, settles=settles, kind=REQUEST if kind in MARKED else kind)
+    return message.replace(origin=message.origin.replace(is_read=True))
 
 
 def said_by_agent(text: str, origin: Origin, *, ends_turn: bool = True) -> Exchange:
@@ -86,6 +97,11 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
 
 def _is_by_user(exchange: Exchange) -> bool:
     return exchange.origin.by == USER
+
+
+def is_heard(exchange: Exchange) -> bool:
+    """Say whether the user said it to the host, which told a hook of it at once."""
+    return _is_by_user(exchange) and not exchange.origin.is_read
 
 
 def _with_newest_shortened(
@@ -152,5 +168,5 @@ def key_exchanges(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 def summary(exchanges: tuple[Exchange, ...]) -> str:
     """Return the first and the last user message, or the only one, or nothing."""
-    by_user = [shorten(one_line(e.text), SUMMARY_PART) for e in exchanges if _is_by_user(e)]
+    by_user = [shorten(one_line(e.text), SUMMARY_PART) for e in exchanges if is_heard(e)]
     return " ... ".join(by_user[:1] + by_user[1:][-1:])

@@ -20,8 +20,7 @@ from gitguard.model.items import (
     Exchange,
 )
 from gitguard.model.text import one_line, seconds
-from gitguard.model.thread import MARKED
-from gitguard.model.transcript import USER
+from gitguard.model.thread import MARKED, is_heard
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -150,7 +149,7 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
 def newest_request(state: TaskState) -> Exchange | None:
     """Return what the user said last that is more than small talk."""
     for exchange in reversed(state.exchanges):
-        if exchange.origin.by == USER and exchange.kind != SMALL_TALK:
+        if is_heard(exchange) and exchange.kind != SMALL_TALK:
             return exchange
     return None
 
@@ -174,7 +173,7 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)
-        if exchange.origin.by == USER
+        if is_heard(exchange)
         and exchange.kind not in (SMALL_TALK, ROUTINE)
         and exchange is not newest
     ]
@@ -339,6 +338,13 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         BlockSection("Tool outputs", _items(outputs), 6),
         _notes("Learnings", state.learnings, 10, reader),
         BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
+        BlockSection(
+            "Prompts in the host's transcript, from before gitguard heard the user",
+            _items((_said(e, reader), True) for e in reversed(state.exchanges) if e.origin.is_read),
+            4,
+            has_stub=False,
+            paragraph=_EARLIER_WORDS,
+        ),
         BlockSection("Files read", _items((path, True) for path in read), 2),
     )
 

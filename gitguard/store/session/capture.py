@@ -345,6 +345,9 @@ def _exchanges(
         if entry.event == journal.PROMPT:
             origin = origin_of(entry, code)
             messages.append(thread.said_by_user(entry.summary, origin, settles=entry.settles))
+        elif entry.event == journal.PROMPT_READ:
+            origin = origin_of(entry, code)
+            messages.append(thread.read_prompt(entry.summary, origin, settles=entry.settles))
         elif entry.event in (journal.TURN_ENDED, journal.SAID):
             ends_turn = entry.event == journal.TURN_ENDED
             origin = origin_of(entry, code)
@@ -368,7 +371,7 @@ def work_of(
     in_turn = bool(main) and main[-1].event not in (journal.TURN_ENDED, journal.INTERRUPTED)
     called = running or [entry for entry in main if entry.event in _CALLED]
     last = called[-1] if called else None
-    by_user = [e for e in state.exchanges if e.origin.by == USER]
+    by_user = [e for e in state.exchanges if e.origin.by == USER and not e.origin.is_read]
     asked = [e for e in by_user if e.kind != SMALL_TALK] or by_user
     return Work(
         topic=one_line(asked[-1].text)[:_TOPIC_LIMIT] if asked else "",

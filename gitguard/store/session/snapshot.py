@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.items import Exchange
     from gitguard.store.session.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
@@ -171,13 +172,18 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
         thread=ThreadSection(
             work.thread_summary,
             tuple(
-                KeyExchange(USER if e.origin.by == USER else AGENT, one_line(e.text)[:KEY_GIST])
+                KeyExchange(USER if e.origin.by == USER else AGENT, _gist(e))
                 for e in key_exchanges(state.exchanges)
             ),
         ),
         open_items=work.open_items,
         learnings=tuple(note.text for note in state.learnings),
     )
+
+
+def _gist(exchange: Exchange) -> str:
+    marked = "(from the transcript) " if exchange.origin.is_read else ""
+    return (marked + one_line(exchange.text))[:KEY_GIST]
 
 
 def render_snapshot(snapshot: Snapshot) -> bytes:

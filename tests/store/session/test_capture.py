@@ -197,7 +197,7 @@ def test_what_was_said_before_we_first_heard_of_a_conversation_is_read_from_its_
     talk.prompt("Now test it")
     talk.send("Stop")
     gists = [exchange.gist for exchange in snapshot(talk).thread.key_exchanges]
-    assert gists[:3] == ["Write a parser", "It is written.", "Now test it"]
+    assert gists[:3] == ["(from the transcript) Write a parser", "It is written.", "Now test it"]
 
 
 def test_turning_points_before_we_first_heard_of_a_conversation_are_kept(
@@ -209,8 +209,8 @@ def test_turning_points_before_we_first_heard_of_a_conversation_are_kept(
     talk.prompt("Question 6")
     talk.send("Stop")
     gists = [exchange.gist for exchange in snapshot(talk).thread.key_exchanges]
-    assert gists[0] == "Question 0"
-    assert "Question 2" in gists, "it follows a long answer"
+    assert gists[0] == "(from the transcript) Question 0"
+    assert "(from the transcript) Question 2" in gists, "it follows a long answer"
 
 
 def test_a_time_ahead_of_the_clock_hides_nothing_that_is_said_later(talk: Conversation) -> None:
