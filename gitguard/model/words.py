@@ -128,6 +128,8 @@ _COMMON = _listed(
     " any but also then than when what which who why how don't never always only just"
 )
 _HEADINGS = re.compile(r"^\s*(?:#+|\d+\.|\*\*)\s*([A-Z][^\n:*]{2,60})[:*]*\s*$", re.MULTILINE)
+_ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
+_SUMMARY_TAGS = re.compile(r"</?summary>")
 _STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+")
 _NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
@@ -270,6 +272,8 @@ def standing_of(summary: str, limit: int) -> str:
 
     Without headings of that name, it is read as an answer is.
     """
+    # What the model thought aloud before it wrote the summary is no part of it.
+    summary = _SUMMARY_TAGS.sub("", _ANALYSIS.sub("", summary))
     parts = _HEADINGS.split(summary)
     # The text before the first heading, then a heading and its text in turn.
     chosen = [

@@ -125,3 +125,33 @@ def test_a_goal_noted_beside_a_conversation_holds_for_it_too(talk: Conversation)
     talk.guard.note({"goal": "Login without a cookie"})
     finished(talk, "Now the tests")
     assert talk.guard.state().goal == "Login without a cookie"
+
+
+def test_an_earlier_answer_stands_once_and_one_of_a_word_or_two_not_at_all(
+    talk: Conversation,
+) -> None:
+    finished(talk, "Port the parser", "The lexer takes 310 ms.")
+    for prompt in ("Now the writer", "Now the tables"):
+        finished(talk, prompt, "Done.")
+        finished(talk, f"{prompt} again", "The lexer takes 310 ms.")
+    finished(talk, "Now the manual", "The manual has 12 pages.")
+
+    block = talk.beside("S2").prompt("where were we?")
+
+    assert "The last answer: The manual has 12 pages." in block
+    assert block.count("The lexer takes 310 ms.") == 1
+    assert "Done." not in block
+
+
+def test_of_a_hosts_summary_only_the_summary_counts(talk: Conversation) -> None:
+    finished(talk, "Port the parser")
+    talk.send("PreCompact.auto")
+    text = "<analysis>I think aloud.</analysis>\n<summary>\n1. Next Step:\nWrite it.\n</summary>"
+    talk.send("PostCompact", compact_summary=text)
+    talk.send("Stop", last_assistant_message="Done.")
+
+    summary = talk.guard.state().host_summary
+
+    assert summary is not None
+    assert summary.text.startswith("Next Step: Write it")
+    assert "aloud" not in summary.text

@@ -22,7 +22,7 @@ from gitguard.model.items import (
 from gitguard.model.text import one_line, seconds
 from gitguard.model.thread import MARKED, is_heard
 from gitguard.model.value import Value
-from gitguard.model.words import is_replaced, next_step_of, sentences
+from gitguard.model.words import is_replaced, next_step_of, sentences, words_of
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ _CHECK, _FAILURE = 120, 200
 each before it, of a check and of a failure, until all sections have as much."""
 _FIRST_WORDS = 6
 """Corrections and limits that go beside what was noted; other prompts come after it."""
+_FEWEST_WORDS = 3
+"""Words of an answer that is worth a line when it is not the last."""
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 _MOST_CHECKS = 12
@@ -257,6 +259,11 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
     last = _said(answers[0], reader) if answers else ""
+    # One or two words, such as "Done.", say nothing once another answer has come.
+    earlier: dict[str, Exchange] = {}
+    for answer in answers[1:]:
+        if len(words_of(answer.text)) >= _FEWEST_WORDS:
+            earlier.setdefault(answer.text, answer)
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
     shown = [(_described(a), not a.is_noted) for a in state.artifacts[::-1] if a.kind != "commit"]
     commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
@@ -271,7 +278,7 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
         ).replace(has_stub=False),
         BlockSection(
             "Earlier answers",
-            _items((_said(e, reader), True) for e in answers[1:]),
+            _items((_said(e, reader), True) for e in earlier.values()),
             4,
             has_stub=False,
             paragraph=_EARLIER_ANSWER,
