@@ -84,9 +84,9 @@ def halt_of(conversation: str) -> str:
 def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> None:
     """Refuse a command for humans when a host's agent runs it, as far as can be told."""
     from gitguard.errors import OwnerOnly
-    from gitguard.hosts import surrounding_session
+    from gitguard.hosts import in_agents_shell
 
-    if surrounding_session(os.environ):
+    if in_agents_shell(os.environ):
         raise OwnerOnly(
             f"`gitguard {command}` is for a human, and an agent's host runs this command",
             hint,

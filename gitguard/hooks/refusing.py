@@ -6,7 +6,7 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import OLD_REPAIRS, REPAIR, XARGS, owner_command
+from gitguard.hooks.shell_commands import HIDDEN, OLD_REPAIRS, REPAIR, owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -23,7 +23,10 @@ _REPAIR_REFUSAL = (
     "; you may run `gitguard repair --dry-run`, which says what is wrong, and `gitguard repair "
     "--local`, which takes this machine's own copy of the state"
 )
-_XARGS_REFUSAL = "`xargs` hides which command of gitguard runs: name the command itself"
+_HIDDEN_REFUSAL = (
+    "this shell command does not show which gitguard command it runs: write that command out, "
+    "without a variable, a substitution or `xargs`"
+)
 
 
 def refuse_first(
@@ -54,8 +57,8 @@ def refuse_first(
 
 
 def _refusal_of(owner: str) -> str:
-    if owner == XARGS:
-        return _XARGS_REFUSAL
+    if owner == HIDDEN:
+        return _HIDDEN_REFUSAL
     is_repair = owner == REPAIR or owner in OLD_REPAIRS
     return _OWNER_REFUSAL.format(owner) + _REPAIR_REFUSAL * is_repair
 

@@ -2,7 +2,7 @@
 
 Shell text cannot be understood for certain without running it. This reads words, not meaning: good
 enough to save a checkpoint before `rm -rf`, and to keep an agent from typing the commands that
-belong to a human; no sandbox.
+belong to a human; no sandbox. What it cannot see is listed in references/guides/security.md.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
 """What `repair` was before; each chooses for the user, or did in an earlier version."""
 OWNER_COMMANDS = OLD_REPAIRS | {"override", "purge"}
 """Commands that only a human may run (references/design/contract.md, "Halt")."""
-XARGS = "xargs"
-"""Reads arguments from its input, so that a command line does not show what it runs."""
+HIDDEN = "hidden"
+"""Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
 COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 UNTRUSTED = "--untrusted"
@@ -34,10 +34,20 @@ _CREATING = (
 """Words in a simple command that creates the branch that it names as well."""
 _SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
+_LISTS = str.maketrans(dict.fromkeys("[],", " "))
+"""A script in quotes may give the words of a command as a list."""
 _SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
 _NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 _PROGRAM = "gitguard"
+_NAMES = frozenset({_PROGRAM, f"{_PROGRAM}.exe", f"-m{_PROGRAM}"})
+"""The program as the last part of a word; Python takes its module with or without a blank."""
+_READING_ARGUMENTS = frozenset({"xargs", "parallel"})
+"""Programs that read from their input or from later words which arguments another one gets."""
+_RUNNING_ANOTHER = frozenset(
+    ("builtin", "command", "doas", "env", "exec", "nohup", "sudo", "time", "timeout", "which")
+) | {"do", "else", "eval", "function", "then"}
+"""Words before a program that runs; Python, with a version in its name, comes on top."""
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
 """Outside of quotes these join, redirect, group or substitute, or end a command."""
 _LONGEST = 1 << 17
@@ -70,38 +80,88 @@ def owner_command(command: str) -> str:
     joined = command.translate(_NO_QUOTES)
     if _PROGRAM not in joined.lower():
         return ""
-    for words in _simple_commands(command):
-        places = _places_of_program(words)
+    simple, joined_commands = _simple_commands(command.translate(_LISTS)), _joined_commands(command)
+    aliases = _aliases([*simple, *joined_commands])
+    for words in simple:
+        places = _places_of_program(words, aliases)
         if places and (owner := _owner_among(words[places[0] + 1 :])):
             return owner
     # Here a text in quotes is one word, so that every mention of the program can be looked at.
-    for words in _joined_commands(command):
-        for place in _places_of_program(words):
+    for words in joined_commands:
+        for place in _places_of_program(words, aliases):
             if owner := _owner_among(words[place + 1 :]):
                 return owner
-            if _hidden_by_xargs(words, place):
-                return XARGS
-    return ""
+            if _reads_subcommand(words, place):
+                return HIDDEN
+    return HIDDEN if _substitutes_subcommand(command, aliases) else ""
 
 
-def _hidden_by_xargs(words: list[str], place: int) -> bool:
-    """Say whether `xargs` reads from its input which command the program is to run."""
+def _aliases(commands: list[list[str]]) -> frozenset[str]:
+    """Return the names that commands give the program: aliases and variables, as `g=gitguard`."""
+    assignments = [word.partition("=") for words in commands for word in words if "=" in word]
+    return frozenset(
+        name
+        for name, _, value in assignments
+        if name.isidentifier() and value and _is_program(value.split()[0])
+    )
+
+
+def _reads_subcommand(words: list[str], place: int) -> bool:
+    """Say whether `xargs` or `parallel` reads which command the program is to run."""
     subcommand = _first_argument(words[place + 1 :])
     for at, word in enumerate(words[:place]):
-        if word.rpartition("/")[2] == XARGS:
+        if word.rpartition("/")[2] in _READING_ARGUMENTS:
             options = words[at + 1 : place]
-            return subcommand in ("", *options, *(option[2:] for option in options))
+            names = ("", *options, *(option[2:] for option in options))
+            return subcommand in names or subcommand.startswith(":::")
     return False
 
 
-def _places_of_program(words: list[str]) -> list[int]:
+def _substitutes_subcommand(command: str, aliases: frozenset[str]) -> bool:
+    """Say whether a shell substitutes which command the program runs, as in `gitguard $c`."""
+    for words in _split(command):
+        substitutes = [
+            _first_argument(words[place + 1 :]).startswith(("$", "`"))
+            for place in _places_of_program([word.strip("(){}`") for word in words], aliases)
+        ]
+        if any(substitutes) and _runs_program(words, aliases):
+            return True
+        scripts = [word for word in words if " " in word.strip()] if _runs_scripts(words) else []
+        if any(_substitutes_subcommand(script, aliases) for script in scripts):
+            return True
+    return False
+
+
+def _runs_program(words: list[str], aliases: frozenset[str]) -> bool:
+    """Say whether a simple command begins with the program, or with what may run it."""
+    for word in words:
+        bare = word.strip("$(){}`!")
+        if bare and "()" not in word and not _is_assignment(bare):
+            is_runner = bare in _RUNNING_ANOTHER or bare.startswith("python")
+            return is_runner or bool(_places_of_program([bare], aliases))
+    return False
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier()
+
+
+def _runs_scripts(words: list[str]) -> bool:
+    return "eval" in words or any(w.startswith("-") and w.endswith("c") for w in words)
+
+
+def _places_of_program(words: list[str], aliases: frozenset[str]) -> list[int]:
     return [
         place
         for place, word in enumerate(words)
-        # The last part of a word, for `"$(which gitguard)"` is one word.
-        if word.rstrip().rpartition(" ")[2].rpartition("/")[2].lower()
-        in (_PROGRAM, f"{_PROGRAM}.exe")
+        if _is_program(word) or word.strip(" ${}") in aliases
     ]
+
+
+def _is_program(word: str) -> bool:
+    # The last part of a word, for `"$(which gitguard)"` is one word.
+    return word.rstrip().rpartition(" ")[2].rpartition("/")[2].lower() in _NAMES
 
 
 def _owner_among(arguments: list[str]) -> str:
@@ -223,13 +283,16 @@ def _joined_commands(command: str) -> list[list[str]]:
     Redirections are left out. What is substituted counts as part of the command around it, so that
     `$(which gitguard) trust` reads as `which gitguard trust`.
     """
+    return _split(command[:_LONGEST].translate(_SUBSTITUTES))
+
+
+def _split(command: str) -> list[list[str]]:
+    """Split a command as `_joined_commands` does; what is substituted stays as it is written."""
     import re
     import shlex
 
     text = re.sub(r"(?<!\S)\d+(?=[<>])", "", command[:_LONGEST].replace("\\\n", ""))
-    tokens = shlex.shlex(
-        text.replace("\n", " ; ").translate(_SUBSTITUTES), posix=True, punctuation_chars=";<>|&"
-    )
+    tokens = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";<>|&")
     tokens.whitespace_split, tokens.commenters = True, ""
     commands: list[list[str]] = [[]]
     is_target = False

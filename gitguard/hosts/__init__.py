@@ -80,6 +80,11 @@ def surrounding_host(session: str, environment: Mapping[str, str]) -> str:
     return ""
 
 
+def in_agents_shell(environment: Mapping[str, str]) -> bool:
+    """Say whether a host's agent runs this command."""
+    return any(find_host(name).in_agents_shell(environment) for name in names(HOOKS))
+
+
 def surrounding_session(environment: Mapping[str, str]) -> str:
     """Return the conversation of a host that started this command, empty outside of one."""
     for name in names(HOOKS):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
         def host_session(self, environment: Mapping[str, str]) -> str:
             """Return the conversation in which a command runs, empty outside the host."""
 
+        def in_agents_shell(self, environment: Mapping[str, str]) -> bool:
+            """Say whether the host's agent runs a command, by any mark that the host sets."""
+
         def project_dir(self, environment: Mapping[str, str]) -> str:
             """Return the project's folder, empty where only a payload tells."""
 

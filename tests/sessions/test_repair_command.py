@@ -165,6 +165,13 @@ def test_an_agent_may_only_look_and_put_our_own_back(
     assert run(begun, "--local", **agent).exit_code == 0
 
 
+@pytest.mark.parametrize("mark", ["CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "OPENCLAW_SHELL"])
+def test_each_mark_of_an_agents_shell_is_enough_to_refuse(begun: Guard, mark: str) -> None:
+    edit(begun)
+    assert isinstance(run(begun, "--accept", "--yes", **{mark: "1"}).exception, OwnerOnly)
+    assert kinds(begun) == ["edited-state"]
+
+
 @pytest.mark.parametrize(
     "command", ["recover", "recover --take", "accept --yes", "trust --yes", "migrate"]
 )
@@ -198,6 +205,15 @@ def test_no_option_is_dropped_without_a_word(begun: Guard, arguments: tuple[str,
         ("gitguard repair --trust --yes # --local", True),
         ("gitguard repair --local --trust", True),
         ("sh -c 'gitguard repair --accept -y'", True),
+        ("g=gitguard; $g repair --local", False),
+        ("g=gitguard; $g repair --trust", True),
+        ('export G=/opt/bin/gitguard && "${G}" repair --trust', True),
+        ("alias x=gitguard; x repair --trust", True),
+        ("""bash -c "g=gitguard; \\$g repair --trust" """, True),
+        ("for c in trust; do gitguard repair --$c -y; done", True),
+        ("python3 -mgitguard repair --trust", True),
+        ("""python3 -c "subprocess.run(['gitguard', 'repair', '--trust', '-y'])" """, True),
+        ("cat repair.txt | env gitguard repair --accept", True),
     ],
 )
 def test_hooks_refuse_an_agent_every_repair_that_chooses(command: str, is_refused: bool) -> None:

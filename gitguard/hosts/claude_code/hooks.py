@@ -74,6 +74,11 @@ def host_session(environment: Mapping[str, str]) -> str:
     return environment.get("CLAUDE_CODE_SESSION_ID", "")
 
 
+def in_agents_shell(environment: Mapping[str, str]) -> bool:
+    """Say whether the agent runs a command; the host sets two marks, so dropping one hides none."""
+    return bool(host_session(environment) or environment.get("CLAUDECODE"))
+
+
 def project_dir(environment: Mapping[str, str]) -> str:
     """Return the project's folder, as far as it is known without a payload."""
     return environment.get("CLAUDE_PROJECT_DIR", "")

@@ -71,6 +71,11 @@ def host_session(environment: Mapping[str, str]) -> str:
     return environment.get("GITGUARD_HOST_SESSION", "") or NAME
 
 
+def in_agents_shell(environment: Mapping[str, str]) -> bool:
+    """Say whether the agent runs a command."""
+    return bool(host_session(environment))
+
+
 def project_dir(environment: Mapping[str, str]) -> str:
     """Return nothing: only events tell in which workspace an agent works."""
     return ""
