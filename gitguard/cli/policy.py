@@ -57,7 +57,7 @@ def show(console: Console, key: str) -> None:
 
 def _standing_lines(reading: ConversationStanding) -> list[str]:
     if reading.pressure is None or reading.band is None:
-        return [f"Context: unknown: {one_line(reading.problem)}"]
+        return [f"Context: unknown ({one_line(reading.problem)})"]
     advice = reading.band.advice or "Continue."
     runway, calls = "unknown", ""
     if reading.runway is not None:

@@ -262,10 +262,14 @@ def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPl
     if reserve <= _DEFAULT_RESERVE:
         return SettingsPlan((), (f"the host compacts {named} before gitguard has to halt",))
     if not options.with_trigger:
-        note_on_decline = "when to compact is left to the host; a full context then means a halt"
+        note_on_decline = (
+            "the host decides when to compact; gitguard halts the agent if the context fills up"
+        )
         return SettingsPlan((), (note_on_decline,))
     if not answers["window"]:
-        return SettingsPlan((), ("the host names no window, so when to compact is left to it",))
+        return SettingsPlan(
+            (), ("the host reports no window, so gitguard sets no compaction trigger",)
+        )
     note = (
         f"the host will auto-compact {named} at {trigger:.1%} (sets "
         f"`{_RESERVE}={reserve}`), "
