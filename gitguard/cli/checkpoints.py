@@ -174,7 +174,7 @@ def _code_line(code: CodeCommit) -> str:
     if code.compared_with:
         changes = "unknown changes"
         if code.files_changed is not None:
-            changes = counted(code.files_changed, "file")
+            changes = f"{counted(code.files_changed, 'file')} changed"
         number = int(code.compared_with.removeprefix("cp_"))
         remarks.append(f"{changes} since checkpoint {number}")
     if not code.is_reachable:

@@ -35,7 +35,7 @@ _MEGABYTE = 1 << 20
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before deleting")
 @with_console
 def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: bool) -> None:
-    """Find sessions that are idle, too many or too large, and archive them
+    """Find idle and large sessions, and archive them
 
     The limits are `maintenance.idle_days`, `most_sessions` and `largest_megabytes`. The branch of
     an archived session is under `refs/gitguard/archive/`, its files are in the workspace's

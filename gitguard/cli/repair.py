@@ -136,9 +136,10 @@ def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
 
 def _no_terminal(ways: list[Way]) -> NotConfirmed:
     commands = ", ".join(f"`{way.command}`" for way in ways)
+    choice = "it" if len(ways) == 1 else "one of these"
     return NotConfirmed(
         "nothing was changed: gitguard cannot ask which way to take without a terminal",
-        f"Run one of these in a terminal, or with --yes: {commands}" if ways else "",
+        f"Run {choice} in a terminal, or with --yes: {commands}" if ways else "",
     )
 
 

@@ -82,10 +82,10 @@ def _conversations(
 @click.argument("key", default=None, callback=named)
 @with_console
 def show(console: Console, key: str) -> None:
-    """Show the session KEY and its conversations, by default the current one
+    """Show a session and its conversations
 
-    For each conversation: transcript, window, last counted tokens, and compactions. For an archived
-    session: where its branch is, and how to restore it.
+    KEY is the current session by default. For each conversation: transcript, window, last counted
+    tokens, and compactions. For an archived session: where its branch is, and how to restore it.
 
     Example: `gitguard session show payments`
     """

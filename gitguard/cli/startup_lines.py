@@ -37,7 +37,7 @@ def _how(startup: Startup) -> str:
     """Say how a session came up; one without a first checkpoint has not begun on its branch."""
     saved = startup.saved
     if startup.how == "begun" and saved is not None and saved.pending:
-        return "is kept in the working files only; its first checkpoint waits"
+        return "is kept in the working files until its first checkpoint can be saved"
     return startup.how
 
 

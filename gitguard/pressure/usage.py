@@ -103,7 +103,8 @@ def newest_conversation(conversations: Mapping[str, HostSession]) -> Transcript:
     with_transcripts = [record for record in conversations.values() if record.transcript]
     if not with_transcripts:
         raise InvalidInput(
-            "no conversation of this session has a transcript", "Name a transcript's file or folder"
+            "no conversation of this session has a transcript",
+            "Give the path of one: a transcript's file or folder",
         )
     newest = max(with_transcripts, key=lambda record: record.last_use)
     return Transcript(newest.transcript, newest.transcript_format, newest.transcript_session)

@@ -25,7 +25,7 @@ def fork(source: SessionStore, target: SessionStore, repository: Repository) -> 
     """Go on with a session's state in a new one."""
     if source.session.name == target.session.name:
         raise InvalidInput(
-            f"`{target.session.key[:80]}` is the session itself", "Choose another name"
+            f"`{target.session.key[:80]}` is the session you are in", "Choose another name"
         )
     with locks_of(source, target):
         if not can_begin(target):

@@ -71,7 +71,7 @@ def change(
     conversation is the host's id of the one in which the agent notes, empty outside of one.
     """
     if not document and not new_task:
-        raise InvalidInput("nothing to note", "See `gitguard note --help`")
+        raise InvalidInput("nothing to note", "The command's --help lists what can be noted")
     ready = _changeable(store, document)
     before = ready.state
     if new_task:
@@ -122,7 +122,7 @@ def keep_apart(
     if session is None or not apart.is_unknown(workspace):
         return None
     if not document and not new_task:
-        raise InvalidInput("nothing to note", "See `gitguard note --help`")
+        raise InvalidInput("nothing to note", "The command's --help lists what can be noted")
     now = timestamp(workspace.clock())
     begun = task.new_task(session.key, now)
     state, report = update_state(begun, document, Origin(when=now), lists=lists)

@@ -250,8 +250,8 @@ class Installer:
             shown = ", ".join(refs[:_MOST_REFS])
             more = f" and {len(refs) - _MOST_REFS} more" * (len(refs) > _MOST_REFS)
             notes.append(
-                f"the checkpoints are kept on {shown}{more}; delete one with `git update-ref -d "
-                "REF`"
+                f"the checkpoints are kept on {shown}{more}; `git update-ref -d "
+                "REF` deletes all of a session"
             )
         if os.path.isdir(self._workspace.folder):
             notes.append(f"the working files are kept; delete them with `rm -r {folder}`")

@@ -165,8 +165,8 @@ class SessionStore:
             )
         raise EditedState(
             f"somebody other than gitguard changed `{self.states.path}`",
-            "Review the change and take it with `gitguard repair --accept`, or drop it with "
-            "`gitguard repair --local`",
+            "Review the change with `gitguard repair --accept --dry-run`. Take it with `gitguard "
+            "repair --accept`, or drop it with `gitguard repair --local`",
         )
 
     def save(self, state: TaskState, before: Ready | None) -> Ready:

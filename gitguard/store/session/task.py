@@ -71,7 +71,7 @@ class TaskState(Record):
     open_issues: tuple[Note, ...] = fields.records("What still has to be solved.", of=Note)
     constraints: tuple[Note, ...] = fields.records("Limits the work has to keep to.", of=Note)
     artifacts: tuple[Artifact, ...] = fields.records(
-        "What the task touches; one entry a path.", of=Artifact, appends=True
+        "What the task touches; one entry per path.", of=Artifact, appends=True
     )
     state_confidence: float = fields.share("How sure the agent is of this state, 0 to 1.")
     updated_at: str = fields.time("When the state was last written.")

@@ -110,7 +110,7 @@ def _changed_list(
         artifacts = tuple(item for item in items if isinstance(item, Artifact))
         _refuse_contradiction(artifacts)
         merged = merge_artifacts(state.artifacts, artifacts)
-        return merged, f"appended {len(items)}, one entry a path"
+        return merged, f"appended {len(items)}, one entry per path"
     ids = {item.id for item in items}
     kept = tuple(item for item in present if item.id not in ids)
     return kept + items, f"appended {len(items)}"

@@ -118,7 +118,10 @@ def test_show_names_the_code_on_standard_error_and_prints_the_file_alone(git: Gi
         run = subprocess_gitguard(git, "show", "state", "3")
         document = json.loads(gitguard("show", "3", "--json").out)
     assert before.code == 0
-    assert run.stderr == f'Code: {commit_id[:7]} "Fix the parser" (3 files since checkpoint 2)\n'
+    assert (
+        run.stderr
+        == f'Code: {commit_id[:7]} "Fix the parser" (3 files changed since checkpoint 2)\n'
+    )
     assert json.loads(run.stdout)["schema_version"]
     assert document["code"]["id"] == commit_id
     assert document["code"]["files_changed"] == 3
@@ -131,10 +134,13 @@ def test_diff_names_the_code_of_its_newer_side(git: Git) -> None:
         commit_id = commit(git, "Fix the parser", a="1")
         gitguard("checkpoint", "-m", "Two")
         assert gitguard("diff", "1..2").out.startswith(
-            f'Code: {commit_id[:7]} "Fix the parser" (1 file since checkpoint 1)\n'
+            f'Code: {commit_id[:7]} "Fix the parser" (1 file changed since checkpoint 1)\n'
         )
         amended = commit(git, "Next", a="2")
-        assert f'Code: {amended[:7]} "Next" (1 file since checkpoint 2)' in gitguard("diff").out
+        assert (
+            f'Code: {amended[:7]} "Next" (1 file changed since checkpoint 2)'
+            in gitguard("diff").out
+        )
         assert json.loads(gitguard("diff", "1", "2", "--json").out)["code"]["id"] == commit_id
 
 
@@ -144,7 +150,7 @@ def test_code_that_was_rewritten_or_collected_is_named_as_that(git: Git) -> None
         commit_id = commit(git, "Later amended", a="1")
         gitguard("checkpoint", "-m", "Two")
         git("reset", "--quiet", "--hard", "HEAD~1")
-        assert "(1 file since checkpoint 1, not in the history of HEAD)" in (
+        assert "(1 file changed since checkpoint 1, not in the history of HEAD)" in (
             gitguard("diff", "1", "2").out
         )
         git("reflog", "expire", "--expire=all", "--all")

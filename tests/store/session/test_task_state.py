@@ -215,7 +215,7 @@ def test_entries_are_appended_and_what_an_agent_need_not_write_is_filled() -> No
     assert [(d.label, d.what, d.when) for d in state.decisions][1:] == [("d2", "z", NOW)]
     assert [f.what for f in state.failed_attempts] == ["x", "w"]
     assert [(a.path, a.description) for a in state.artifacts] == [("a.py", "newer"), ("b.py", "")]
-    assert report["artifacts"] == "appended 2, one entry a path"
+    assert report["artifacts"] == "appended 2, one entry per path"
 
 
 @pytest.mark.parametrize(
