@@ -152,7 +152,7 @@ def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: b
     Example: `gitguard diff 1..3`
     """
     if ".." in older and not newer:
-        older, _, newer = older.partition("..")
+        older, _, newer = older.replace("...", "..").partition("..")
     difference = console.guard.diff(older, newer, untrusted=untrusted)
     code = console.guard.code_of(newer, difference.older, untrusted=untrusted)
     changes = [change for change in difference.changes if not change.is_bookkeeping]

@@ -164,17 +164,18 @@ def _halted(console: Console) -> str:
     around = host_session()
     if around in halted and (around != THIS_SESSION or len(halted) == 1):
         return around
-    if len(halted) != 1:
-        every = ", ".join(f"`{key}`" for key in halted) or "none"
-        raise InvalidInput(
-            f"it is not clear whose halt to lift; halted: {every}",
-            "Name the conversation with --host-session ID"
-            + (
-                f", or another session with --session KEY: {_some(overview)}"
-                * bool(overview.others)
-            ),
-        )
-    return halted[0]
+    if len(halted) == 1:
+        return halted[0]
+    elsewhere = ""
+    if overview.others:
+        elsewhere = f"Name another session with --session KEY: {_some(overview)}"
+    if not halted:
+        raise InvalidInput("no conversation of this session is halted", elsewhere)
+    every = ", ".join(f"`{key}`" for key in halted)
+    raise InvalidInput(
+        f"several conversations are halted: {every}",
+        ". ".join(filter(None, ("Name one with --host-session ID", elsewhere))),
+    )
 
 
 @click.group()

@@ -572,3 +572,14 @@ def test_a_difference_leaves_out_when_and_by_whom_a_field_was_set(session: Place
     assert not any(name in shown for name in ("goal_from", "updated_at"))
     changes = json.loads(session.run("gitguard diff 1..2 --json").stdout)["changes"]
     assert {"goal", "goal_from"} <= {change["field"] for change in changes}
+
+
+def test_three_dots_between_checkpoints_are_read_as_two(session: Place) -> None:
+    session.run("gitguard note --goal 'Port the parser' --phase build")
+    assert session.run("gitguard diff 1...2").stdout == session.run("gitguard diff 1..2").stdout
+
+
+def test_a_halt_that_is_not_there_is_not_lifted(session: Place) -> None:
+    refused = session.run("gitguard override --reason x")
+    assert refused.returncode == 23
+    assert "no conversation of this session is halted" in refused.stderr
