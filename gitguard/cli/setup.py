@@ -90,6 +90,8 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
     notes = [*outcome.notes, *(startup.notes if startup else ())]
     lines += [f"Note: {note}." for note in notes]
     lines += [f"Warning: {warning}." for warning in outcome.warnings]
+    if startup is not None and not dry_run:
+        lines.append("Start the host here as before; `gitguard status` shows what is saved.")
     document = {
         "dry_run": dry_run,
         "session": _session(console) if startup else "",
