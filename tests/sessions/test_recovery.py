@@ -422,7 +422,7 @@ def test_a_fork_takes_along_what_the_journal_holds(begun: Guard) -> None:
 
 
 def test_a_fork_onto_itself_is_refused_at_once(begun: Guard) -> None:
-    with pytest.raises(InvalidInput, match="the session itself"):
+    with pytest.raises(InvalidInput, match="the session you are in"):
         begun.sessions.fork(Session.of("main"))
 
 
