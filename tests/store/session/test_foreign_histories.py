@@ -206,7 +206,7 @@ def test_ensure_in_a_second_clone_does_not_say_that_a_session_began(
     done = run("ensure", root=root)
     assert isinstance(done.exception, Pending)
     assert "begun" not in done.stdout
-    assert "its first checkpoint waits" in done.stdout
+    assert "until its first checkpoint can be saved" in done.stdout
     assert "gitguard repair --trust" in done.exception.hint
 
 
