@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Protocol
 
+    from gitguard.compaction.extraction import Files
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import Saved
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.transcripts.fitting.context import Context
-    from gitguard.transcripts.fitting.facts import Files
     from gitguard.transcripts.fitting.limits import Limit
     from gitguard.transcripts.fitting.summarizing import Summarized
     from gitguard.transcripts.rewriting.repair import RepairReport

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from textwrap import wrap
 
+from gitguard.compaction.extraction import extract
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.sessions.resume.filling import BlockItem, BlockSection, fill
-from gitguard.transcripts.fitting.facts import Files, entries_of, failures_in, files_in, said_in
+from gitguard.model.thread import KEY_GIST, MARKED
+from gitguard.model.words import kind_of_prompt
+from gitguard.sessions.resume.filling import fill
+from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.compaction.extraction import Files
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.sessions.resume.filling import Filled
+    from gitguard.sessions.resume.filling import BlockSection, Filled
     from gitguard.transcripts.fitting.chunks import Unit
     from gitguard.transcripts.fitting.compaction import Plan
     from gitguard.transcripts.fitting.summarizing import Summarized
@@ -29,10 +33,13 @@ _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
 _LONG = 200
 """Characters beyond which a line of a story is cut in its middle, and not left out whole."""
-_STATE_SHARE = 10
-"""The weight of a state's section beside those of files, to which the rest of the room goes."""
-
-
+_LEAST_COMPARED = 40
+"""Characters from which on a text that stands twice is left out once."""
+_AS_READ = (
+    f"The user's words under {HAPPENED.removeprefix('## ')!r} were read in the transcript; no hook "
+    "heard them."
+)
+_HEADING = len("## \n\n\n\n")
 _COMMAND = "a command that its user set up"
 
 
@@ -44,7 +51,8 @@ class Draft:
         self._plan = plan
         self._redactor = redactor
         self._most = most
-        self.files: Files = files_in(plan.old, folder, redactor)
+        self._extraction = extract(plan.old, redactor, folder)
+        self.files: Files = self._extraction.files
 
     def text(
         self, happened: Summarized, *, state: tuple[BlockSection, ...] = (), rules: str = ""
@@ -56,13 +64,27 @@ class Draft:
         room = self._most - _length(origin, rules)
         before = self._before(min(self._most // _SHARE_BEFORE, room // 3))
         before = f"{_BEFORE}\n\n{before}" if before else ""
-        most = min(self._most // 2, room - _length(before) - len(HAPPENED) - 4)
-        story = f"{HAPPENED}\n\n{_middle_left_out(happened.text, most)}"
-        state_and_files = (*self._failures(), *state, *self._files())
-        filled = fill(state_and_files, max(room - _length(before, story), 0))
-        facts = "\n\n".join(_shown(section) for section in filled if section.texts)
+        room -= _length(before) + len(HAPPENED) + 4
+        text = _corrections_first(happened.text) if _is_mechanical(happened) else happened.text
+        least = max(min(len(text), self._most // 2, room), 0)
+        facts = self._facts(state, _middle_left_out(text, least), room - least)
+        # What the facts leave free is the story's, which may be long where they are few.
+        story = f"{HAPPENED}\n\n{_middle_left_out(text, max(room - _length(facts), 0))}"
         whole = "\n\n".join(filter(None, (origin, before, story, facts, rules)))
         return shorten(self._redactor.text(whole), self._most)
+
+    def _facts(self, state: tuple[BlockSection, ...], story: str, room: int) -> str:
+        """Return what the session's state says, then what the calls add up to; nothing twice.
+
+        story is what of it stands in the summary at least.
+        """
+        state = tuple(_without(section, story) for section in state)
+        mentioned = tuple(item.text for section in state for item in section.items)
+        sections = (*state, *self._extraction.sections(mentioned))
+        # A heading is longer here than in a resume block, for which the room is filled.
+        headings = _HEADING * sum(bool(section.items) for section in sections)
+        filled = fill(sections, max(room - headings, 0))
+        return "\n\n".join(_shown(section) for section in filled if section.texts)
 
     def _origin(self, happened: Summarized) -> str:
         who = "gitguard, without a model"
@@ -74,11 +96,17 @@ class Draft:
             f"What was said up to here was summarized by {who}: "
             f"{self._span()}. What follows is kept word for word."
         ]
+        if _is_mechanical(happened):
+            lines.append(_AS_READ)
         if left_out := self._left_out():
             lines.append(left_out)
         if self._plan.splits_turn:
             request = said_in(self._beginning(), self._redactor).partition("\n")[0]
-            began = f" It began with: {request.removeprefix('- ')}" if request else ""
+            began = (
+                f" It began with: {shorten(request.removeprefix('- '), KEY_GIST)}"
+                if request
+                else ""
+            )
             lines.append(
                 f"The turn that goes on below was split: its beginning is summarized.{began}"
             )
@@ -123,18 +151,34 @@ class Draft:
             )
         return _middle_left_out(self._redactor.text(earlier), most)
 
-    def _failures(self) -> tuple[BlockSection, ...]:
-        failed, count = failures_in(self._plan.old, self._redactor)
-        title = f"Tool failures, of {count:,}" if count > len(failed) else "Tool failures"
-        items = tuple(BlockItem(line) for line in reversed(failed))
-        return (BlockSection(title, items, _STATE_SHARE),)
 
-    def _files(self) -> tuple[BlockSection, ...]:
-        named = {"Files modified": self.files.modified, "Files read": self.files.read}
-        return tuple(
-            BlockSection(title, tuple(BlockItem(one_line(name)) for name in reversed(names)), 4)
-            for title, names in named.items()
-        )
+def _is_mechanical(happened: Summarized) -> bool:
+    return not (happened.by_plug or happened.in_part)
+
+
+def _corrections_first(story: str) -> str:
+    """Return a story's lines, those in front in which the user corrects or limits the work.
+
+    What comes first is left out last. It gives the words no more weight: they stand in the
+    transcript as the user's anyway.
+    """
+    lines = dict.fromkeys(story.splitlines())
+    return "\n".join(sorted(lines, key=lambda line: not _is_marked(line)))
+
+
+def _is_marked(line: str) -> bool:
+    is_by_user = line.startswith(SAID_BY_USER)
+    return is_by_user and kind_of_prompt(line.removeprefix(SAID_BY_USER)) in MARKED
+
+
+def _without(section: BlockSection, story: str) -> BlockSection:
+    """Return a list without the items that the story has as well."""
+    if not section.is_list:
+        return section
+    items = tuple(
+        item for item in section.items if len(item.text) < _LEAST_COMPARED or item.text not in story
+    )
+    return section.replace(items=items)
 
 
 def _middle_left_out(text: str, most: int) -> str:

@@ -116,8 +116,8 @@ def _with_newest_shortened(
     for place in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[place]
         if exchange.kind != SMALL_TALK and _is_by_user(exchange) == _is_by_user(message):
-            shortened = _shortened(exchange)
-            kept = (shortened,) if shortened.text else ()
+            short = shortened(exchange)
+            kept = (short,) if short.text else ()
             return (*exchanges[:place], *kept, *exchanges[place + 1 :])
     return exchanges
 
@@ -144,8 +144,8 @@ def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     return tuple(reversed(kept))
 
 
-def _shortened(exchange: Exchange) -> Exchange:
-    """Return what is kept of a message that is not the newest any more."""
+def shortened(exchange: Exchange) -> Exchange:
+    """Return what is kept of a message that is not the newest any more; its text may be empty."""
     if _is_by_user(exchange):
         return exchange if len(exchange.text) <= SHORT else _with(exchange, gist)
     return _with(exchange, telling)

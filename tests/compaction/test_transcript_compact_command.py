@@ -59,7 +59,7 @@ def test_a_conversation_of_elsewhere_is_none_of_the_sessions(user: User, tmp_pat
     before = user.json("log")
     transcript = conversation(tmp_path, tmp_path / "elsewhere", turns(8))
     done = user.run("transcript", "compact", transcript.path)
-    assert "No session here is the conversation's" in done.stdout
+    assert "The conversation belongs to no session here" in done.stdout
     assert "Ship it" not in summary_of(transcript)
     assert user.json("log") == before
 
@@ -68,7 +68,7 @@ def test_outside_of_a_repository_it_compacts_all_the_same(user: User, tmp_path: 
     transcript = conversation(tmp_path, tmp_path, turns(8))
     done = user.run("transcript", "compact", transcript.path, cwd=tmp_path)
     assert "Messages: 48 before, 19 after" in done.stdout
-    assert "Summarized: mechanically" in done.stdout
+    assert "characters, mechanically" in done.stdout
 
 
 def forked(user: User, transcript: Transcript) -> None:

@@ -1,6 +1,7 @@
-"""What a part of a conversation tells without a model: who said what, what failed, which files.
+"""What a part of a conversation tells without a model: what was said, and which files it touched.
 
-Nothing here depends on words, or on whose tools they are: a file is what a call names as its path.
+Words are read by the rules of the thread (`model/thread.py`). Whose tools they are does not matter:
+a file is what a call names as its path.
 Secrets are taken out before anything is cut, because half a secret matches no rule.
 """
 
@@ -9,23 +10,26 @@ from __future__ import annotations
 import os
 import re
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, USER
-from gitguard.model.text import one_line, shorten
-from gitguard.model.thread import KEY_GIST
-from gitguard.model.value import Value
-from gitguard.model.words import gist
+from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER
+from gitguard.model.items import ROUTINE, SMALL_TALK, Origin
+from gitguard.model.text import shorten
+from gitguard.model.thread import SHORT, read_prompt, said_by_agent, shortened
+from gitguard.model.words import is_reply, question_of, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block, Entry
+    from gitguard.model.items import Exchange
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.transcripts.fitting.chunks import Unit
 
-MOST_FAILURES, FAILURE_LENGTH = 8, 240
-_LOOKED_AT = 10_000
-_PARAMETERS = 100
+SAID_BY_USER = "- User: "
+_LOOKED_AT = 1 << 16
+"""Characters of a message that are read."""
+_WORK_READ = 8_192
+"""Characters of what the agent said while it worked that are read, from their end."""
 _PATHS = ("path", "file_path", "filePath", "notebook_path")
 _READS = frozenset({"read", "readfile", "view", "cat", "notebookread"})
 _WRITES = frozenset(
@@ -34,53 +38,62 @@ _WRITES = frozenset(
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
-class Files(Value):
-    """The files that tools touched, each once; what was changed is not listed as read."""
-
-    read: tuple[str, ...] = ()
-    modified: tuple[str, ...] = ()
-
-
 def entries_of(units: Iterable[Unit]) -> Iterator[Entry]:
     """Yield the messages in units."""
     return (entry for unit in units for entry in unit.entries if entry.kind == MESSAGE)
 
 
 def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
-    """Return how each request and the last answer to it began, a line each."""
-    lines: list[str] = []
-    answer = ""
+    """Return what each request asks and what the answers to it state, a line each, oldest first.
+
+    The thread's rules decide, as for words that a hook reads in a transcript: small talk tells
+    nothing, and only the newest request and answer stand at length.
+    """
+    exchanges = list(_exchanges_in(units, redactor))
+    newest = {exchange.origin.by: place for place, exchange in enumerate(exchanges)}
+    lines: dict[str, None] = {}
+    for place, exchange in enumerate(exchanges):
+        is_newest = place == newest[exchange.origin.by]
+        line = _line_of(exchange if is_newest else shortened(exchange))
+        lines.update({line: None} if line else {})
+    return "\n".join(lines)
+
+
+def _line_of(exchange: Exchange) -> str:
+    if not exchange.text or exchange.kind in (SMALL_TALK, ROUTINE):
+        return ""
+    settles = f" (to: {exchange.settles})" if exchange.settles else ""
+    who = SAID_BY_USER if exchange.origin.by == USER else "- Agent: "
+    return f"{who}{exchange.text}{settles}"
+
+
+def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchange]:
+    """Yield each request, and what the agent stated before the next one."""
+    texts: list[str] = []
     for entry in entries_of(units):
-        text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT)
-        if entry.by_host or entry.role not in (USER, AGENT) or not text.strip():
+        text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT).strip()
+        if entry.by_host or entry.role not in (USER, AGENT) or not text:
             continue
-        begins = gist(redactor.shorten(text, _LOOKED_AT), KEY_GIST)
+        text = (
+            redactor.text(text) if len(text) <= _LOOKED_AT else redactor.shorten(text, _LOOKED_AT)
+        )
         if entry.role == AGENT:
-            answer = f"- Agent: {begins}"
+            texts.append(text)
             continue
-        lines += [answer] * bool(answer) + [f"- User: {begins}"]
-        answer = ""
-    return "\n".join(lines + [answer] * bool(answer))
+        yield from _stated(texts)
+        answer = texts[-1] if texts else ""
+        settles = question_of(answer) if is_reply(len(answer), text) else ""
+        yield read_prompt(text, Origin(USER), settles=settles)
+        texts = []
+    yield from _stated(texts)
 
 
-def failures_in(units: Iterable[Unit], redactor: Redactor) -> tuple[tuple[str, ...], int]:
-    """Return the newest calls that failed, a line each, and how many there were in all."""
-    calls: dict[str, Block] = {}
-    failed: list[str] = []
-    for entry in entries_of(units):
-        for block in entry.blocks:
-            if block.kind == CALL:
-                calls[block.id] = block
-            elif block.kind == RESULT and block.is_error:
-                failed.append(_failure(block, calls.get(block.id), redactor))
-    return tuple(failed[-MOST_FAILURES:]), len(failed)
-
-
-def _failure(result: Block, call: Block | None, redactor: Redactor) -> str:
-    name = result.name or (call.name if call else "") or "tool"
-    arguments = redactor.shorten(one_line(parameters(call)), _PARAMETERS) if call else ""
-    outcome = redactor.shorten(one_line(result.text), FAILURE_LENGTH) or "no output"
-    return shorten(f"{name}{f' {arguments}' if arguments else ''}: {outcome}", FAILURE_LENGTH)
+def _stated(texts: list[str]) -> Iterator[Exchange]:
+    """Yield what an answer concludes, and before it what the agent said while it worked."""
+    if texts[:-1] and (before := telling("\n".join(texts[:-1])[-_WORK_READ:], SHORT)):
+        yield said_by_agent(before, Origin(AGENT), ends_turn=False)
+    if texts:
+        yield said_by_agent(texts[-1], Origin(AGENT))
 
 
 def parameters(call: Block) -> str:
@@ -90,26 +103,8 @@ def parameters(call: Block) -> str:
     return ", ".join(str(value) for value in scalars)
 
 
-def files_in(units: Iterable[Unit], folder: str, redactor: Redactor) -> Files:
-    """Return the files that calls name, relative to a folder where they lie in it."""
-    read: dict[str, None] = {}
-    modified: dict[str, None] = {}
-    for entry in entries_of(units):
-        for block in entry.blocks:
-            if block.kind == CALL:
-                reads, writes = _touched(block)
-                read.update(dict.fromkeys(reads))
-                modified.update(dict.fromkeys(writes))
-
-    def shown(names: Iterable[str]) -> tuple[str, ...]:
-        within = (_relative(one_line(name), folder) for name in names)
-        return tuple(dict.fromkeys(redactor.text(name) for name in within if name))
-
-    changed = shown(modified)
-    return Files(tuple(name for name in shown(read) if name not in changed), changed)
-
-
-def _touched(call: Block) -> tuple[list[str], list[str]]:
+def touched(call: Block) -> tuple[list[str], list[str]]:
+    """Return the paths that a call reads, and those that it writes, as it names them."""
     arguments = call.given or {}
     paths = [arguments[key] for key in _PATHS if isinstance(arguments.get(key), str)]
     name = call.name.lower().replace("_", "").replace("-", "")
@@ -121,7 +116,8 @@ def _touched(call: Block) -> tuple[list[str], list[str]]:
     return [], [path for patch_paths in patches for path in patch_paths]
 
 
-def _relative(path: str, folder: str) -> str:
+def relative(path: str, folder: str) -> str:
+    """Return a path from a folder on if it lies in it."""
     inside = folder and path.startswith(folder.rstrip(os.sep) + os.sep)
     return os.path.relpath(path, folder) if inside else path
 

@@ -23,7 +23,7 @@ from gitguard.transcripts.rewriting.replacing import look
 from tests.conftest import Clock
 from tests.support import spoken
 from tests.support.other_programs import opened
-from tests.support.spoken import turns
+from tests.support.spoken import Said, turns
 from tests.support.written_compactions import Write, standing, tools, write
 
 __all__ = ["write"]
@@ -72,6 +72,23 @@ def test_what_lies_beyond_a_history_limit_is_neither_kept_nor_summarized(
     assert "request 6" in done.summary
     assert "request 4" not in done.summary
     assert done.messages_before == 30
+
+
+def test_a_long_conversation_fills_four_fifths_of_its_summary(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    said: list[Said] = []
+    for number in range(120):
+        call = f"c{number}"
+        said += [
+            ("user", f"Request {number}: " + f"port module {number} to the new parser. " * 4),
+            ("call", call, "edit", f"/repo/src/module_{number}.py"),
+            ("failed" if number % 3 else "result", call, f"no room for {number} " * 9),
+            ("agent", f"Module {number} took {number * 3} s, because its cache was cold. " * 3),
+        ]
+    done = compact(write(tmp_path / "t.jsonl", said), DEFAULTS, tools(clock))
+    most = DEFAULTS.compaction.summary_characters
+    assert 0.8 * most <= len(done.summary) <= most
 
 
 def test_every_line_that_is_added_parses(write: Write, tmp_path: Path, clock: Clock) -> None:
@@ -187,7 +204,7 @@ def test_pi_and_openclaw_are_told_the_files(tmp_path: Path, clock: Clock) -> Non
     assert entry["type"] == "compaction"
     assert entry["details"] == {
         "readFiles": [f"src/read_{n}.py" for n in range(6)],
-        "modifiedFiles": [f"src/edit_{n}.py" for n in range(5)],
+        "modifiedFiles": [f"src/edit_{n}.py" for n in range(4)],  # the only edit of 4 failed
     }
     assert entry["fromHook"] is True
 
@@ -196,7 +213,7 @@ def test_pi_and_openclaw_are_told_the_files(tmp_path: Path, clock: Clock) -> Non
 def test_what_is_only_read_is_not_compacted(name: str, tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("{}\n")
-    with pytest.raises(InvalidInput, match="read only"):
+    with pytest.raises(InvalidInput, match="only reads"):
         compact(Transcript(str(path), name, "t"), DEFAULTS, tools(clock))
 
 

@@ -82,7 +82,7 @@ def test_a_rehearsal_tells_what_would_be_repaired(
     damage(path)
     words = ("compact", path, "--format", transcript.format)
     said = run(*words, "--dry-run", cwd=tmp_path)
-    assert "To repair first: broken 1; what follows is of the conversation as repaired" in said
+    assert "To repair first: broken 1; the figures below count the repaired conversation" in said
     assert "Repaired first" not in said
     said = run(*words, cwd=tmp_path)
     assert "Repaired first: broken 1; the original is `" in said

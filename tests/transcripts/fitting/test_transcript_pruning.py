@@ -278,7 +278,7 @@ def test_a_plan_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_transcript_that_is_read_only_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="read only"):
+    with pytest.raises(InvalidInput, match="only reads"):
         prune_it(Transcript(str(tmp_path / "x.jsonl"), "codex", "x"))
 
 
@@ -370,7 +370,7 @@ def test_a_recorded_database_is_planned_for_and_never_written(tmp_path: Path) ->
     change(tmp_path / "main", UNTIL_COMPACTED)
     transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
     assert plan(transcript, NONE_KEPT, LATER * 2).done
-    with pytest.raises(InvalidInput, match="read only"):
+    with pytest.raises(InvalidInput, match="only reads"):
         prune_it(transcript, NONE_KEPT)
 
 

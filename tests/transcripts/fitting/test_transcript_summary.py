@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.compaction.extraction import extract
 from gitguard.compaction.summary import TITLE, Draft
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.redaction.redactor import Redactor
@@ -35,7 +36,7 @@ from gitguard.transcripts.fitting.chunks import (
 )
 from gitguard.transcripts.fitting.compaction import Plan, plan
 from gitguard.transcripts.fitting.context import Context
-from gitguard.transcripts.fitting.facts import failures_in, files_in, rules_in
+from gitguard.transcripts.fitting.facts import rules_in
 from gitguard.transcripts.fitting.limits import first_within_limit
 from gitguard.transcripts.fitting.summarizing import (
     ATTEMPTS,
@@ -196,27 +197,116 @@ def test_it_tells_who_said_what_what_failed_and_which_files() -> None:
     assert text.startswith(TITLE)
     assert "- User: request 0" in text
     assert "- Agent: answer 8" in text
-    assert "edit /repo/src/edit_4.py: outcome 4" in text
-    assert "- src/edit_4.py" in text
+    assert "edit: src/edit_4.py: outcome 4" in text
+    assert "- src/edit_3.py" in text
+    assert "- src/edit_4.py" not in text, "its only edit failed"
     assert "- src/read_6.py" in text
     assert "request 9" not in text
 
 
-def test_failures_are_eight_at_most_of_240_characters_each() -> None:
+def shell(*runs: tuple[str, bool, str]) -> tuple[Unit, ...]:
+    """Return shell calls, each a command, whether it failed, and what it said."""
     said: list[Said] = []
-    for number in range(20):
-        said += [("call", f"c{number}", "bash"), ("failed", f"c{number}", f"no {number} " * 200)]
-    lines, count = failures_in(cut(said), PLAIN)
-    assert (len(lines), count) == (8, 20)
-    assert all(len(line) <= 240 for line in lines)
-    assert "no 19" in lines[-1]
+    for number, (_, has_failed, output) in enumerate(runs):
+        call = f"c{number}"
+        said += [("call", call, "Bash"), ("failed" if has_failed else "result", call, output)]
+    entries = spoken.entries(said)
+    for number, (command, _, _) in enumerate(runs):
+        block = entries[2 * number].blocks[0].replace(given={"command": command})
+        entries[2 * number] = entries[2 * number].replace(blocks=(block,))
+    return units(entries)
 
 
-def test_a_file_that_was_changed_is_not_listed_as_read() -> None:
-    said: list[Said] = [("call", "1", "read", "/w/a"), ("call", "2", "edit", "/w/a")]
-    said += [("call", "3", "Read", "/elsewhere/b"), ("call", "4", "grep", "/w/c")]
-    found = files_in(cut(said), "/w", PLAIN)
-    assert (found.read, found.modified) == (("/elsewhere/b",), ("a",))
+def shown(found: tuple[Unit, ...], *, most: int = 16_000, asked: str = "Mend the parser") -> str:
+    """Return the summary of a request, these calls, and two turns that stay."""
+    request = units(spoken.entries([("user", asked)]))
+    stays = units(spoken.entries(turns(2)))
+    whole = Plan(Context(()), (*request, *found), stays)
+    return draft(whole, most=most)
+
+
+def test_a_failure_keeps_its_end_and_is_gone_once_the_same_call_succeeds() -> None:
+    log = "line\n" * 2_000 + "AssertionError: 3 != 4"
+    text = shown(shell(("python a.py", True, log), ("python b.py", True, log)))
+    assert text.count("AssertionError: 3 != 4") == 2
+    text = shown(shell(("python a.py", True, log), ("python a.py", False, "fine")))
+    assert "AssertionError" not in text
+    assert "- python a.py: fine" in text
+
+
+def test_a_question_that_is_answered_no_is_no_failure() -> None:
+    assert "Open failures" not in shown(shell(("grep -q x y", True, "Exit code 1")))
+
+
+def test_a_command_that_checks_the_work_has_its_latest_outcome_and_how_often_it_ran() -> None:
+    runs = [("pytest -q | tail -3", False, "1 failed, 3 passed")] * 2
+    text = shown(shell(*runs, ("pytest -q | tail -3", False, "4 passed")))
+    assert "- pytest -q (3 times): passed — 4 passed" in text
+    assert "1 failed" not in text
+
+
+def test_a_run_of_110_shell_calls_fills_the_summary() -> None:
+    runs = [
+        (f"./measure --case {n} --seed {n * 7}", False, f"case {n}: {n * 13} rows, {n % 9}.{n} s")
+        for n in range(110)
+    ]
+    text = shown(shell(*runs))
+    assert text.count("./measure") == 110
+    assert all(f"case {n}: {n * 13} rows" in text for n in range(110))
+    long = shown(shell(*((command, no, f"{output} " * 12) for command, no, output in runs)))
+    assert 0.8 * 16_000 <= len(long) <= 16_000
+    assert "Bash" not in text, "the names of tools tell nothing"
+
+
+@st.composite
+def histories(draw: Callable[..., Any]) -> tuple[str, tuple[Unit, ...]]:
+    """A request, and more shell calls and answers than a summary of 4,000 characters holds."""
+    words = draw(
+        st.lists(st.sampled_from(["row", "cache", "parser", "index", "token"]), min_size=3)
+    )
+    count = draw(st.integers(40, 90))
+    runs = [
+        (f"./run {n} {' '.join(words)[:60]}", draw(st.booleans()), f"{n} rows " * 9)
+        for n in range(count)
+    ]
+    said: list[Said] = []
+    for n in range(draw(st.integers(0, 40))):
+        said += [("user", f"Port module {n}, never touch {n + 1}"), ("agent", f"It took {n} s.")]
+    return " ".join(words), (*shell(*runs), *cut(said))
+
+
+@given(histories(), st.sampled_from([2_000, 4_000]))
+def test_a_summary_uses_four_fifths_of_its_room_where_there_is_that_much_to_say(
+    history: tuple[str, tuple[Unit, ...]], most: int
+) -> None:
+    asked, found = history
+    text = shown(found, most=most, asked=asked)
+    assert 0.8 * most <= len(text) <= most
+    lines = [line for line in text.splitlines() if len(line) > 40]
+    assert len(lines) == len(set(lines)), "nothing is said twice"
+
+
+def test_corrections_and_constraints_of_the_user_come_first_and_small_talk_never() -> None:
+    said: list[Said] = [("user", "Port the parser"), ("agent", "It takes 3 s now.")]
+    said += [("user", "thanks!"), ("user", "No, use a semicolon"), ("user", "go on")]
+    said += [("user", "Never touch the PDF export"), *turns(2)]
+    text = draft(decided(said, keep_turns=2))
+    places = [text.index(words) for words in ("No, use", "Never touch", "Port the", "It takes")]
+    assert places == sorted(places)
+    assert "thanks" not in text
+    assert "heard them" in text
+
+
+def test_a_file_that_was_changed_is_not_listed_as_read_and_a_failed_write_changes_none() -> None:
+    said: list[Said] = []
+    for tool, path in (("read", "/w/a"), ("edit", "/w/a"), ("edit", "/w/a"), ("Read", "/x/b")):
+        call = f"c{len(said)}"
+        said += [("call", call, tool, path), ("result", call, "fine")]
+    said += [("call", "g", "grep", "/w/c"), ("result", "g", "fine")]
+    said += [("call", "w", "write", "/w/d"), ("failed", "w", "read-only")]
+    found = extract(cut(said), PLAIN, "/w")
+    assert (found.files.read, found.files.modified) == (("/x/b",), ("a",))
+    assert "- a (2 times)" in shown(cut(said)).replace("/w/a", "a")
 
 
 RULES = """# Agents
