@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import get_completion_class
 
+from gitguard.cli.config import ask_with
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import executable
-from gitguard.guard.hosts import INSTALLABLE
+from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallOptions
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 _HOST = click.option(
     "--host",
-    type=click.Choice(INSTALLABLE),
+    type=click.Choice([*INSTALLABLE, WITHOUT_HOOKS]),
     default=INSTALLABLE[0],
     show_default=True,
-    help="The agent's host",
+    help=f"The agent's host; `{WITHOUT_HOOKS}` for one without hooks",
 )
+_YES = click.option("-y", "--yes", is_flag=True, help="Do not ask before instructions change")
 
 
 @click.command()
@@ -34,6 +36,7 @@ _HOST = click.option(
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @click.option("--no-compaction-trigger", is_flag=True, help="Let the host decide when to compact")
 @click.option("--directory-hook", is_flag=True, help="Also use the host's hook folder")
+@_YES
 @with_console
 def init(
     console: Console,
@@ -42,13 +45,17 @@ def init(
     dry_run: bool,
     no_compaction_trigger: bool,
     directory_hook: bool,
+    yes: bool,
 ) -> None:
     """Set gitguard up for a host in this repository
 
     Begins the session and adds hooks, a status line and a skill to the host's settings for this
     repository. A host that takes plugins gets a plugin instead, and the host's own program enables
-    it. `git status` shows none of these files. A second run changes nothing; `gitguard uninstall`
-    restores the settings.
+    it. `git status` shows none of these files, except with --shared, where you commit them. A
+    second run changes nothing; `gitguard uninstall` restores the settings.
+
+    `--host none` is for a host without hooks: it shows a section that tells agents which commands
+    to run, asks, and writes it into the instructions that the host loads, such as `AGENTS.md`.
 
     Example: `gitguard init`
     """
@@ -58,6 +65,8 @@ def init(
         with_trigger=not no_compaction_trigger,
         directory_hook=directory_hook,
     )
+    if host == WITHOUT_HOOKS and not dry_run:
+        _ask(console, console.guard.install(host, options, dry_run=True), yes=yes)
     outcome = console.guard.install(host, options, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
 
@@ -65,8 +74,9 @@ def init(
 @click.command()
 @_HOST
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
+@_YES
 @with_console
-def uninstall(console: Console, host: str, dry_run: bool) -> None:
+def uninstall(console: Console, host: str, dry_run: bool, yes: bool) -> None:
     """Remove gitguard from a host's settings
 
     A file that nobody changed since comes back byte for byte; from any other file, only gitguard's
@@ -74,8 +84,25 @@ def uninstall(console: Console, host: str, dry_run: bool) -> None:
 
     Example: `gitguard uninstall --dry-run`
     """
+    if host == WITHOUT_HOOKS and not dry_run:
+        _ask(console, console.guard.uninstall(host, dry_run=True), yes=yes)
     outcome = console.guard.uninstall(host, dry_run=dry_run)
     _say_outcome(console, outcome, dry_run=dry_run)
+
+
+def _ask(console: Console, planned: Outcome, *, yes: bool) -> None:
+    """Show the changes to a person's own files and ask; raises `NotConfirmed`."""
+    if planned.changes:
+        differences = "\n".join(change.diff().rstrip("\n") for change in planned.changes)
+        document = {"dry_run": True, "changes": _changes_document(planned)}
+        ask_with(console, differences, document, "Make these changes?", yes=yes)
+
+
+def _changes_document(outcome: Outcome) -> list[dict[str, str]]:
+    return [
+        {"path": change.name, "what": change.what, "diff": change.diff()}
+        for change in outcome.changes
+    ]
 
 
 def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
@@ -86,7 +113,7 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
     else:
         lines += [f"{change.what.capitalize()} `{change.name}`." for change in outcome.changes]
     lines += [f"{'Would run' if dry_run else 'Ran'} `{run}`." for run in outcome.commands]
-    lines += [] if outcome.changes or outcome.commands else ["The host's settings need no change."]
+    lines += [] if outcome.changes or outcome.commands else ["Settings and files need no change."]
     notes = [*outcome.notes, *(startup.notes if startup else ())]
     lines += [f"Note: {note}." for note in notes]
     lines += [f"Warning: {warning}." for warning in outcome.warnings]
@@ -96,10 +123,7 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
         "dry_run": dry_run,
         "session": _session(console) if startup else "",
         "how": startup.how if startup else "",
-        "changes": [
-            {"path": change.name, "what": change.what, "diff": change.diff()}
-            for change in outcome.changes
-        ],
+        "changes": _changes_document(outcome),
         "commands": list(outcome.commands),
         "notes": notes,
         "warnings": list(outcome.warnings),

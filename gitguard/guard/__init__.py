@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.verification_report import VerificationReport
     from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
+    from gitguard.settings.instructions_install import InstructionsInstaller
     from gitguard.settings.project_install import InstallOptions
     from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.git.repository import Repository
@@ -521,7 +522,10 @@ class Guard:
     # Installation
 
     def install(self, host: str, options: InstallOptions, *, dry_run: bool = False) -> Outcome:
-        """Put gitguard into a host's settings and begin the session, or show what would change."""
+        """Put gitguard into a host's settings and begin the session, or show what would change.
+
+        The host `none` gets a section in the instructions for agents instead, such as `AGENTS.md`.
+        """
         begin = None if dry_run else (lambda: self.begin(self.any_session()))
         return self._installer(host).install(options, begin)
 
@@ -529,8 +533,14 @@ class Guard:
         """Give a host's settings back; checkpoints and working files stay."""
         return self._installer(host).uninstall(dry_run=dry_run)
 
-    def _installer(self, host: str) -> Installer:
+    def _installer(self, host: str) -> Installer | InstructionsInstaller:
+        from gitguard.guard.hosts import WITHOUT_HOOKS
         from gitguard.hosts import find_host
+
+        if host == WITHOUT_HOOKS:
+            from gitguard.settings.instructions_install import InstructionsInstaller
+
+            return InstructionsInstaller(self.workspace, self.config)
         from gitguard.settings.installer import Installer
 
         return Installer(self.workspace, self.config, find_host(host))

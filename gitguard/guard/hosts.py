@@ -8,3 +8,5 @@ INSTALLABLE = hosts.names(hosts.INSTALLING)
 """Those whose settings `Guard.install` can put gitguard into, the default first."""
 WITH_CONTEXT_FILES = hosts.names(hosts.CONTEXT_FILES)
 """Those whose context files `Guard.bundle` can add."""
+WITHOUT_HOOKS = "none"
+"""What `Guard.install` takes for agents of other hosts: their instructions get a section."""

@@ -10,6 +10,11 @@ from gitguard.model.context_files import ContextFiles
 
 ANY = ContextFiles((("AGENTS.md",), ("CLAUDE.md",), ("GEMINI.md",)))
 """Where nobody knows the host."""
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+"""Files at a worktree's root, one of which most hosts load; people begin with the first.
+
+Some load the second alone, which may import the first by a line `@AGENTS.md`.
+"""
 
 
 def context_files(host: str) -> ContextFiles:

@@ -10,15 +10,16 @@ import os
 from contextlib import nullcontext, suppress
 
 from gitguard import hosts
-from gitguard.errors import GitFailed, InvalidDocument, InvalidInput, Untrusted
+from gitguard.errors import InvalidDocument, InvalidInput, Untrusted
 from gitguard.hosts.base import SettingsOptions, belongs_to_user
 from gitguard.model.config.config import DEFAULT_WINDOW
-from gitguard.model.config.redaction import redactor_of
 from gitguard.model.value import Value
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.install_ledger import LedgerFile
 from gitguard.settings.install_plan import Sites, plan_removal, settings_of, user_settings
+from gitguard.settings.instructions_plan import sections_left
 from gitguard.settings.project_install import plan_installation
+from gitguard.settings.repository_notes import push_warnings, refuse_blocking_branch, remains
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.settings.user_install import UserPart, UserPlan
 from gitguard.store.disk.changes import content, make_all
@@ -47,9 +48,7 @@ _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0
 """Longer, because a host's own program is asked while the lock is held."""
 _SKILL = "SKILL.md"
-_MOST_REFS = 5
-"""Branches that are named; a host with a session for each of its users has many."""
-_NOT_BEGUN = "the session would start or continue: its branch and its folder of working files"
+NOT_BEGUN = "`gitguard init` would also begin the session, or continue it"
 
 
 class Outcome(Value):
@@ -99,10 +98,6 @@ class Installer:
         changes = ChangesFile(self._workspace.places.state_home).read()
         return tuple(change for change in changes if change.project in roots)
 
-    def _lock(self) -> Lock:
-        common = self._workspace.place.common_dir
-        return exclude.lock_of(common, timeout=_LOCK_TIMEOUT, clock=self._workspace.clock)
-
     def _user_lock(self, *, dry_run: bool) -> AbstractContextManager[object]:
         if dry_run or not belongs_to_user(self._settings):
             return nullcontext()
@@ -118,7 +113,7 @@ class Installer:
 
     def install(self, options: InstallOptions, begin: Callable[[], Startup] | None) -> Outcome:
         """Install, after begin has brought the session up; without it, only say what would be."""
-        self._refuse_blocking_branch()
+        refuse_blocking_branch(self._worktree, self._config)
         self._refuse_what_is_not_offered(options)
         with self._user_lock(dry_run=begin is None):
             part = self._user_part()
@@ -126,9 +121,9 @@ class Installer:
             sites = self._sites()
             plan = _checked(plan_installation(sites, options))
             _refuse_unwritable(user.changes)
-            startup, doubt = None, _NOT_BEGUN
+            startup, doubt = None, NOT_BEGUN
             if begin is not None:
-                startup, doubt = _begun(begin)
+                startup, doubt = begun(begin)
                 plan = self._carry_out(options)
                 user = part.carry_out(user) if part else user
         warnings = (*self._warnings(plan), *user.warnings, *_unreachable(sites, options))
@@ -137,7 +132,7 @@ class Installer:
         return Outcome(changes, notes, warnings, startup, user.commands)
 
     def _carry_out(self, options: InstallOptions) -> InstallPlan:
-        with self._lock():
+        with install_lock(self._workspace):
             plan = _checked(plan_installation(self._sites(), options))
             # The ledger comes first: whatever is written later can then be given back.
             self._ledger.write(plan.ledger)
@@ -164,7 +159,12 @@ class Installer:
                 user = part.carry_out_removal(user) if part else user
                 _remove_empty(user.leaving)
                 plan = self._remove()
-        stays = (*self._advised(), *self._other_hosts(), *self._remains())
+        stays = (
+            *self._advised(),
+            *self._other_hosts(),
+            *sections_left(self._workspace.place.worktree),
+            *remains(self._workspace, self._worktree, self._config),
+        )
         notes = (*plan.notes, *user.notes, *stays)
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, user.warnings, commands=user.commands)
@@ -190,7 +190,7 @@ class Installer:
         )
 
     def _remove(self) -> InstallPlan:
-        with self._lock():
+        with install_lock(self._workspace):
             plan = _checked(plan_removal(self._sites()))
             make_all(plan.changes)
             _remove_empty(plan.leaving)
@@ -207,26 +207,8 @@ class Installer:
         if options.directory_hook and not of_user:
             raise InvalidInput("this host has no directory hooks", "Leave out --directory-hook")
 
-    def _refuse_blocking_branch(self) -> None:
-        blocking = self._config.store.ref_prefix.rstrip("/")
-        if blocking in self._worktree.refs(blocking):
-            raise GitFailed(
-                f"the branch `{blocking.removeprefix('refs/heads/')}` is in the way of "
-                "gitguard's branches",
-                "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
-            )
-
     def _warnings(self, plan: InstallPlan) -> tuple[str, ...]:
-        warnings = list(self._trigger_warnings(plan))
-        remotes = self._worktree.remotes()
-        if remotes and self._config.store.ref_prefix.startswith("refs/heads/"):
-            name = redactor_of(self._config.redaction).text(remotes[0])
-            warnings.append(
-                f"`git push --all` would publish the `gitguard/*` branches to `{name}`; to "
-                "prevent that, "
-                "set `store.ref_prefix: refs/gitguard/` in your config.yaml"
-            )
-        return tuple(warnings)
+        return (*self._trigger_warnings(plan), *push_warnings(self._worktree, self._config))
 
     def _trigger_warnings(self, plan: InstallPlan) -> tuple[str, ...]:
         if not plan.sets_trigger or belongs_to_user(self._settings):
@@ -241,29 +223,13 @@ class Installer:
             f"{limits.critical}",
         )
 
-    def _remains(self) -> tuple[str, ...]:
-        """Say what uninstalling leaves alone, and how to remove it."""
-        folder = os.path.relpath(self._workspace.folder, self._workspace.place.worktree)
-        notes = []
-        refs = [f"`{ref}`" for ref in self._worktree.refs(self._config.store.ref_prefix[:-1])]
-        if refs:
-            shown = ", ".join(refs[:_MOST_REFS])
-            more = f" and {len(refs) - _MOST_REFS} more" * (len(refs) > _MOST_REFS)
-            notes.append(
-                f"the checkpoints are kept on {shown}{more}; `git update-ref -d "
-                "REF` deletes all of a session"
-            )
-        if os.path.isdir(self._workspace.folder):
-            notes.append(f"the working files are kept; delete them with `rm -r {folder}`")
-        if os.path.isdir(self._workspace.state_folder):
-            state = self._workspace.state_folder
-            notes.append(
-                f"this machine's records of them are kept; delete them with `rm -r {state}`"
-            )
-        return tuple(notes)
+
+def install_lock(workspace: Workspace) -> Lock:
+    """Return the lock of everybody who installs anything in a repository."""
+    return exclude.lock_of(workspace.place.common_dir, timeout=_LOCK_TIMEOUT, clock=workspace.clock)
 
 
-def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
+def begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:
     """Bring the session up; where another home folder began it, hooks save until it is trusted."""
     try:
         return begin(), ""

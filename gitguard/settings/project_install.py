@@ -146,8 +146,8 @@ class _Merger:
         elif self._wishes.with_trigger:
             self._sets_trigger = True
             note = (
-                f"the host will compact by itself when {lowest:.1%} to {highest:.1%} of the window "
-                f"is in use (`{settings.TRIGGER}`); to leave this to the host, give "
+                f"gitguard sets `{settings.TRIGGER}`, so that the host compacts at {lowest:.1%} to "
+                f"{highest:.1%} of the window, before gitguard halts the agent; opt out with "
                 "--no-compaction-trigger"
             )
         else:
@@ -221,10 +221,13 @@ class _Merger:
         )
 
     def _say_to_commit(self) -> None:
-        names = [change.name for change in self._draft.changes if change.name in self._kept]
-        if names:
-            files = ", ".join(f"`{name}`" for name in names)
-            self._draft.notes.append(f"commit {files} to share them")
+        changed = {change.name for change in self._draft.changes}
+        settings = self._sites.settings
+        personal = "" if belongs_to_user(settings) else settings.PERSONAL
+        names = [name for name in self._kept if name not in (EXCLUDE, personal)]
+        if changed.intersection(names):
+            files = " and ".join(f"`{name}`" for name in names)
+            self._draft.notes.append(f"commit {files}, so that others get the same setup")
 
 
 def _dumped(merged: dict[str, Any], before: bytes | None, name: str) -> bytes:
