@@ -27,6 +27,7 @@ PAGES = sorted(
         ROOT / "CONTRIBUTING.md",
         ROOT / "SECURITY.md",
         ROOT / "templates" / "SKILL.md",
+        ROOT / "templates" / "instructions.md",
         *(ROOT / "references").rglob("*.md"),
     ]
 )

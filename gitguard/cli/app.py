@@ -190,7 +190,19 @@ def _tell(error: GitguardError) -> None:
 def _misused(error: click.ClickException) -> Misused:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "gitguard"
-    return Misused(error.format_message(), f"See `{command} --help`")
+    return Misused(_in_our_style(error.format_message()), f"See `{command} --help`")
+
+
+def _in_our_style(message: str) -> str:
+    """Return a message of click as ours are: no capital, no full stop, no name of a class."""
+    for theirs, ours in (
+        (" is not a valid integer range", " is not a whole number"),
+        (" is not a valid integer", " is not a whole number"),
+        (" is not a valid float range", " is not a number"),
+        (" is not a valid float", " is not a number"),
+    ):
+        message = message.replace(theirs, ours)
+    return f"{message[:1].lower()}{message[1:]}".removesuffix(".")
 
 
 def _unexpected(error: Exception) -> Unexpected:

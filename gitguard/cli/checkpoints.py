@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.session.checkpoint import Checkpoint
 
+_NONE_YET = "No checkpoints yet; `gitguard ensure` begins the session."
 NO_MESSAGE = "Asked for."
 """Stands in a commit where nobody said why a checkpoint is taken."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
@@ -49,7 +50,7 @@ def checkpoint(console: Console, message: str) -> None:
 
     Example: `gitguard checkpoint -m "Before the refactoring"`
     """
-    saved = console.guard.checkpoint(message)
+    saved = console.guard.checkpoint(message.strip() or NO_MESSAGE)
     console.say(saved_text(saved), {"saved": saved}, pending(saved))
 
 
@@ -80,7 +81,7 @@ def log(console: Console, most: int, oneline: bool, untrusted: bool) -> None:
     checkpoints = console.guard.log(most, untrusted=untrusted)
     lines = [_short_line(c) if oneline else _line(c) for c in checkpoints]
     mark = _mark(console) if untrusted else ""
-    _say(console, "\n".join(lines) or "No checkpoints.", {"checkpoints": checkpoints}, mark)
+    _say(console, "\n".join(lines) or _NONE_YET, {"checkpoints": checkpoints}, mark)
 
 
 def _line(checkpoint: Checkpoint) -> str:

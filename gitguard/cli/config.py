@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -36,11 +36,13 @@ from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gitguard.guard.settings import Settings
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.advice import Advice
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 
 @click.group()
@@ -57,14 +59,24 @@ def config() -> None:
     click.get_current_context().with_resource(ending_in_order())
 
 
-_HOST = click.argument("host", required=False, type=click.Choice(HOSTS))
+def _naming_hosts(command: F) -> F:
+    """Put the names of the hosts into a command's help."""
+    command.__doc__ = (command.__doc__ or "").replace("{hosts}", ", ".join(HOSTS))
+    return command
+
+
+_HOST = click.argument("host", required=False, metavar="[HOST]", type=click.Choice(HOSTS))
 
 
 @config.command()
 @_HOST
 @click.option("--pattern", type=click.Choice(PATTERNS), help="The usage pattern")
 @click.option(
-    "--hours", type=float, default=0.0, help=f"Expected hours of work; more than {LONG:g} is long"
+    "--hours",
+    type=float,
+    default=0.0,
+    metavar="N",
+    help=f"Expected hours of work; more than {LONG:g} is long",
 )
 @click.option(
     "--protect",
@@ -82,6 +94,7 @@ _HOST = click.argument("host", required=False, type=click.Choice(HOSTS))
 @click.option("--apply", is_flag=True, help="Make the changes, after asking")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask")
 @with_console
+@_naming_hosts
 def advise(
     console: Console,
     host: str | None,
@@ -101,6 +114,8 @@ def advise(
     newest conversation, or else the usual pattern of past sessions. It remembers its advice in the
     state directory. It does not repeat advice for the same pattern that you rolled back or declined
     twice, except with --again.
+
+    Hosts: {hosts}.
 
     Example: `gitguard config advise --pattern bursty`
     """
@@ -154,6 +169,7 @@ def _apply(console: Console, settings: Settings, advice: Advice, *, yes: bool) -
 @click.option("--forget", is_flag=True, help="Leave the file as it is, and forget the change")
 @asking
 @with_console
+@_naming_hosts
 def rollback(
     console: Console,
     host: str | None,
@@ -167,6 +183,8 @@ def rollback(
     Restores the same bytes, also after an interrupted change. Leaves a file alone that somebody
     changed since, except with --even-if-changed, which keeps the replaced content beside the file.
     If the backup is gone, --forget ends the change.
+
+    Hosts: {hosts}.
 
     Example: `gitguard config rollback --dry-run`
     """

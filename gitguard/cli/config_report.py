@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _SOURCES = {
     "given": "as named",
-    "config": "by your config.yaml",
-    "host": "as the host says",
-    "model": "by its model",
-    "conversation": "by the newest conversation",
+    "config": "from your config.yaml",
+    "host": "from the host",
+    "model": "from its model",
+    "conversation": "from the newest conversation",
 }
 
 
@@ -55,12 +55,14 @@ def _how_to_apply(advice: Advice) -> str:
     if advice.found.unfit:
         return f"gitguard does not apply it: {advice.found.unfit}."
     if advice.unfinished is not None:
-        return "It can be applied once the change that was cut off is taken back."
+        return "Roll the interrupted change back first; then this can be applied."
     return f"Apply it: `{apply_command(advice)}`"
 
 
 def _forgotten(problem: str) -> list[str]:
-    return [f"Warning: it is not remembered for later advice: {problem}."] if problem else []
+    return (
+        [f"Warning: gitguard cannot remember this for later advice: {problem}."] if problem else []
+    )
 
 
 def apply_command(advice: Advice) -> str:
@@ -78,8 +80,8 @@ def _unfinished(advice: Advice) -> list[str]:
     if advice.unfinished is None:
         return []
     return [
-        f"Warning: a change of `{advice.unfinished.file}` at {advice.unfinished.at} was cut off, "
-        f"so it may be half done; `gitguard config rollback {advice.host}` takes it back."
+        f"Warning: a change of `{advice.unfinished.file}` at {advice.unfinished.at} was "
+        f"interrupted and may be half done; `gitguard config rollback {advice.host}` undoes it."
     ]
 
 
@@ -116,7 +118,7 @@ def _withheld(advice: Advice) -> list[str]:
         f"{advised.setting.after}, which {advised.why}"
         for advised in advice.withheld
     ]
-    return ["Not advised again for such work; `--again` advises it:", *withheld_lines]
+    return ["Not repeated for this kind of work, except with --again:", *withheld_lines]
 
 
 def _changes(advice: Advice) -> list[str]:
@@ -137,12 +139,12 @@ def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
     if advice.found.unfit:
         return []
     if planned is None and advice.seen is not None:
-        return ["- a backup is made beside the file first, and a rollback document is written"]
+        return ["- gitguard first makes a backup beside the file and writes a rollback document"]
     backup = f"the backup will be `{planned.backup}`" if planned else ""
     if advice.seen is None:
-        backup = "the file is not there yet: it is made, and going back removes it again"
+        backup = "the file does not exist yet; --apply creates it, and a rollback removes it"
     document = f"`{planned.document}`" if planned else "a rollback document"
-    return [f"- {backup}", f"- how to go back will be in {document}"]
+    return [f"- {backup}", f"- {document} will say how to undo the change"]
 
 
 def advice_document(advice: Advice) -> dict[str, Any]:
@@ -182,13 +184,15 @@ def applied_text(
     lines += [f"- `{setting.key}`: {setting.now} → {setting.after}" for setting in done]
     lines += [f"Left out, as this version has no `{key}`." for key in applied.left_out]
     if applied.checked_by:
-        lines.append(f"Valid, says `{applied.checked_by}`.")
+        lines.append(f"`{applied.checked_by}` says that it is valid.")
     else:
         lines.append("The host itself has not checked it.")
     lines += [f"- {consequence}" for consequence in advice.offer.consequences[:1]]
     lines += [f"Backup: `{change.backup}`."] if change.backup else []
-    lines += [f"How to go back: `{change.document}`, or `{rollback}`."]
-    lines.append("Is all well? " + ", ".join(f"`{command}`" for command in undo.health) + ".")
+    lines += [f"Undo it with `{rollback}`; `{change.document}` has the details."]
+    lines.append(
+        "Check the result with " + ", ".join(f"`{command}`" for command in undo.health) + "."
+    )
     lines += _forgotten(problem)
     return "\n".join(lines)
 
@@ -218,17 +222,17 @@ def applied_document(advice: Advice, applied: Applied, *, problem: str) -> dict[
 def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     """Return what taking a change back would do; what looks like a secret is left out."""
     change = planned.made
-    cut = "" if change.is_finished else ", which was cut off"
+    cut = "" if change.is_finished else ", which was interrupted"
     lines = [f"The change of `{change.file}` at {change.at}{cut}:"]
     lines += [
         f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in change.changes
     ]
     lines += [
-        f"With it the change at {newer_change.at} goes, which cannot be taken back alone."
+        f"This also undoes the change at {newer_change.at}, which cannot be undone alone."
         for newer_change in planned.newer
     ]
     difference = redactor.text(planned.difference()).rstrip("\n")
-    return "\n".join([*lines, difference or "The file is as it was before it already."])
+    return "\n".join([*lines, difference or "The file is already as it was before the change."])
 
 
 def forgetting_text(change: MadeChange) -> str:
@@ -236,7 +240,7 @@ def forgetting_text(change: MadeChange) -> str:
     backup = f" `{change.backup}` stays too, if it is there." if change.backup else ""
     return (
         f"The change of `{change.file}` at {change.at} will be forgotten: the file stays as it is, "
-        f"and gitguard can no longer take the change back.{backup}"
+        f"and gitguard can no longer undo the change.{backup}"
     )
 
 
@@ -244,8 +248,8 @@ def rolled_back_text(planned: Rollback, kept_copy: str, undo: UndoHelp, *, probl
     """Return that a change was taken back."""
     lines = [f"`{planned.made.file}` has the same bytes as before the change."]
     if planned.before is None:
-        lines = [f"`{planned.made.file}` is gone, as before the change."]
-    lines += [f"What was in it is kept in `{kept_copy}`."] if kept_copy else []
+        lines = [f"`{planned.made.file}` is removed; it did not exist before the change."]
+    lines += [f"Its previous content is kept in `{kept_copy}`."] if kept_copy else []
     lines.append(f"{undo.counts[:1].upper()}{undo.counts[1:]}.")
     return "\n".join([*lines, *_forgotten(problem)])
 

@@ -13,11 +13,13 @@ from gitguard.cli.process_environment import (
     halt_of,
     host_of,
     host_session,
+    is_agents_shell,
     refuse_agents,
     shell,
 )
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
+from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
 
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
     from gitguard.hooks.gate_question import Gated
 
 _OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"
-_WAY_OUT = f"Compact the context or begin a new conversation. {_OVERRIDE}"
+_COMPACT = "Compact the context or begin a new conversation."
+_WITHOUT_HOOKS = (
+    "Compact the context and ask with --compacted and --pressure, or begin a new conversation with "
+    "an --host-session of its own."
+)
 _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first question on."
 
 
@@ -45,7 +51,7 @@ _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first
 )
 @click.option(
     "--window",
-    type=click.IntRange(1, MOST_TOKENS),
+    type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
     metavar="N",
     help="Size of the window in tokens",
 )
@@ -107,7 +113,12 @@ def gate(
 def _halted(key: str) -> HaltContextLimit | None:
     """Return the halt of a conversation, which whatever is wrong with the repository leaves."""
     reason = halt_of(key)
-    return HaltContextLimit(reason, _WAY_OUT) if reason else None
+    return HaltContextLimit(reason, _way_out()) if reason else None
+
+
+def _way_out() -> str:
+    """Say how a halt ends; a host's hooks notice a compaction by themselves."""
+    return f"{_COMPACT if is_agents_shell() else _WITHOUT_HOOKS} {_OVERRIDE}"
 
 
 def _reading(measured: dict[str, Any]) -> Reading | None:
@@ -138,8 +149,8 @@ def _say_gated(console: Console, gated: Gated) -> None:
 def _halt(verdict: GateVerdict) -> HaltContextLimit | None:
     if not verdict.halts:
         return None
-    hint = _WAY_OUT if verdict.pressure is not None else f"{_GIVE_USAGE} {_OVERRIDE}"
-    return HaltContextLimit(verdict.reasons[0], hint)
+    hint = _way_out() if verdict.pressure is not None else f"{_GIVE_USAGE} {_OVERRIDE}"
+    return HaltContextLimit("this conversation is halted, so no major action may run", hint)
 
 
 COMMANDS: list[click.Command] = [gate]

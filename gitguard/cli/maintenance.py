@@ -37,10 +37,10 @@ _MEGABYTE = 1 << 20
 def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: bool) -> None:
     """Find idle and large sessions, and archive them
 
-    The limits are `maintenance.idle_days`, `most_sessions` and `largest_megabytes`. The branch of
-    an archived session is under `refs/gitguard/archive/`, its files are in the workspace's
-    `archive` folder. Only --delete deletes. The current session, sessions of other worktrees, and
-    sessions with a halted or possibly running conversation stay.
+    Also the oldest, if there are too many. The limits are `maintenance.idle_days`, `most_sessions`
+    and `largest_megabytes`. The branch of an archived session is under `refs/gitguard/archive/`,
+    its files are in the workspace's `archive` folder. Only --delete deletes. The current session,
+    sessions of other worktrees, and sessions with a halted or possibly running conversation stay.
 
     Example: `gitguard session maintain --mode enforce`
     """
@@ -49,7 +49,10 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     if delete:
         refuse_agents("session maintain --delete")
         doomed = maintenance.to_delete(delete, mode or "")
-        confirm(f"Delete {', '.join(archived.label for archived in doomed)} for good?", yes=yes)
+        labels = ", ".join(archived.label for archived in doomed)
+        if not console.as_json and not yes:
+            console.remark(f"To be deleted for good: {labels}")
+        confirm("Delete for good?", yes=yes)
     with progress("sessions") as tell:
         done = maintenance.run(mode or "", delete=delete, tell=tell)
     document = fields_of(done)
@@ -106,8 +109,10 @@ def close(console: Console, key: str) -> None:
     guard = console.guard
     session = guard.sessions.find(key) if key else guard.current_session()
     done = guard.sessions.close(session)
-    text = f"Session `{session.key}` is closed: archived {_archived_line(done)}."
-    console.say(one_line(text), {"session": session.key, "archived": done})
+    lines = [f"Session `{session.key}` is closed.", f"Branch: archived as {done.ref}"]
+    lines += [f"Files: archived in {done.folder}"] if done.folder else []
+    lines.append(f"Restore it with `gitguard session reopen {done.name}`.")
+    console.say("\n".join(map(one_line, lines)), {"session": session.key, "archived": done})
 
 
 @click.command()

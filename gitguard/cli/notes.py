@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gitguard.cli.console import Console, read_input, with_console
+from gitguard.cli.console import Console, can_ask, read_input, with_console
 from gitguard.cli.option_values import OptionsInOrder, pairs
 from gitguard.cli.process_environment import conversation_around
-from gitguard.errors import InvalidInput, Pending
+from gitguard.errors import InvalidDocument, InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
 from gitguard.model.text import counted, one_line, shorten
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _GOAL_LIMIT = 80
+_UPDATE_EXAMPLE = """Give a JSON object, such as {"next_action": "Write the tests"}"""
 _TEXTS = {
     "goal": ("goal", "What the task should achieve"),
     "phase": ("current_phase", "The current phase"),
@@ -75,7 +76,9 @@ def _field_options(command: F) -> F:
 
 @click.command(cls=OptionsInOrder)
 @_field_options
-@click.option("--confidence", type=float, metavar="0..1", help="How certain this state is")
+@click.option(
+    "--confidence", type=click.FloatRange(0, 1), metavar="0..1", help="How certain this state is"
+)
 @click.option("--new-task", is_flag=True, help="Begin a new task in this session")
 @with_console
 def note(console: Console, new_task: bool, **values: Any) -> None:
@@ -138,7 +141,14 @@ def update(console: Console, replace: bool) -> None:
 
     Example: `gitguard update --replace < state.json`
     """
-    document = load_json(read_input(STATE_LIMIT + 1), what="standard input")
+    if can_ask():
+        console.remark("Type a JSON object, then press Ctrl-D.")
+    data = read_input(STATE_LIMIT + 1)
+    if not data.strip():
+        raise InvalidDocument("standard input is empty", _UPDATE_EXAMPLE)
+    document = load_json(data, what="standard input")
+    if not document:
+        raise InvalidInput("the JSON object names no field", _UPDATE_EXAMPLE)
     _say_noted(
         console, console.guard.update(document, replace=replace, host_session=conversation_around())
     )

@@ -58,24 +58,24 @@ def show(console: Console, key: str) -> None:
 def _standing_lines(reading: ConversationStanding) -> list[str]:
     if reading.pressure is None or reading.band is None:
         return [f"Context: unknown ({one_line(reading.problem)})"]
-    advice = reading.band.advice or "Continue."
     runway, calls = "unknown", ""
     if reading.runway is not None:
         runway = f"about {counted(reading.runway, 'tool call')}"
     if reading.calls is not None:
         calls = f"; {counted(reading.calls, 'tool call')} so far"
     source = reading.pressure.source
-    by = "as the gate was told" if source == "given" else f"by {source}"
+    band = reading.band
+    by = "as given to `gitguard gate`" if source == "given" else f"by {source}"
     return [
         f"{reading.pressure.gauge_line()} {by}",
-        f"Band: {reading.band.name}, from {reading.band.begins:.0%}. {advice}",
+        f"Band: {band.name}, from {band.begins:.0%}. {band.advice}".rstrip(),
         f"Warning: {_WARNINGS[reading.warning]}",
         f"Runway: {runway}{calls}",
     ]
 
 
 def _rule_lines(rules: SpawnPolicy) -> list[str]:
-    lines = [f"Rules of `policy spawn`, which decide for one task: {rules.source or 'built in'}"]
+    lines = [f"`policy spawn` decides by these rules ({rules.source or 'built in'}):"]
     for threshold in rules.thresholds:
         action_text = threshold.action or f"spawn over {counted(threshold.over_calls, 'tool call')}"
         lines.append(f"- above {threshold.level}: {action_text}")

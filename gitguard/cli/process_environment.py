@@ -81,12 +81,18 @@ def halt_of(conversation: str) -> str:
     return Anywhere.halt_of(conversation, places(os.environ))
 
 
+def is_agents_shell() -> bool:
+    """Say whether a host's agent runs this command, as far as its environment tells."""
+    from gitguard.hosts import in_agents_shell
+
+    return in_agents_shell(os.environ)
+
+
 def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> None:
     """Refuse a command for humans when a host's agent runs it, as far as can be told."""
     from gitguard.errors import OwnerOnly
-    from gitguard.hosts import in_agents_shell
 
-    if in_agents_shell(os.environ):
+    if is_agents_shell():
         raise OwnerOnly(
             f"`gitguard {command}` is for a human, and an agent's host runs this command",
             hint,

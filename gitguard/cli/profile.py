@@ -18,7 +18,8 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.profile.profile import HIDDEN, Range
+from gitguard.profile.habits import NOTHING_NEW
+from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, Range
 
 if TYPE_CHECKING:
     from gitguard.profile.habits import Advised
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
     from gitguard.profile.profile import Component, Profile, Runway
     from gitguard.profile.profiling import Profiled
 
+_NOTHING_NEW = "only what was rolled back or declined before"
+"""What people read for the words that the log keeps since the first version."""
 _LONGEST_BAR, _SHORTEST_BAR = 40, 4
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
+_SOURCES = {
+    DEDUCED: "rest of the total",
+    f"{DEDUCED}, {COUNTED}": "partly measured, partly counted",
+}
+"""Where a number comes from, in words that need no explanation; programs get the short ones."""
 _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"}
 
 
@@ -89,7 +97,7 @@ def _refuse_named(*names: str | None) -> None:
     named = [option for option, name in zip(options, names, strict=True) if name]
     if named:
         raise InvalidInput(
-            "--history is about all sessions, and not about one conversation",
+            "--history covers all sessions, so it takes no conversation",
             f"Leave out {', '.join(named)}",
         )
 
@@ -103,7 +111,7 @@ def _show_history(console: Console) -> None:
 def _history(past: Past) -> str:
     lines = [_advised(each) for each in past.advised]
     if not lines:
-        lines = ["No advice was given yet; `gitguard config advise` gives some."]
+        lines = ["No advice was given yet. Ask for it with `gitguard config advise`."]
     habit = past.habit
     if habit.sessions:
         shares = (f"{name} {counted(count, 'session')}" for name, count in habit.patterns)
@@ -120,9 +128,10 @@ def _history(past: Past) -> str:
 
 def _advised(each: Advised) -> str:
     day, advice = timestamp(each.at)[:10], each.advice
+    words = _NOTHING_NEW if advice.words == NOTHING_NEW else advice.words
     named = " (named)" if advice.is_named else " (usual)" if advice.is_usual else ""
     return one_line(
-        f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {advice.words}"
+        f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {words}"
     )
 
 
@@ -150,12 +159,13 @@ def _headline(profiled: Profiled) -> list[str]:
     # Full is full, as the gauge and the gate have it; a note says that the window is wrong.
     full = Range(*(min(tokens, usage.window) for tokens in _ends(used)))
     share = _shares(full, usage.window)
+    used_source = profiled.profile.used_source
     lines = [
         f"Context: {_tokens(used)} of {usage.window:,} tokens, {share} of the window "
-        f"({profiled.profile.used_source}; window: {usage.window_words})"
+        f"({_SOURCES.get(used_source, used_source)}; window: {usage.window_words})"
     ]
     if profiled.profile.answered:
-        lines.append(f"Its last answer is {profiled.profile.answered:,} tokens of them")
+        lines.append(f"{profiled.profile.answered:,} of these tokens are the last answer")
     if profiled.profile.since.high:
         lines.append(f"Since that measure: {_about(profiled.profile.since)} tokens more")
     return lines
@@ -186,7 +196,8 @@ def _rows(profiled: Profiled, width: int) -> list[tuple[str, str, str | None, st
 def _numbers(part: Component, window: int) -> str:
     if part.source == HIDDEN:
         return part.source
-    return f"{_tokens(part.tokens)} ({_shares(part.tokens, window)}), {part.source}"
+    source = _SOURCES.get(part.source, part.source)
+    return f"{_tokens(part.tokens)} ({_shares(part.tokens, window)}), {source}"
 
 
 def _bars(components: list[Component], room: int) -> list[str]:
@@ -212,13 +223,15 @@ def _details(profile: Profile, window: int) -> list[str]:
     lines = []
     if profile.share_of_tools is not None:
         share = round(profile.share_of_tools * 100)
-        lines.append(f"Tools against conversation: {share} to {100 - share}; usual is 60 to 40")
+        lines.append(
+            f"Share of tools: {share} %, of conversation: {100 - share} %; usual: 60 % and 40 %"
+        )
     lines += ["Tools:"] * bool(profile.tools)
     for tool in profile.tools[:_MOST_TOOLS]:
         failed = f", {tool.failed:,} failed" if tool.failed else ""
         lines.append(
             f"  {_name(tool.tool)}: {_tokens(tool.tokens)} in "
-            f"{counted(tool.calls, 'call')}{failed}, the largest result {_tokens(tool.largest)}"
+            f"{counted(tool.calls, 'call')}{failed}, largest result {_tokens(tool.largest)}"
         )
     if len(profile.tools) > _MOST_TOOLS:
         lines.append(f"  and {counted(len(profile.tools) - _MOST_TOOLS, 'tool')} more")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from gitguard.guard import Guard
     from gitguard.sessions.diagnosis import Problem
-    from gitguard.sessions.state_comparison import StateChange
+    from gitguard.sessions.state_comparison import FieldChange, StateChange
 
 _FOR_AGENTS = (
     "Run it in your own terminal; an agent may run `gitguard repair --dry-run` and "
@@ -67,6 +67,10 @@ def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, y
     plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
     if dry_run:
         _show_plan(console, plan)
+        return
+    if not _shown_changes(plan):
+        document: dict[str, Any] = {"notes": [], "saved": None, "state": plan.after}
+        console.say("Nothing to restore: the state is the same.", document)
         return
     _ask(console, plan, "Restore this state?", yes=yes)
     _say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
@@ -113,7 +117,8 @@ def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **w
         return
     way = _choose(console, dry_run=dry_run, yes=yes)
     if way is not None:
-        _go(console, way.option, way.head, _ask_name(way), dry_run=False, yes=False)
+        name = _ask_name(way)
+        _go(console, way.option, way.head, name, dry_run=False, yes=False, is_shown=True)
 
 
 def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
@@ -128,10 +133,17 @@ def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
     _show_problems(console, problems, refusal)
     if dry_run or not problems:
         return None
+    numbers = [str(number) for number in range(len(ways) + 1)]
     number = click.prompt(
-        "Which one? 0 changes nothing", type=click.IntRange(0, len(ways)), default=0
+        "Which one? 0 changes nothing",
+        type=click.Choice(numbers),
+        default="0",
+        show_choices=False,
     )
-    return ways[number - 1] if number else None
+    if number == "0":
+        console.say("Nothing was changed.", {})
+        return None
+    return ways[int(number) - 1]
 
 
 def _no_terminal(ways: list[Way]) -> NotConfirmed:
@@ -146,7 +158,7 @@ def _no_terminal(ways: list[Way]) -> NotConfirmed:
 def _described(problems: tuple[Problem, ...]) -> Iterator[str]:
     number = 0
     for problem in problems:
-        yield one_line(f"{problem.what}.")
+        yield one_line(f"{problem.what[:1].upper()}{problem.what[1:]}.")
         for way in problem.ways:
             number += 1
             yield f"  {number}. {way.does}"
@@ -165,8 +177,20 @@ def _ask_name(way: Way) -> str:
     return str(click.prompt("Name of the new session")) if way.option == FORK else ""
 
 
-def _go(console: Console, way: str, head: str, fork: str, *, dry_run: bool, yes: bool) -> None:
-    """Go one way, after showing what it changes and asking."""
+def _go(
+    console: Console,
+    way: str,
+    head: str,
+    fork: str,
+    *,
+    dry_run: bool,
+    yes: bool,
+    is_shown: bool = False,
+) -> None:
+    """Go one way, after showing what it changes and asking.
+
+    is_shown is whether a person chose the way from a list that says what it keeps and loses.
+    """
     if way == ACCEPT:
         _accept(console, dry_run=dry_run, yes=yes)
     elif way in (TRUST, TAKE_THEIRS):
@@ -174,18 +198,21 @@ def _go(console: Console, way: str, head: str, fork: str, *, dry_run: bool, yes:
     elif way == FORGET:
         _forget(console, dry_run=dry_run, yes=yes)
     else:
-        _mend(console, way, fork, dry_run=dry_run, yes=yes)
+        _mend(console, way, fork, dry_run=dry_run, yes=yes, is_shown=is_shown)
 
 
-def _mend(console: Console, way: str, fork: str, *, dry_run: bool, yes: bool) -> None:
+def _mend(
+    console: Console, way: str, fork: str, *, dry_run: bool, yes: bool, is_shown: bool
+) -> None:
     """Go a way that has no change of the state to show, where a problem has it."""
     guard = console.guard
-    problems = tuple(p for p in guard.diagnose() if way in [w.option for w in p.ways])
+    problems = tuple(_with_way(problem, way) for problem in guard.diagnose())
+    problems = tuple(problem for problem in problems if problem.ways)
     if not problems and way != LOCAL:
         raise InvalidInput(
             f"nothing is wrong that `{way}` would mend", "See `gitguard repair --dry-run`"
         )
-    if dry_run or (way != LOCAL and not console.as_json):
+    if dry_run or (way != LOCAL and not is_shown and not console.as_json):
         _show_problems(console, problems)
     if dry_run:
         return
@@ -197,6 +224,10 @@ def _mend(console: Console, way: str, fork: str, *, dry_run: bool, yes: bool) ->
         FORK: lambda: _fork(guard, fork),
     }
     _say_done(console, acts[way]())
+
+
+def _with_way(problem: Problem, way: str) -> Problem:
+    return problem.replace(ways=tuple(w for w in problem.ways if w.option == way))
 
 
 def _show_problems(
@@ -288,9 +319,12 @@ def migrate(console: Console) -> None:
     console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})
 
 
+def _shown_changes(plan: StateChange) -> list[FieldChange]:
+    return [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
+
+
 def _show_plan(console: Console, plan: StateChange) -> None:
-    changes = [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
-    lines = [line for change in changes for line in change.lines()]
+    lines = [line for change in _shown_changes(plan) for line in change.lines()]
     lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint

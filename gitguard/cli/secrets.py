@@ -84,7 +84,7 @@ def _read_value(*, yes: bool, dry_run: bool) -> str:
         return str(click.prompt("Value", hide_input=True))
     if not (yes or dry_run):
         raise InvalidInput(
-            "standard input cannot both name a value and answer", "Use --yes as well"
+            "--value-stdin takes standard input, so gitguard cannot ask there", "Add --yes"
         )
     return read_input(_VALUE_LIMIT).decode("utf-8", "replace").strip("\r\n")
 

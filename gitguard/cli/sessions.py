@@ -15,6 +15,7 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.naming import Session
+from gitguard.store.session.standing import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +41,7 @@ def ensure(console: Console) -> None:
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Forget the errors after showing them")
+@click.option("--clear", is_flag=True, help="Forget the FAULT lines after showing them")
 @with_console
 def status(console: Console, clear: bool) -> None:
     """Show session status, gitguard errors first
@@ -57,7 +58,9 @@ def status(console: Console, clear: bool) -> None:
     text = _overview_text(overview)
     if clear and overview.faults:
         console.guard.forget_faults()
-        text += "\nThe errors above are forgotten."
+        text += "\nThe FAULT lines above are forgotten."
+    elif overview.faults:
+        text += "\nForget the FAULT lines with `gitguard status --clear`."
     console.say(text, _overview_document(overview), overview.error)
 
 
@@ -83,9 +86,8 @@ def _overview_text(overview: Overview) -> str:
     if overview.session:
         uncommitted = ", newer state not committed yet" if overview.uncommitted else ""
         newest = f"{overview.checkpoint} {overview.commit[:12]}" if overview.commit else "none"
-        lines.append(
-            f"Checkpoint: {newest} on {overview.branch} ({overview.standing}){uncommitted}"
-        )
+        standing = "" if overview.standing == NONE else f" ({overview.standing})"
+        lines.append(f"Checkpoint: {newest} on {overview.branch}{standing}{uncommitted}")
     if overview.state is not None:
         state = overview.state
         lines += [
@@ -117,8 +119,8 @@ def _conversation(conversation: HostSession) -> list[str]:
     if conversation.delivery is not None:
         delivery = conversation.delivery
         parts.append(
-            f"handed {delivery.characters} characters of {delivery.head[:12] or 'no checkpoint'} "
-            f"at {delivery.event}"
+            f"got a resume block of {delivery.characters} characters "
+            f"from {delivery.head[:12] or 'no checkpoint'} at {delivery.event}"
         )
     return parts
 

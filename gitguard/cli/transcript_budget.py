@@ -77,7 +77,7 @@ def budget(
 
 def _text(reading: BudgetUse) -> str:
     parts, usage = reading.budget, reading.usage
-    used = "not measured since the last compaction, or never"
+    used = "not measured yet, or not since the last compaction"
     if usage.tokens is not None:
         used = f"{usage.tokens:,} tokens, {usage.tokens / parts.window:.1%} of the window"
     over = f"; over its share by about {reading.over_history:,}" * bool(reading.over_history)

@@ -88,7 +88,7 @@ def _say_trying(what: str) -> None:
 
 
 def _text(done: Compacted) -> str:
-    measured = "" if done.measured is None else f" ({done.measured:,} as the host measured)"
+    measured = "" if done.measured is None else f" (the host measured {done.measured:,})"
     lines = [
         _repaired_text(done) if done.repaired else "",
         f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
@@ -99,11 +99,11 @@ def _text(done: Compacted) -> str:
         if done.splits_turn
         else "",
         *(f"The summarizer did not answer: {said}" for said in done.complaints),
-        f"Summarized: {_AUTHORS[done.summarized_by]}, {len(done.summary):,} characters",
+        f"Summary: {len(done.summary):,} characters, {_AUTHORS[done.summarized_by]}",
         *(f"Note: {note}" for note in done.notes),
         f"Session: {done.session}"
         if done.session
-        else "No session here is the conversation's, so there is no checkpoint.",
+        else "The conversation belongs to no session here, so gitguard took no checkpoint.",
     ]
     shown = [one_line(line) for line in lines if line]
     if done.added:
@@ -123,7 +123,7 @@ def _repaired_text(done: Compacted) -> str:
     counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
     if done.added:
         return f"Repaired first: {counts}; the original is `{done.backup}`"
-    return f"To repair first: {counts}; what follows is of the conversation as repaired"
+    return f"To repair first: {counts}; the figures below count the repaired conversation"
 
 
 COMMANDS: list[click.Command] = [compact]

@@ -29,9 +29,9 @@ def import_transcript(
     named = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
         done = console.guard.sessions.import_transcript(named, tell)
-    again = "again, with newer counts" if done.was_known else "as a conversation of it"
+    how = "Updated" if done.was_known else "Added"
     text = (
-        f"Session `{done.session}` knows `{done.conversation}` {again}: "
+        f"{how} the conversation `{done.conversation}` of the session `{done.session}`: "
         f"{counted(done.turns, 'turn')}, {counted(done.compactions, 'compaction')}, "
         f"{counted(done.entries, 'entry', 'entries')} ({named.format})."
     )

@@ -134,8 +134,8 @@ def export(
     kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
     if console.as_json and not output:
         raise InvalidInput(
-            "with --json there is one document on standard output, and an export is many",
-            "Leave --json out, or name a file with --output",
+            "--json prints one document, and an export has many",
+            "Write the export to a file with --output, or leave out --json",
         )
     if kind == "host" and any(wanted.values()):
         raise InvalidInput(
@@ -194,7 +194,7 @@ def _print(line: bytes) -> None:
 
 def _usage_text(measured: Usage) -> str:
     if measured.tokens is None:
-        lines = ["Tokens: not measured since the last compaction, or never"]
+        lines = ["Tokens: not measured yet, or not since the last compaction"]
     else:
         share = f"{measured.pressure or 0:.1%} of the window"
         left = ", as the compaction left them" * (measured.source == "compaction")

@@ -25,7 +25,7 @@ def brief(store: SessionStore, task: str, options: BriefOptions) -> str:
     redactor = store.workspace.redactor
     task = redactor.text(task[:_LONGEST_GIVEN]).strip()
     if not task:
-        raise InvalidInput("the task says nothing", 'Say what to do: `gitguard policy brief "…"`')
+        raise InvalidInput("the task is empty", 'Say what to do: `gitguard policy brief "…"`')
     state, _ = store.look().state.redacted(redactor)
     words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
     root = store.workspace.place.worktree

@@ -184,10 +184,12 @@ def _whatever_the_calls(task: Task, pressure: float | None, policy: SpawnPolicy)
         _decide(task.replace(tool_calls=calls), pressure, policy) for calls in sorted(tellable)
     ]
     if len({(each.answer, each.missing) for each in decisions}) == 1:
-        return decisions[-1].replace(rule=f"with any number of tool calls: {decisions[-1].rule}")
+        return decisions[-1].replace(
+            rule=f"{decisions[-1].rule}, whatever the number of tool calls"
+        )
     then = (option for each in decisions for option in each.missing)
     missing = tuple(dict.fromkeys(("--tool-calls", *then)))
-    rule = "the number of tool calls would decide: give it with --tool-calls"
+    rule = "the answer depends on the number of tool calls; give it with --tool-calls"
     return SpawnDecision(ASK, rule, missing)
 
 
@@ -251,7 +253,7 @@ def _whatever_the_count(
         return answers[0]
     how_often = "always" if rule.answer == SPAWN else "never"
     option = f"--{rule.count}"
-    unknown = f"the number of {rule.count} would decide: give it with {option}"
+    unknown = f"the answer depends on the number of {rule.count}; give it with {option}"
     then = (each for answer in answers for each in answer.missing)
     missing = tuple(dict.fromkeys((option, *then)))
     return SpawnDecision(ASK, f"{unknown}; {how_often} delegated: {rule.what}", missing)
@@ -274,7 +276,7 @@ def _by_pressure(
         return SpawnDecision(answers.pop(), f"{beside} every threshold gives this answer")
     option = "--pressure"
     return SpawnDecision(
-        ASK, f"{beside} the pressure would decide: give it with {option}", (option,)
+        ASK, f"{beside} the answer depends on it; give it with {option}", (option,)
     )
 
 

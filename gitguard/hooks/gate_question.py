@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import Complete, GitguardError, InvalidInput
+from gitguard.errors import GitguardError, InvalidInput
 from gitguard.hooks.gate_decision import GateVerdict
 from gitguard.hooks.gate_record import halted, judge, saved_text
 from gitguard.hooks.rises import checkpointed, risen_to
@@ -72,10 +72,10 @@ def ask(store: SessionStore, question: Question) -> Gated:
     state = ready.state
     conflict = store.mend_summary(state)
     if state.is_done:
-        from gitguard.sessions.completion import finish
+        from gitguard.sessions.completion import completion, finish
 
         finish(store, ready)
-        raise Complete(f"the task `{state.task_id}` is complete")
+        raise completion(state)
     workspace, key = store.workspace, question.host_session
     record = _conversation(store, question)
     was_halted = record.halt is not None and not question.compacted
@@ -162,8 +162,8 @@ def _new_conversation(host: str) -> str:
 def _refuse_hearsay(question: Question) -> None:
     if question.reading is None:
         raise InvalidInput(
-            "that the context was compacted is believed only with the pressure since",
-            "Give it with --pressure or --tokens",
+            "--compacted requires the pressure after the compaction",
+            "Add --pressure or --tokens",
         )
 
 

@@ -24,6 +24,8 @@ COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""
 UNTRUSTED = "--untrusted"
 """Of `restore`: takes what may be somebody else's."""
+DELETE = "--delete"
+"""Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
 """What an agent may ask of `repair`; every other way out chooses for the user."""
 _CREATING = (
@@ -172,6 +174,8 @@ def _owner_among(arguments: list[str]) -> str:
         return subcommand
     if subcommand == "gate" and COMPACTED in arguments:
         return f"gate {COMPACTED}"
+    if subcommand == "session" and any(word.startswith(DELETE) for word in arguments):
+        return f"session maintain {DELETE}"
     if subcommand == "restore" and UNTRUSTED in arguments:
         return f"restore {UNTRUSTED}"
     return ""

@@ -150,10 +150,12 @@ def only_host(environment: Mapping[str, str], worktree: str) -> str:
     on_path = [name for name in advised if path_of(programs[name], environment, worktree)]
     if len(on_path) == 1:
         return on_path[0]
-    problem = "no host is on PATH"
     if on_path:
-        problem = "several hosts are on PATH: " + ", ".join(on_path)
-    raise InvalidInput(f"{problem}, so name one", "Hosts: " + ", ".join(advised))
+        raise InvalidInput("several hosts are on PATH, so name one", "Hosts: " + ", ".join(on_path))
+    raise InvalidInput(
+        "no host's command is on PATH, so there are no settings to advise on",
+        "Put the folder of one on PATH: " + ", ".join(programs.values()),
+    )
 
 
 def has_command(adviser: Adviser) -> TypeIs[CommandAdviser]:

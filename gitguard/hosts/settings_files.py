@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from gitguard.hosts.adviser import AdviserAccess, HostConfiguration
     from gitguard.hosts.base import Ask
 
-NO_WINDOW = "when to compress depends on the window, which nothing tells; name it with `--window`"
+NO_WINDOW = "when to compress depends on the window, which is unknown; name it with `--window`"
 WHEN_TO_COMPRESS = "When to compress the conversation"
 EXCHANGES_KEPT = "How many exchanges a compaction leaves as they are"
-TOKENS_KEPT = "How much of the newest conversation a compaction leaves as it is"
+TOKENS_KEPT = "How much of the newest conversation a compaction keeps unchanged"
 CLEARING = "Whether old tool output is cleared"
 """Titles of settings that several hosts have."""
 
@@ -189,7 +189,7 @@ def holder(layers: Layers, paths: tuple[str, ...], prefix: str, otherwise: str) 
 
 def after_resuming(command: str) -> str:
     """Return when a change counts for a host that reads its settings when it starts."""
-    return f"a running conversation takes the change after it is ended and resumed (`{command}`)"
+    return f"a running conversation picks up the change once you end and resume it (`{command}`)"
 
 
 def stays_off(switch: str) -> str:

@@ -65,7 +65,7 @@ def find_conversation(path: str, format_name: str = "", conversation: str = "") 
     if format_name and transcript.format != format_name:
         raise InvalidInput(
             f"`{path}` is a transcript of {transcript.format}, not of {format_name}",
-            "Leave --format out: what is there shows whose it is",
+            "Leave out --format: gitguard recognizes the file by its content",
         )
     if format_name:
         refuse_another(transcript)
@@ -104,7 +104,8 @@ def newest_conversation(conversations: Mapping[str, HostSession]) -> Transcript:
     if not with_transcripts:
         raise InvalidInput(
             "no conversation of this session has a transcript",
-            "Give the path of one: a transcript's file or folder",
+            "Hooks record it in the next conversation; for another, name its file or folder, as in "
+            "`gitguard profile PATH`",
         )
     newest = max(with_transcripts, key=lambda record: record.last_use)
     return Transcript(newest.transcript, newest.transcript_format, newest.transcript_session)

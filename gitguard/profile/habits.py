@@ -153,7 +153,7 @@ def add_up(advised: Sequence[Advised]) -> Habit:
 
 def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str]:
     if sessions < LEAST_SESSIONS:
-        return "", f"too little to say: {sessions} of at least {LEAST_SESSIONS} sessions"
+        return "", f"not enough to tell: {sessions} of at least {LEAST_SESSIONS} sessions"
     name, count = frequent[0]
     if count * 2 <= sessions:
         return "", f"no pattern is usual: {count} of {sessions} sessions were {name}"

@@ -49,12 +49,12 @@ class Pattern(Value):
 def classify(story: Story) -> Pattern:
     """Say which pattern a conversation shows."""
     turns, answers, calls = map(story.count, (USER_MESSAGES, ANSWERS, TOOL_CALLS))
-    counts = f"{counted(turns, 'message')} of the user, {counted(answers, 'answer')}"
+    counts = f"{counted(turns, 'user message')}, {counted(answers, 'answer')}"
     counts = f"{counts}, {counted(calls, 'tool call')}"
     characters = sum(part.characters for part in story.parts.values())
     share = share_of_tools(story.parts)
     if share is None or turns + answers + calls < LEAST_SAID or characters < LEAST_CHARACTERS:
-        return Pattern(UNKNOWN, (f"too little to say: {counts}",))
+        return Pattern(UNKNOWN, (f"not enough to tell: {counts}",))
     share_in_words = f"{share:.0%} of what was said and done is calls of tools and their results"
     if bursts := _bursts(story):
         return Pattern(BURSTY, (bursts, share_in_words, counts))

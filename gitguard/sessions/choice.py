@@ -127,7 +127,8 @@ def refuse_unknown(store: SessionStore) -> None:
     if is_unknown(store):
         raise NotInitialised(
             f"the session `{store.session.key:.80}` has neither state nor checkpoints here",
-            "See `gitguard session list`, or start one with `gitguard ensure`",
+            "See `gitguard session list`, or begin it with `gitguard session use "
+            f"{store.session.key:.80}`",
         )
 
 

@@ -24,5 +24,5 @@ def completion(state: TaskState) -> Complete:
     """Return what tells an agent that its task is done."""
     return Complete(
         f"the task `{state.task_id}` is complete",
-        "Start another with `gitguard note --new-task --goal …`",
+        "Begin another with `gitguard note --new-task --goal TEXT`",
     )

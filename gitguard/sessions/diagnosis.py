@@ -13,6 +13,7 @@ from gitguard.store.session.session_record import read_record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.standing import Head
+    from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.store import SessionStore
 
 LOCAL = "--local"
@@ -71,13 +72,25 @@ def _problems(store: SessionStore) -> list[Problem]:
     if reading.standing == state_file.EDITED and not head.replaced_repository:
         problems.append(_edited(store.states.path))
     missing = state_file.diagnose(reading)
-    if missing is not None and reading.standing != state_file.EDITED and _has_begun(store, head):
-        problems.append(Problem("missing-state", missing.message, (_TAKE_COPY,)))
+    if missing is not None and reading.standing != state_file.EDITED:
+        ways = _ways_of_missing(store, head, reading)
+        problems += [Problem("missing-state", missing.message, ways)] * bool(ways)
     return problems
 
 
-def _has_begun(store: SessionStore, head: Head) -> bool:
-    return head.standing != standing.NONE or os.path.lexists(store.states.path)
+def _ways_of_missing(
+    store: SessionStore, head: Head, reading: Ready | Diagnosed
+) -> tuple[Way, ...]:
+    """Return the way back to a state; none where there is none, or where the branch brings it."""
+    has_file = os.path.lexists(store.states.path)
+    if state_file.newest_own(reading) is None and head.standing not in (
+        standing.OURS,
+        standing.NONE,
+    ):
+        return ()
+    if head.standing == standing.NONE and not has_file:
+        return ()
+    return (_TAKE_COPY if has_file else _TAKE_COPY.replace(keeps="Everything."),)
 
 
 _TAKE_COPY = Way(

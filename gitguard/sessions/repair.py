@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.state_file import Ready
 
 _NOTHING = Circumstances()
+_MOVED_BY_OTHERS = (standing.ADVANCED, standing.MOVED, standing.DELETED)
 
 
 def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
@@ -49,10 +50,17 @@ def repair_local(store: SessionStore) -> tuple[str, ...]:
     """Repair this machine's own files, and no branch; return a sentence for each thing done.
 
     Safe for an agent: what does not fit is archived, and only what this machine wrote comes back.
+    Beside a branch that somebody moved, the state comes back all the same; the branch waits for a
+    person. Raises why the branch is not ours where there is nothing else to repair.
     """
     done = _repair_around(store)
-    standing.refuse_foreign_head(store.chain.head(settle=True), store.chain.ref)
-    return (*done, *_repair_working_files(store))
+    head = store.chain.head(settle=True)
+    if head.standing in _MOVED_BY_OTHERS and state_file.newest_own(store.states.read()):
+        done += _repair_state(store)
+    if not done or head.standing not in _MOVED_BY_OTHERS:
+        standing.refuse_foreign_head(head, store.chain.ref)
+        done += _repair_working_files(store)
+    return tuple(done)
 
 
 def archive_theirs(store: SessionStore) -> tuple[str, ...]:

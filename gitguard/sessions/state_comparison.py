@@ -51,8 +51,9 @@ class FieldChange(Value):
 
     @property
     def is_bookkeeping(self) -> bool:
-        """Whether it only says when and by whom another field was set."""
-        return self.field in _BOOKKEEPING
+        """Whether it only says when and by whom another field was set, or how a state is stored."""
+        is_first = self.before is None and self.field == "schema_version"
+        return is_first or self.field in _BOOKKEEPING
 
     def to_document(self) -> dict[str, Any]:
         """Return the change as JSON says it."""
@@ -62,6 +63,8 @@ class FieldChange(Value):
 
     def lines(self) -> list[str]:
         """Return the change as a person reads it."""
+        if self.before is None and isinstance(self.after, list):
+            return [f"{self.field}:", *(f"  + {text}" for text in _shown_items(tuple(self.after)))]
         if self.removed or self.added:
             removed, added = map(_shown_items, (self.removed, self.added))
             if set(removed) & set(added):  # they differ in what is not shown of each
@@ -102,6 +105,8 @@ def _shown_items(items: tuple[Any, ...]) -> list[str]:
 def _shown(value: Any) -> str:
     import json
 
+    if value is None:
+        return "(none)"
     if isinstance(value, dict) and value.keys() >= {"by", "when"}:
         value = f"{value['by']} at {value['when']}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

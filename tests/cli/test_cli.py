@@ -21,6 +21,7 @@ import pytest
 
 from gitguard.cli.app import GROUPS, OLD_NAMES
 from gitguard.errors import StatusSignal
+from gitguard.guard.settings import HOSTS
 from tests.generating.generate_references import EXIT_CODES, RETIRED, commands, error_classes
 from tests.support.command_place import Place
 from tests.support.scratch import environment, shell
@@ -245,9 +246,9 @@ def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> No
 
 
 def test_closed_input_and_poor_output_are_no_faults(session: Place) -> None:
-    assert "standard input is not valid JSON" in session.type("gitguard update <&-")
-    assert "nothing was changed" in session.type("gitguard restore 1 <&-")
+    assert "standard input is empty" in session.type("gitguard update <&-")
     session.run("gitguard note --goal 'More …'")
+    assert "nothing was changed" in session.type("gitguard restore 1 <&-")
     done = session.run("gitguard status", PYTHONIOENCODING="latin-1")
     assert done.returncode == 0
     assert "Goal: More ?" in done.stdout
@@ -258,6 +259,104 @@ def test_faults_are_shown_first_until_they_are_cleared(session: Place) -> None:
     for command in ("gitguard status", "gitguard status --clear"):
         assert session.run(command).stdout.startswith("FAULT ")
     assert "FAULT" not in session.run("gitguard status").stdout
+
+
+def test_faults_are_shown_with_the_command_that_clears_them(session: Place) -> None:
+    session.run("gitguard hook claude-code", stdin="no json")
+    assert "`gitguard status --clear`" in session.run("gitguard status").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("gitguard session begin", "no such command 'begin'"),
+        ("gitguard restore", "missing argument 'CHECKPOINT'"),
+        ("gitguard log -n x", "invalid value for '-n' / '--most': 'x' is not a whole number"),
+        ("gitguard config advise x", "invalid value for '[HOST]': 'x' is not one of"),
+        ("gitguard note --confidence 3", "invalid value for '--confidence': 3.0 is not in"),
+    ],
+)
+def test_a_misused_command_is_refused_in_the_words_of_the_others(
+    session: Place, command: str, message: str
+) -> None:
+    first, hint = session.run(command).stderr.splitlines()
+    assert first.startswith(f"error: {message}")
+    assert not first.endswith(".")
+    assert hint.startswith("hint: See `gitguard ")
+
+
+def test_update_says_what_it_reads(session: Place) -> None:
+    for stdin in ("", "{}"):
+        refused = session.run("gitguard update", stdin=stdin)
+        assert 'hint: Give a JSON object, such as {"next_action": ' in refused.stderr
+
+
+def test_where_nothing_is_halted_override_says_so(session: Place) -> None:
+    refused = session.run("gitguard override --reason Because").stderr
+    assert refused.startswith("error: no conversation of this session is halted\n")
+
+
+def test_a_state_that_is_the_same_is_not_restored_again(session: Place) -> None:
+    session.run("gitguard note --goal One --phase design")
+    session.run("gitguard checkpoint")
+    before = session.run("gitguard log --oneline").stdout
+    same = session.run("gitguard restore 2")
+    assert (same.returncode, "the state is the same" in same.stdout) == (0, True)
+    assert session.run("gitguard log --oneline").stdout == before
+
+
+def test_a_halt_names_its_reason_once_and_how_it_ends(session: Place) -> None:
+    halted = session.run("gitguard gate --pressure 0.9")
+    printed = halted.stdout + halted.stderr
+    assert printed.count("critical from 0.85") == 1
+    assert "--compacted" in halted.stderr
+    in_host = session.run("gitguard gate --pressure 0.9", CLAUDE_CODE_SESSION_ID="S1")
+    assert "--compacted" not in in_host.stderr
+
+
+def test_a_completed_task_is_answered_with_the_next_step(session: Place) -> None:
+    session.run("gitguard note --next DONE")
+    assert "note --new-task" in session.run("gitguard gate --pressure 0.1").stderr
+
+
+def test_a_range_may_be_written_with_three_dots(session: Place) -> None:
+    session.run("gitguard note --goal One --phase design")
+    two, three = (session.run(f"gitguard diff 1{dots}2").stdout for dots in ("..", "..."))
+    assert three == two != ""
+
+
+def test_a_session_that_is_not_there_is_begun_by_the_command_that_is_named(
+    session: Place,
+) -> None:
+    refused = session.run("gitguard session show payments").stderr
+    assert "`gitguard session use payments`" in refused
+
+
+def test_an_empty_message_is_none(session: Place) -> None:
+    session.run("gitguard note --goal One --next Two --phase design")
+    session.run("gitguard checkpoint -m ''")
+    assert "design: Two" in session.run("gitguard log -1").stdout
+
+
+def test_a_folder_that_is_no_worktree_is_called_what_it_is(session: Place) -> None:
+    session.type("git init -q --bare ../bare")
+    bare = session.run("gitguard --root ../bare status").stderr
+    assert "is a bare repository" in bare
+    assert "git init" not in bare
+    assert "there is no folder" in session.run("gitguard --root ../nowhere status").stderr
+
+
+def test_help_of_groups_is_not_cut_off(session: Place) -> None:
+    for group in ("session", "transcript", "config", "handoff", "policy"):
+        _, _, commands = session.run(f"gitguard {group} --help").stdout.partition("Commands:")
+        assert commands
+        assert "..." not in commands
+
+
+@pytest.mark.parametrize("command", ["advise", "rollback"])
+def test_the_help_of_config_names_every_host(session: Place, command: str) -> None:
+    shown = session.run(f"gitguard config {command} --help").stdout
+    assert all(host in shown for host in HOSTS)
 
 
 def test_the_way_out_that_ensure_names_works(session: Place) -> None:

@@ -175,10 +175,10 @@ def test_the_rule_that_decided_is_named() -> None:
     assert rule(0.1, 9) == "pressure is 0.10, below every threshold"
     assert rule(0.62, 8) == "pressure is 0.62, above 50%, and 8 tool calls are more than 5"
     assert rule(0.62, 1, category="audit", files=1).endswith("1 tool call is not more than 5")
-    unknown = "the pressure is unknown, and with 8 tool calls the pressure would decide"
-    assert rule(None, 8) == f"{unknown}: give it with --pressure"
+    unknown = "the pressure is unknown, and with 8 tool calls the answer depends on it"
+    assert rule(None, 8) == f"{unknown}; give it with --pressure"
     assert rule(None, 8, category="audit") == (
-        "the number of files would decide: give it with --files; "
+        "the answer depends on the number of files; give it with --files; "
         "always delegated: audits over 5 files"
     )
     assert "give it with --tests" in rule(0.1, 8, category="test-suite")
@@ -479,7 +479,7 @@ def test_the_command_shows_the_band_and_the_rules(tmp_path: Path) -> None:
         f"Band: hand-over-any, from 70%. {advice}",
         "Warning: hand over",
         "Runway: unknown; 0 tool calls so far",
-        "Rules of `policy spawn`, which decide for one task: .context-policy.yml",
+        "`policy spawn` decides by these rules (.context-policy.yml):",
         "- above 60%: ask",
         "- never spawn: audit",
     ]

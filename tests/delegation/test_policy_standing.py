@@ -196,7 +196,7 @@ def test_calls_that_nobody_counts_are_not_known(begun: Guard) -> None:
     document = shown(begun, "--json")
     assert json.loads(document)["calls"] is None
     lines = shown(begun).splitlines()
-    assert lines[0] == "[Context: 65% | 130k/200k tokens] as the gate was told"
+    assert lines[0] == "[Context: 65% | 130k/200k tokens] as given to `gitguard gate`"
     assert "Runway: unknown" in lines
 
 

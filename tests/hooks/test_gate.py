@@ -414,7 +414,7 @@ def test_a_given_pressure_counts_for_one_question_only(guard: Guard) -> None:
 def test_that_it_was_compacted_is_believed_only_with_the_pressure_since(guard: Guard) -> None:
     guard.ensure()
     guard.gate("host", told(0.9))
-    with pytest.raises(InvalidInput, match="with the pressure"):
+    with pytest.raises(InvalidInput, match="requires the pressure"):
         guard.gate("host", compacted=True)
     assert guard.gate("host", told(0.86), compacted=True).verdict.halts
     assert guard.gate("host", told(0.2)).verdict.halts

@@ -103,8 +103,8 @@ def advised(session: str, at: int, pattern: str, outcome: str, *changes: str) ->
 @pytest.mark.parametrize(
     ("patterns", "usual", "why"),
     [
-        ((), "", "too little to say: 0 of at least 3 sessions"),
-        ((TOOL_HEAVY,) * 2, "", "too little to say: 2 of at least 3 sessions"),
+        ((), "", "not enough to tell: 0 of at least 3 sessions"),
+        ((TOOL_HEAVY,) * 2, "", "not enough to tell: 2 of at least 3 sessions"),
         ((TOOL_HEAVY,) * 3, TOOL_HEAVY, "3 of 3 sessions were tool-heavy"),
         (
             (TOOL_HEAVY, TOOL_HEAVY, MIXED, MIXED),
@@ -112,7 +112,7 @@ def advised(session: str, at: int, pattern: str, outcome: str, *changes: str) ->
             "no pattern is usual: 2 of 4 sessions were tool-heavy",
         ),
         ((MIXED, TOOL_HEAVY, MIXED), MIXED, "2 of 3 sessions were mixed"),
-        ((UNKNOWN,) * 5, "", "too little to say: 0 of at least 3 sessions"),
+        ((UNKNOWN,) * 5, "", "not enough to tell: 0 of at least 3 sessions"),
     ],
 )
 def test_a_pattern_of_most_sessions_is_usual(
@@ -386,7 +386,7 @@ def test_the_command_shows_the_history(talk: Conversation) -> None:
     day = time.strftime("%Y-%m-%d", time.gmtime(talk.clock()))
     assert f"{day} main: tool-heavy, advice applied: {TTL}" in said
     assert "Patterns: tool-heavy 1 session" in said
-    assert "Usual: none (too little to say: 1 of at least 3 sessions)" in said
+    assert "Usual: none (not enough to tell: 1 of at least 3 sessions)" in said
     assert f"  {TTL}: was applied 2 times and not rolled back, for tool-heavy work" in said
     document = json.loads(ran(talk.root, "--history", "--json").output)
     assert members(document) <= named_on_the_page()

@@ -97,7 +97,7 @@ def test_a_short_conversation_is_too_little_to_say(
     found = classify(story(0.9, turns=turns, answers=answers, calls=calls, characters=characters))
     assert (found.name != UNKNOWN) is told
     if not told:
-        assert found.evidence[0].startswith("too little to say: ")
+        assert found.evidence[0].startswith("not enough to tell: ")
         assert not found.near
 
 
@@ -145,7 +145,7 @@ def test_bursts_count_before_shares_and_both_are_told() -> None:
     assert found.evidence == (
         "3 bursts with 15 of 15 tool calls, and 99% of 5.6 hours at rest",
         "90% of what was said and done is calls of tools and their results",
-        "5 messages of the user, 5 answers, 15 tool calls",
+        "5 user messages, 5 answers, 15 tool calls",
     )
 
 
@@ -153,7 +153,7 @@ def test_the_evidence_says_the_numbers() -> None:
     assert classify(story(0.8)).evidence == (
         "80% of what was said and done is calls of tools and their results",
         "2.0 calls for each message of the user",
-        "5 messages of the user, 5 answers, 10 tool calls",
+        "5 user messages, 5 answers, 10 tool calls",
     )
     assert (
         "but only 1.8 calls for each message of the user" in classify(story(0.8, calls=9)).evidence

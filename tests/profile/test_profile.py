@@ -624,9 +624,7 @@ def test_more_than_the_window_raises_it_as_the_gate_does(tmp_path: Path) -> None
 def test_two_messages_are_too_little_to_say(tmp_path: Path, dialect: str) -> None:
     found = profiled(DIALECTS[dialect](tmp_path / "t.jsonl", [("user", "hi"), ("agent", "ho")]))
     assert found.pattern.name == UNKNOWN
-    assert found.pattern.evidence == (
-        "too little to say: 1 message of the user, 1 answer, 0 tool calls",
-    )
+    assert found.pattern.evidence == ("not enough to tell: 1 user message, 1 answer, 0 tool calls",)
     assert counts(found) == {USER_MESSAGES: 1, ANSWERS: 1}
 
 
@@ -650,7 +648,7 @@ def test_a_result_without_its_call_is_of_no_named_tool(tmp_path: Path) -> None:
 def test_a_file_of_nobody_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("just some notes\n")
-    with pytest.raises(InvalidDocument, match="whose transcript"):
+    with pytest.raises(InvalidDocument, match="no transcript format"):
         recognise(str(path))
 
 
@@ -770,7 +768,7 @@ def test_no_component_is_wider_than_the_terminal(
     measured(transcript, 190_000)
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = "\n".join(lines_of(ran(transcript.path)))
-    rows = shown.partition("tokens of them\n")[2].partition("\nTools against")[0].splitlines()
+    rows = shown.partition("the last answer\n")[2].partition("\nShare of tools")[0].splitlines()
     assert len(rows) >= 5
     assert "baseline" in shown
     assert max(map(len, rows)) <= columns
@@ -867,7 +865,7 @@ def test_a_session_without_a_reading_is_a_range_of_rules(
     talk.prompt()
     shown = lines_of(ran("--root", str(talk.root)))
     assert shown[0].startswith("Context: 10,000–30,000 of 200,000 tokens, 5–15 % of the window (")
-    assert shown[-1] == "  too little to say: 0 messages of the user, 0 answers, 0 tool calls"
+    assert shown[-1] == "  not enough to tell: 0 user messages, 0 answers, 0 tool calls"
 
 
 def test_a_session_without_a_conversation_says_what_to_name(repo: Path) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
-from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly
+from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly, Tampered
 from gitguard.guard import Guard
 from gitguard.hooks.shell_commands import owner_command
 from gitguard.store.session.current import current_session
@@ -51,7 +52,7 @@ def test_without_a_terminal_every_way_is_listed_as_a_command(begun: Guard) -> No
     done = run(begun)
     assert isinstance(done.exception, NotConfirmed)
     for words in (
-        "somebody other than gitguard edited",
+        "Somebody other than gitguard edited",
         "`gitguard repair --accept`",
         "`gitguard repair --local`",
         "keeps: ",
@@ -133,6 +134,54 @@ def test_a_missing_state_comes_back(begun: Guard) -> None:
     assert kinds(begun) == ["missing-state"]
     assert run(begun, "--local").exit_code == 0
     assert begun.state().goal == "Ours"
+
+
+@pytest.mark.parametrize("change", ["damage", "edit"])
+@pytest.mark.parametrize("branch", ["moved", "deleted"])
+def test_local_brings_the_state_back_though_the_branch_waits_for_a_person(
+    begun: Guard, git: Git, open_guard: OpenGuard, branch: str, change: str
+) -> None:
+    state_file(begun).write_text("{") if change == "damage" else edit(begun)
+    ours = git("rev-parse", BRANCH)
+    git("update-ref", *(["-d", BRANCH] if branch == "deleted" else [BRANCH, f"{ours}~1"]))
+    assert run(begun, "--local", CLAUDE_CODE_SESSION_ID="S1").exit_code == 0
+    assert kinds(open_guard()) == [branch]
+    assert isinstance(run(open_guard(), "--local").exception, Tampered)
+    assert run(open_guard(), "--archive-theirs", "--yes").exit_code == 0
+    assert open_guard().state().goal == "Ours"
+
+
+def test_a_branch_that_was_moved_is_all_that_local_leaves(begun: Guard, git: Git) -> None:
+    git("update-ref", "-d", BRANCH)
+    assert run(begun, "--local").exception.hint.startswith("Put the branch back with")  # type: ignore[union-attr]
+
+
+def test_one_way_is_shown_where_one_was_named(begun: Guard, git: Git) -> None:
+    git("update-ref", BRANCH, f"{git('rev-parse', BRANCH)}~1")
+    shown = run(begun, "--archive-theirs", "--yes").output
+    assert "--archive-theirs" in shown
+    assert "--take-theirs" not in shown
+
+
+def test_no_way_is_named_that_has_nothing_to_take(
+    begun: Guard, repo: Path, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    shutil.rmtree(repo / ".gitguard")
+    lost = open_guard(state_home=str(tmp_path / "another-home"))
+    assert [way.option for problem in lost.diagnose() for way in problem.ways] == ["--trust"]
+    plan = run(lost, "--trust", "--dry-run").output
+    assert "goal: (none) -> Ours" in plan
+    assert "null" not in plan
+    assert "schema_version" not in plan
+
+
+def test_where_one_way_is_left_the_error_names_that_one(
+    begun: Guard, repo: Path, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    shutil.rmtree(repo / ".gitguard")
+    error = run(open_guard(state_home=str(tmp_path / "another-home"))).exception
+    assert isinstance(error, NotConfirmed)
+    assert error.hint == "Run it in a terminal, or with --yes: `gitguard repair --trust`"
 
 
 def test_a_way_that_no_problem_has_is_refused(begun: Guard) -> None:

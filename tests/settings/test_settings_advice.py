@@ -530,7 +530,7 @@ def test_settings_are_looked_for_in_the_folder_that_the_host_is_given(tmp_path: 
 def test_gemini_compresses_at_a_share_of_the_window_that_it_knows(tmp_path: Path) -> None:
     found = looked_at("gemini", tmp_path, {})
     offer = find_adviser("gemini").offer(found, figures_for("mixed", found.window))
-    assert "from 786,432 of 1,048,576 tokens on" in offer.settings[0].practice
+    assert "once 786,432 of 1,048,576 tokens are used" in offer.settings[0].practice
     files = {"home/.gemini/settings.json": {"model": {"name": "gemma-4-31b-it"}}}
     assert looked_at("gemini", tmp_path, files).window == 256_000
 

@@ -162,11 +162,11 @@ def test_without_a_name_it_is_the_one_host_on_path(host: SettingsHost) -> None:
     assert only_host({"PATH": str(host.bin)}, "") == HOST
     inside = {"PATH": str(host.bin), "CLAUDE_CODE_SESSION_ID": "x"}
     assert only_host(inside, "") == "claude-code"
-    with pytest.raises(InvalidInput, match="no host is on PATH"):
+    with pytest.raises(InvalidInput, match="no host's command is on PATH"):
         only_host({"PATH": "/nowhere"}, "")
     (host.bin / "codex").write_bytes((host.bin / "openclaw").read_bytes())
     (host.bin / "codex").chmod(0o755)
-    with pytest.raises(InvalidInput, match="several hosts are on PATH: openclaw, codex"):
+    with pytest.raises(InvalidInput, match="several hosts are on PATH"):
         only_host({"PATH": str(host.bin)}, "")
 
 

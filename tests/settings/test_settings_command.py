@@ -108,7 +108,7 @@ def place(tmp_path: Path) -> Place:
 def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Place) -> None:
     said = place.type(ADVISE).stdout
     for expected in (
-        "OpenClaw 2026.3.13. Work: tool-heavy (named). Window: 200,000 tokens (as the host says).",
+        "OpenClaw 2026.3.13. Work: tool-heavy (named). Window: 200,000 tokens (from the host).",
         f"To change in `{place.host.config}`:",
         "`agents.defaults.compaction.reserveTokensFloor`, 20000 (default) → 60000",
         "at about 70% of the window",
@@ -228,7 +228,7 @@ def test_advice_beside_a_change_that_was_cut_off_says_what_comes_first(place: Pl
     record.put(made.replace(after=""))
     said = place.type("gitguard config advise openclaw --pattern conversational").stdout
     assert "Warning: a change of" in said
-    assert "It can be applied once the change that was cut off is taken back." in said
+    assert "Roll the interrupted change back first; then this can be applied." in said
     assert "Apply it:" not in said
 
 
@@ -236,10 +236,11 @@ def test_a_file_that_is_not_there_is_said_to_be_made_and_removed_again(place: Pl
     place.host.config.unlink()
     for options in ("", " --apply", " --apply --yes"):
         said = place.type(f"{ADVISE}{options}").stdout
-        assert "not there yet: it is made, and going back removes it again" in said
+        assert "does not exist yet; --apply creates it, and a rollback removes it" in said
         assert "backup" not in said.lower()
     assert place.host.config.exists()
-    assert "is gone, as before" in place.type("gitguard config rollback --yes").stdout
+    undone = place.type("gitguard config rollback --yes").stdout
+    assert "is removed; it did not exist before" in undone
     assert not place.host.config.exists()
 
 
@@ -269,11 +270,11 @@ def test_where_there_is_nothing_to_apply_programs_see_that_nothing_was(place: Pl
 
 def test_what_was_rolled_back_is_not_advised_again_unless_it_is_asked_for(place: Place) -> None:
     before = place.host.config.read_bytes()
-    assert "Not advised again" not in place.type(ADVISE).stdout
+    assert "Not repeated for" not in place.type(ADVISE).stdout
     place.json(f"{ADVISE} --apply --yes")
     place.json("gitguard config rollback --yes")
     said = place.type(f"{ADVISE} --apply --yes").stdout
-    assert "Not advised again for such work; `--again` advises it:" in said
+    assert "Not repeated for this kind of work, except with --again:" in said
     assert '`agents.defaults.contextPruning.ttl`, "5m" (default) → "1m", which was rolled' in said
     assert "Nothing else to change." in said
     assert "Apply it" not in said
@@ -434,7 +435,7 @@ def test_the_newest_conversation_tells_pattern_window_and_runway(place: Place) -
     assert 0 < low <= high
     said = place.type("gitguard config advise claude-code").stdout
     assert "Runway now: about " in said
-    assert "(by the newest conversation)" in said
+    assert "(from the newest conversation)" in said
 
 
 def test_a_conversation_of_another_host_tells_the_pattern_and_no_window(place: Place) -> None:

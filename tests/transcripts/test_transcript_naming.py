@@ -56,7 +56,7 @@ def test_a_file_of_lines_is_not_called_a_damaged_database(tmp_path: Path) -> Non
 
 def test_of_an_empty_file_it_is_said_that_it_is_empty(tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").touch()
-    assert "is: it is empty" in run("show", tmp_path / "talk.jsonl", cwd=tmp_path, code=24)
+    assert "recognizes: it is empty" in run("show", tmp_path / "talk.jsonl", cwd=tmp_path, code=24)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)

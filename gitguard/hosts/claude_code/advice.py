@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"
 UNDO = UndoHelp(
-    counts="a running conversation takes the change at the latest after it is ended and resumed "
+    counts="a running conversation picks up the change once you end and resume it, or earlier "
     "(`claude --continue`)",
     health=("claude doctor",),
     repair="`claude doctor` says what is wrong with settings",
@@ -118,7 +118,10 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
         f"Claude Code compacts before the next request once {at:,} of {figures.window:,} tokens "
         f"({at / figures.window:.0%}) are used{why}"
     )
-    others = (UNDO.counts, "with another model the same number means another share of its window")
+    others = (
+        UNDO.counts,
+        "for a model with another window, the same number is another share of it",
+    )
     trigger = setting(
         configuration, _KEY, str(value), WHEN_TO_COMPRESS, practice, str(figures.window)
     )

@@ -55,9 +55,12 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     """Return when to compress; everything else has no setting that is no experiment."""
     share = round(figures.compress_at, 2)
     practice = (
-        f"Gemini CLI compresses the history from {round(share * figures.window):,} of "
-        f"{figures.window:,} tokens on{figures.because}"
+        f"Gemini CLI compresses the history once {round(share * figures.window):,} of "
+        f"{figures.window:,} tokens are used{figures.because}"
     )
     compression = setting(configuration, _KEY, share, WHEN_TO_COMPRESS, practice, 0.5)
-    note = "clearing old tool output is an experiment of Gemini CLI's, and left alone"
+    note = (
+        "Gemini CLI's setting for clearing old tool output is experimental, so gitguard leaves it "
+        "alone"
+    )
     return Offer((compression,), (note,), (UNDO.counts,))

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE = "openclaw", "OpenClaw"
 UNDO = UndoHelp(
-    counts="a running Gateway takes the change by itself from the next turn on; only where "
+    counts="a running Gateway picks up the change by itself from the next turn on; only where "
     "`gateway.reload.mode` is `off` does it need `openclaw gateway restart`, which restarts the "
     "Gateway and nothing else",
     health=("openclaw config validate", "openclaw gateway status"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitguard.store.disk.program import ProgramOutcome
 
 PROGRAM = "openclaw"
-RESTART = "a running Gateway takes the change after `openclaw gateway restart`"
+RESTART = "a running Gateway picks up the change after `openclaw gateway restart`"
 SKILL = "skills/gitguard/SKILL.md"
 PLUGIN = "extensions/gitguard"
 DIRECTORY_HOOK = "hooks/gitguard"
@@ -186,7 +186,7 @@ def _without_the_host(options: SettingsOptions) -> SettingsPlan:
     older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
     return SettingsPlan(
         tuple(settings),
-        (f"before OpenClaw 2026.9, `{older}` is needed instead: it has no conversation access",),
+        (f"OpenClaw before 2026.9 has no conversation access; there, run `{older}` instead",),
     )
 
 
@@ -271,9 +271,8 @@ def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPl
             (), ("the host reports no window, so gitguard sets no compaction trigger",)
         )
     note = (
-        f"the host will auto-compact {named} at {trigger:.1%} (sets "
-        f"`{_RESERVE}={reserve}`), "
-        "before gitguard halts the agent; opt out with --no-compaction-trigger"
+        f"gitguard sets `{_RESERVE}={reserve}`, so that the host compacts {named} at "
+        f"{trigger:.1%}, before gitguard halts the agent; opt out with --no-compaction-trigger"
     )
     warnings: tuple[str, ...] = ()
     if not options.checkpoint_at < trigger < options.critical:

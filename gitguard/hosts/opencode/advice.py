@@ -101,7 +101,8 @@ def _folder(ask: Ask) -> str:
         if name == "config" and os.path.isabs(path.strip()):
             return path.strip()
     raise InvalidDocument(
-        "`opencode debug paths` does not say where the configuration is", "Run it yourself"
+        "`opencode debug paths` does not say where the configuration is",
+        "Run it yourself to see why",
     )
 
 

@@ -239,7 +239,7 @@ class Handoff:
             return f"there is no `{name}`"
         limit = self._config.max_age_minutes
         stale = recovery_block.stale_because(age, max_age_minutes=limit)
-        return f"`{name}` is not fresh: {stale}" if stale else ""
+        return f"`{name}` is too old: {stale}" if stale else ""
 
     def _not_ours_because(self, data: bytes, *, only_own: bool) -> str:
         from gitguard.sessions.handoff.handoff_text import written_for

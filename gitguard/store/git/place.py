@@ -34,11 +34,21 @@ def locate(start: str) -> Place:
             return Place(folder, git_dir, _common_dir_of(git_dir))
         parent = os.path.dirname(folder)
         if parent == folder:
-            raise NotARepository(
-                f"`{start}` is not inside a git worktree",
-                "Go to one, name it with --root or GITGUARD_ROOT, or run `git init` there",
-            )
+            raise _not_found(start)
         folder = parent
+
+
+def _not_found(start: str) -> NotARepository:
+    go_to_one = "Go to one, or name it with --root or GITGUARD_ROOT"
+    if not os.path.isdir(start):
+        return NotARepository(f"there is no folder `{start}`", "Name a git worktree")
+    if all(os.path.exists(os.path.join(start, name)) for name in ("HEAD", "objects", "refs")):
+        return NotARepository(
+            f"`{start}` is a bare repository, and gitguard works in a worktree", go_to_one
+        )
+    return NotARepository(
+        f"`{start}` is not inside a git worktree", f"{go_to_one}, or make one with `git init`"
+    )
 
 
 def worktree_roots(common_dir: str) -> frozenset[str]:

@@ -37,7 +37,7 @@ from gitguard.store.session.task_changes import merge_artifacts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar
 
     from gitguard.model.events import PlanItem
@@ -88,11 +88,17 @@ _CALLED = (journal.ENDED, journal.FAILED)
 
 
 def fold(
-    state: TaskState, entries: tuple[JournalEntry, ...], now: str, *, code: str = ""
+    state: TaskState,
+    entries: tuple[JournalEntry, ...],
+    now: str,
+    *,
+    code: str = "",
+    bounds: Mapping[str, Bound] = BOUNDS,
 ) -> TaskState:
     """Add what the entries say to the state; the same state comes back if they say nothing new.
 
-    code is the commit that is checked out, empty where that is not known.
+    code is the commit that is checked out, empty where that is not known. Wider bounds serve a
+    state that is read once and never stored.
     """
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
     lists: dict[str, tuple[Any, ...]] = {
@@ -105,7 +111,7 @@ def fold(
         "commands": _commands(state, entries, code),
         "plan": _plan(state, ended, code),
     }
-    kept = {name: bounded(items, BOUNDS[name]) for name, items in lists.items()}
+    kept = {name: bounded(items, bounds[name]) for name, items in lists.items()}
     without = {name: len(items) - len(kept[name]) for name, items in lists.items()}
     dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
     changed = state.replace(

@@ -156,7 +156,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
     except (KeyError, ValueError, IndexError) as error:
         lacking = isinstance(error, KeyError)
         why = f"it has no trailer `Gitguard-{error.args[0]}`" if lacking else str(error)
-        raise InvalidDocument(f"commit {commit_id} is not a checkpoint: {why}") from error
+        raise InvalidDocument(f"commit {commit_id[:12]} is not a checkpoint: {why}") from error
     return checkpoint, tree
 
 

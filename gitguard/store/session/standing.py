@@ -78,13 +78,13 @@ def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
         doubt = f"; it is not taken unasked: {head.doubt}" if head.doubt else ""
         return HeadAdvanced(
             f"`{ref}` is at {theirs}, ahead of {ours} on which our state is based{doubt}",
-            f"Take it with `gitguard repair --take-theirs --head {theirs}`, or keep ours with "
-            "`gitguard session fork NAME`",
+            "Look at it with `gitguard log --untrusted`, then take it with `gitguard repair "
+            f"--take-theirs --head {theirs}`, or keep ours with `gitguard session fork NAME`",
         )
     if head.standing == MOVED:
         return Tampered(
-            f"`{ref}` is at {theirs}, this machine wrote {ours}, and the one does not follow from "
-            "the other",
+            f"`{ref}` is at {theirs}, which does not follow from {ours}, the last commit that this "
+            "machine wrote there",
             "Put ours back with `gitguard repair --archive-theirs`, or look at theirs with "
             f"`gitguard log --untrusted` and take it with `gitguard repair --take-theirs --head "
             f"{theirs}`",
@@ -92,14 +92,14 @@ def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
     if head.standing == DELETED:
         return Tampered(
             f"`{ref}` is gone; this machine wrote {ours} there",
-            "Put it back with `gitguard repair --archive-theirs`, or drop it with `gitguard "
-            "repair --forget`",
+            "Put the branch back with `gitguard repair --archive-theirs`, or forget it with "
+            "`gitguard repair --forget`",
         )
     if head.standing == UNTRUSTED:
         return Untrusted(
             f"`{ref}` is at {theirs}, and this machine did not write it",
             "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
-            "`gitguard repair --trust`, or begin another with `gitguard session use NAME`",
+            "`gitguard repair --trust`, or begin another session with `gitguard session use NAME`",
         )
     return None
 

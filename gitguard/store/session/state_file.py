@@ -538,7 +538,8 @@ def diagnose(reading: Ready | Diagnosed) -> MissingState | None:
 def _missing(diagnosed: Diagnosed) -> MissingState:
     if diagnosed.standing == ABSENT:
         return MissingState(
-            "there is no task state and no summary", "Run `gitguard ensure` to begin or restore"
+            "there is no task state and no summary",
+            "Run `gitguard ensure` to begin or restore it; see `gitguard session list` for others",
         )
     if diagnosed.standing == MISSING:
         return MissingState(

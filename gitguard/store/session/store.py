@@ -164,7 +164,7 @@ class SessionStore:
                 "and take this state with `gitguard repair --accept`",
             )
         raise EditedState(
-            f"somebody other than gitguard changed `{self.states.path}`",
+            f"somebody other than gitguard edited `{self.states.path}`",
             "Review the change with `gitguard repair --accept --dry-run`. Take it with `gitguard "
             "repair --accept`, or drop it with `gitguard repair --local`",
         )

@@ -39,7 +39,7 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     if conversation and conversation != _stem(path):
         raise InvalidInput(
             f"`{path}` holds one conversation, and it is not `{conversation}`",
-            "Leave --conversation out: it names one in a database or folder of many",
+            "Leave out --conversation: it is for a database or folder with several",
         )
     return Transcript(path, format_name, _stem(path))
 
@@ -64,7 +64,7 @@ def refuse_another(transcript: Transcript) -> None:
     if another and _lines_of(another) != alike:
         raise InvalidInput(
             f"`{path}` is a transcript of {another}, not of {named}; it was left as it is",
-            "Leave --format out: what is in the file shows whose it is",
+            "Leave out --format: gitguard recognizes the file by its content",
         )
 
 
@@ -81,7 +81,7 @@ def is_database(path: str) -> bool:
 def _nobodys(path: str) -> InvalidDocument:
     empty = "" if _head(path) else ": it is empty"
     return InvalidDocument(
-        f"it cannot be told whose transcript `{path}` is{empty}",
+        f"`{path}` is in no transcript format that gitguard recognizes{empty}",
         "Name its format with --format: " + ", ".join(NAMES),
     )
 

@@ -44,8 +44,8 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
         path = writing.file_of(transcript)
     if not path:
         raise InvalidInput(
-            f"`{transcript.path}` is of {transcript.format}, and such transcripts are read only",
-            "The files of claude-code and pi, and openclaw's of before 2026.8, can be written",
+            f"`{transcript.path}` is a {transcript.format} transcript, which gitguard only reads",
+            "It can rewrite the files of claude-code and pi, and of openclaw before 2026.8",
         )
     refuse_another(transcript)
     writing.refuse_newer(path)

@@ -325,7 +325,7 @@ def test_reading_says_why_there_is_nothing(store: SessionStore, repo: Path) -> N
     assert handoff.read() == Recovered(reason=f"there is no `{NAME}`")
     put(repo, NAME, "## A\nb\n", age=720)
     assert handoff.read().reason == (
-        f"`{NAME}` is not fresh: it is 12 minutes old, and the limit is 10"
+        f"`{NAME}` is too old: it is 12 minutes old, and the limit is 10"
     )
     put(repo, NAME, " \n")
     assert handoff.read().reason == f"`{NAME}` is empty"

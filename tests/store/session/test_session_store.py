@@ -394,7 +394,7 @@ def typed(tmp_path: Path) -> Place:
 
 def test_import_and_show(typed: Place, transcript: Path) -> None:
     said = typed.type(f"gitguard transcript import {transcript}")
-    assert "Session `main` knows `S9` as a conversation of it: 2 turns, 0 compactions" in said
+    assert "Added the conversation `S9` of the session `main`: 2 turns, 0 compactions" in said
     shown = typed.type("gitguard session show")
     assert "Conversation S9: 2 turns, 0 compactions" in shown
     assert "Tokens: 2,000 of 200,000" in shown
@@ -464,7 +464,7 @@ def test_nothing_is_imported_to_an_archived_session(typed: Place, transcript: Pa
     assert "`gitguard session reopen one`" in done.stderr
     assert typed.type("gitguard session list") == before
     typed.type("gitguard session reopen one")
-    assert "as a conversation" in typed.type(f"gitguard transcript import {transcript}")
+    assert "Added the conversation" in typed.type(f"gitguard transcript import {transcript}")
 
 
 @pytest.mark.parametrize("key", ["one", "feature/x"])
@@ -485,4 +485,4 @@ def test_a_session_in_force_takes_imports_beside_its_archived_history(
     typed: Place, transcript: Path
 ) -> None:
     typed.type("gitguard session close; gitguard ensure")
-    assert "as a conversation" in typed.type(f"gitguard transcript import {transcript}")
+    assert "Added the conversation" in typed.type(f"gitguard transcript import {transcript}")

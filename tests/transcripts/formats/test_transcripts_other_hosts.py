@@ -130,7 +130,7 @@ def test_an_empty_file_is_told_by_its_place(tmp_path: Path) -> None:
 def test_what_is_nobodys_is_said_to_be(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(text)
-    with pytest.raises(InvalidDocument, match="whose transcript"):
+    with pytest.raises(InvalidDocument, match="no transcript format"):
         recognise(str(path))
     assert recognise(str(path), "pi").format == "pi"
 
@@ -149,7 +149,7 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
     database.execute("CREATE TABLE notes (text)")
     database.commit()
     database.close()
-    with pytest.raises(InvalidDocument, match="whose transcript"):
+    with pytest.raises(InvalidDocument, match="no transcript format"):
         recognise(str(tmp_path / "x.db"))
 
 

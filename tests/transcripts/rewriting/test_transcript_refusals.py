@@ -70,7 +70,7 @@ def test_the_lines_of_an_export_are_no_document_of_ours(kind: str, tmp_path: Pat
     words = ("export", CLAUDE_CODE, "--as", kind, "--json")
     done = finished(*words, cwd=tmp_path)
     assert done.returncode == 23
-    assert '"hint": "Leave --json out, or name a file with --output"' in done.stdout
+    assert '"hint": "Write the export to a file with --output, or leave out --json"' in done.stdout
     assert '"path": "out"' in run(*words, "-o", "out", cwd=tmp_path)
 
 

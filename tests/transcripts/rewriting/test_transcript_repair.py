@@ -588,7 +588,7 @@ def test_without_hard_links_the_original_is_copied(
 
 
 def test_a_format_that_is_read_only_says_so(torn: Path) -> None:
-    with pytest.raises(InvalidInput, match="read only"):
+    with pytest.raises(InvalidInput, match="only reads"):
         repaired(torn, "opencode")
 
 
