@@ -75,6 +75,9 @@ def follow(
         how = _bring_up(origin, target, moves=moves)
         workspace.at_step("branch-session-ready")
         moved = moves and _close_moved(source, target, branch)
+        # Nobody may ever save in the session that is left here, and so nobody else would clean up
+        # after a process that died while it followed.
+        source.sweep()
         _settle(workspace, session, branch)
     return Followed(session, how, moved)
 

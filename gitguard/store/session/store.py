@@ -247,7 +247,7 @@ class SessionStore:
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
         self._rotate_journal(ready, part)
-        self._sweep()
+        self.sweep()
         return saved
 
     def _rotate_journal(self, ready: Ready, part: JournalPart) -> None:
@@ -277,7 +277,8 @@ class SessionStore:
         self.workspace.at_step("waiting-marked")
         return saved
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
+        """Remove what processes that died left unfinished in the folders of this session."""
         workspace = self.workspace
         folders = (
             workspace.folder,
